@@ -3,7 +3,7 @@
  * bytes and headers. Both run at once and are asked in turn, so that whatever slows the machine slows both.
  */
 import { parseArgs } from "node:util";
-import { startService } from "../tests/service-process.ts";
+import { startService } from "../tests/harness/service-process.ts";
 import { median, type Round, runRound, warming } from "./round.ts";
 import { prepareWriting, scenarios } from "./scenarios.ts";
 import {

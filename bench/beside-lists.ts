@@ -9,7 +9,7 @@ import { execFile, spawnSync } from "node:child_process";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as wait } from "node:timers/promises";
 import { parseArgs, promisify } from "node:util";
-import { type ServiceProcess, startService } from "../tests/service-process.ts";
+import { type ServiceProcess, startService } from "../tests/harness/service-process.ts";
 import type { Reads } from "./reads.ts";
 import { type Load, type LoadResult, machineSeconds, median, quartiles, waitForRest, warming } from "./round.ts";
 import { prepareWriting } from "./scenarios.ts";

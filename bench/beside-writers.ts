@@ -6,7 +6,7 @@
 import { execFile, spawnSync } from "node:child_process";
 import path from "node:path";
 import { promisify, parseArgs } from "node:util";
-import { type ServiceProcess, startService } from "../tests/service-process.ts";
+import { type ServiceProcess, startService } from "../tests/harness/service-process.ts";
 import { makeFaultyDisk } from "../tools/disk/faults.ts";
 import type { Reads } from "./reads.ts";
 import { type Load, type LoadResult, median, warming } from "./round.ts";

@@ -15,7 +15,7 @@ import { requestListener } from "../src/door/http.ts";
 import { anyone, createService, defineResource, integer, mount, Secret, text } from "../src/door/index.ts";
 import { references } from "../src/door/resources.ts";
 import { postgresStore, sqliteStore, type Change, type Store } from "../src/door/stores.ts";
-import { startPostgres } from "../tests/postgres.ts";
+import { startPostgres } from "../tests/harness/postgres.ts";
 import { median } from "./round.ts";
 
 const { values } = parseArgs({

@@ -19,7 +19,7 @@ import {
   text,
 } from "../src/door/index.ts";
 import { postgresStore, sqliteStore, type Change, type Store } from "../src/door/stores.ts";
-import { startPostgres } from "../tests/postgres.ts";
+import { startPostgres } from "../tests/harness/postgres.ts";
 import { median } from "./round.ts";
 
 const orderCount = 5000;

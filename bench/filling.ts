@@ -1,6 +1,6 @@
 /** Rows as the service would have written them, in no time: users with their accounts and words, and orders, half of them of one user. */
 import { DatabaseSync } from "node:sqlite";
-import { askPostgres } from "../tests/postgres.ts";
+import { askPostgres } from "../tests/harness/postgres.ts";
 
 /** Fills a database that the service has prepared; its one administrator gets the last id. Nobody may have it open on SQLite. */
 export async function fill(database: string, count: number): Promise<void> {

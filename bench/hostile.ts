@@ -9,8 +9,8 @@ import { loadavg, tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { jsonBodies, longArray, patches, xmlBodies } from "../tests/hostile-bodies.ts";
-import { startService } from "../tests/service-process.ts";
+import { jsonBodies, longArray, patches, xmlBodies } from "../tests/harness/hostile-bodies.ts";
+import { startService } from "../tests/harness/service-process.ts";
 import { onAnyCore } from "./servers.ts";
 
 const { values } = parseArgs({

@@ -5,8 +5,8 @@
  */
 import assert from "node:assert/strict";
 import { parseArgs } from "node:util";
-import { startPostgres } from "../tests/postgres.ts";
-import { startService } from "../tests/service-process.ts";
+import { startPostgres } from "../tests/harness/postgres.ts";
+import { startService } from "../tests/harness/service-process.ts";
 import { median, type Round, runRound } from "./round.ts";
 import { prepareWriting } from "./scenarios.ts";
 import { captureReply, onServerCore, pinned, startBarePostgres } from "./servers.ts";

@@ -3,8 +3,8 @@
  * PostgreSQL. The time runs from the answer to the ending until the last process has refused, a round trip included.
  */
 import { parseArgs } from "node:util";
-import { endings, startProcesses, watchEnding, type Seen } from "../tests/many-processes.ts";
-import { startPostgres } from "../tests/postgres.ts";
+import { endings, startProcesses, watchEnding, type Seen } from "../tests/harness/many-processes.ts";
+import { startPostgres } from "../tests/harness/postgres.ts";
 import { median } from "./round.ts";
 
 const options = parseArgs({ options: { times: { type: "string", default: "50" } } });

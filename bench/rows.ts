@@ -8,7 +8,7 @@ import path from "node:path";
 import { parseArgs } from "node:util";
 import { createLatchkey, type Latchkey } from "../src/service/latchkey.ts";
 import { readSettings } from "../src/service/settings/settings.ts";
-import { startPostgres } from "../tests/postgres.ts";
+import { startPostgres } from "../tests/harness/postgres.ts";
 import { fill } from "./filling.ts";
 import { median } from "./round.ts";
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { ServiceProcess } from "../tests/service-process.ts";
+import type { ServiceProcess } from "../tests/harness/service-process.ts";
 
 /** A request that is sent over and over. */
 export interface Request {

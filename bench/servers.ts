@@ -4,7 +4,7 @@ import { type IncomingMessage, request as ask } from "node:http";
 import { availableParallelism } from "node:os";
 import path from "node:path";
 import { text } from "node:stream/consumers";
-import type { ServiceProcess } from "../tests/service-process.ts";
+import type { ServiceProcess } from "../tests/harness/service-process.ts";
 import type { Request } from "./scenarios.ts";
 
 /** An answer as it went over the wire, without what `node:http` adds by itself. */

@@ -15,7 +15,7 @@ import { parseArgs } from "node:util";
 import { rateLimits } from "../src/door/features.ts";
 import { createLatchkey, type Latchkey } from "../src/service/latchkey.ts";
 import { readSettings } from "../src/service/settings/settings.ts";
-import { askPostgres, startPostgres } from "../tests/postgres.ts";
+import { askPostgres, startPostgres } from "../tests/harness/postgres.ts";
 import { makeFaultyDisk } from "../tools/disk/faults.ts";
 import { kinds, plainWrite, type Kind } from "./run-out.ts";
 

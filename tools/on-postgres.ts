@@ -4,7 +4,7 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { startPostgres } from "../tests/postgres.ts";
+import { startPostgres } from "../tests/harness/postgres.ts";
 
 const server = await startPostgres(["-c", "max_connections=800"]);
 try {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { askPostgres as ask, startPostgres } from "../../tests/postgres.ts";
+import { askPostgres as ask, startPostgres } from "../../tests/harness/postgres.ts";
 import { Secret } from "../core/crypto/secret.ts";
 import { postgresStore } from "../store/postgres/postgres.ts";
 import type { Collection } from "../store/store.ts";

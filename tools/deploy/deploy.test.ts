@@ -5,9 +5,9 @@ import path from "node:path";
 import { test } from "node:test";
 import { parseAllDocuments } from "yaml";
 import { settingsTable } from "../../src/service/settings/table.ts";
-import { startPostgres } from "../../tests/postgres.ts";
-import { basicHeader } from "../../tests/serve.ts";
-import { startService } from "../../tests/service-process.ts";
+import { startPostgres } from "../../tests/harness/postgres.ts";
+import { basicHeader } from "../../tests/harness/serve.ts";
+import { startService } from "../../tests/harness/service-process.ts";
 
 // Neither Grafana nor Kubernetes runs here: what is checked is what both read, and that it is true of the service.
 

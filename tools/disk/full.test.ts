@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import path from "node:path";
 import { test } from "node:test";
-import { isSound, logIn, makeLedger, password, readAllTheWhile } from "../../tests/disk-ledger.ts";
-import { type ServiceProcess, startService } from "../../tests/service-process.ts";
+import { isSound, logIn, makeLedger, password, readAllTheWhile } from "../../tests/harness/disk-ledger.ts";
+import { type ServiceProcess, startService } from "../../tests/harness/service-process.ts";
 import { mountSmallDisk, type SmallDisk } from "./small-disk.ts";
 
 const clients = 64;

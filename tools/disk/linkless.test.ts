@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
-import { placeFor, type Ended } from "../../tests/cli.ts";
-import { startService } from "../../tests/service-process.ts";
+import { placeFor, type Ended } from "../../tests/harness/cli.ts";
+import { startService } from "../../tests/harness/service-process.ts";
 import { makeFaultyDisk, type FaultyDisk } from "./faults.ts";
 
 /** As FAT has it: a file has one name, and its modes are those of the whole disk. */

@@ -4,8 +4,8 @@ import path from "node:path";
 import { test } from "node:test";
 import { Secret } from "../../src/door/index.ts";
 import { migratePostgres, postgresStore, StoreFull, tryPostgres, type Collection } from "../../src/door/stores.ts";
-import { postgresServers, urlOf } from "../../tests/postgres-server.ts";
-import { askPostgres } from "../../tests/postgres.ts";
+import { postgresServers, urlOf } from "../../tests/harness/postgres-server.ts";
+import { askPostgres } from "../../tests/harness/postgres.ts";
 import { mountSmallDisk } from "./small-disk.ts";
 
 const rows = 40_000;

@@ -4,9 +4,14 @@ import { after, before, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { Secret } from "../../src/door/index.ts";
 import { postgresStore, type Collection, type Store } from "../../src/door/stores.ts";
-import { makeLedger } from "../../tests/ledger.ts";
-import { postgresServers, urlOf, type PostgresServer, type PostgresServers } from "../../tests/postgres-server.ts";
-import { startService, type ServiceProcess } from "../../tests/service-process.ts";
+import { makeLedger } from "../../tests/harness/ledger.ts";
+import {
+  postgresServers,
+  urlOf,
+  type PostgresServer,
+  type PostgresServers,
+} from "../../tests/harness/postgres-server.ts";
+import { startService, type ServiceProcess } from "../../tests/harness/service-process.ts";
 
 // Once here; `FAILOVER_ROUNDS=15` in every way and several times.
 const rounds = Number(process.env["FAILOVER_ROUNDS"] ?? 1);

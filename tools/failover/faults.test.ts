@@ -1,9 +1,14 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
-import { makeLedger } from "../../tests/ledger.ts";
-import { postgresServers, urlOf, type PostgresServer, type PostgresServers } from "../../tests/postgres-server.ts";
-import { startService, type ServiceProcess } from "../../tests/service-process.ts";
+import { makeLedger } from "../../tests/harness/ledger.ts";
+import {
+  postgresServers,
+  urlOf,
+  type PostgresServer,
+  type PostgresServers,
+} from "../../tests/harness/postgres-server.ts";
+import { startService, type ServiceProcess } from "../../tests/harness/service-process.ts";
 
 // One service whose database is taken away in every way there is, in turn.
 const password = "outlives its database";

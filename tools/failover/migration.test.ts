@@ -15,8 +15,13 @@ import {
   tryPostgres,
   type Store,
 } from "../../src/door/stores.ts";
-import { before as old, now } from "../../tests/migrating.ts";
-import { postgresServers, urlOf, type PostgresServer, type PostgresServers } from "../../tests/postgres-server.ts";
+import { before as old, now } from "../../tests/harness/migrating.ts";
+import {
+  postgresServers,
+  urlOf,
+  type PostgresServer,
+  type PostgresServers,
+} from "../../tests/harness/postgres-server.ts";
 
 const rows = 3000;
 const program = "1.0.0";

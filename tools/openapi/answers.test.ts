@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { startService, type ServiceProcess } from "../../tests/service-process.ts";
+import { startService, type ServiceProcess } from "../../tests/harness/service-process.ts";
 import { readDescription, type Description, type Operation } from "./description.ts";
 
 // What the running service answers is what its document says: each operation is asked, as the administrator and as nobody.
@@ -99,7 +99,7 @@ for (const [line, expected, sent] of requests) {
 }
 
 test("no operation was left out", () => {
-  // The pages' own addresses are asked in tests/console.test.ts: they are for people, and one has a name of each version.
+  // The pages' own addresses are asked in tests/console/console.test.ts: they are for people, and one has a name of each version.
   const all = description.operations
     .filter(({ template }) => !template.startsWith("/console/"))
     .map(({ method, template }) => `${method} ${template}`);

@@ -4,7 +4,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { after, before, test } from "node:test";
 import { promisify } from "node:util";
-import { startService, type ServiceProcess } from "../../tests/service-process.ts";
+import { startService, type ServiceProcess } from "../../tests/harness/service-process.ts";
 
 // The document of the running service, before tools that others use.
 const run = promisify(execFile);

@@ -1,5 +1,5 @@
 import { after, before, test } from "node:test";
-import { startService, type ServiceProcess } from "../../tests/service-process.ts";
+import { startService, type ServiceProcess } from "../../tests/harness/service-process.ts";
 import { readDescription, type Description, type Operation } from "./description.ts";
 
 // Whatever is wrong with a request, the answer is one that the operation's description names.

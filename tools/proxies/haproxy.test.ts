@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { freePort } from "../../tests/free-port.ts";
+import { freePort } from "../../tests/harness/free-port.ts";
 import { startHaproxy, type Haproxy } from "./haproxy.ts";
 import { adminPassword, startUpstream, type Upstream } from "./upstream.ts";
 

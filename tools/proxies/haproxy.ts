@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import type { TestContext } from "node:test";
-import { freePort } from "../../tests/free-port.ts";
+import { freePort } from "../../tests/harness/free-port.ts";
 import { ask, type Answered, type Asking } from "./asking.ts";
 import { blockOf } from "./page.ts";
 import { makeCertificate, runProgram } from "./program.ts";

@@ -10,9 +10,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { Secret } from "../../src/core/crypto/secret.ts";
 import { postgresStore, sqliteStore } from "../../src/door/stores.ts";
-import { command } from "../../tests/command.ts";
-import { askPostgres, startPostgres } from "../../tests/postgres.ts";
-import { startService, type ServiceProcess } from "../../tests/service-process.ts";
+import { command } from "../../tests/harness/command.ts";
+import { askPostgres, startPostgres } from "../../tests/harness/postgres.ts";
+import { startService, type ServiceProcess } from "../../tests/harness/service-process.ts";
 import {
   beginning,
   bodyBehind,

@@ -6,9 +6,9 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, before, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
-import { startPostgres, type TestServer } from "../../tests/postgres.ts";
-import { basicHeader } from "../../tests/serve.ts";
-import { startService, type ServiceProcess } from "../../tests/service-process.ts";
+import { startPostgres, type TestServer } from "../../tests/harness/postgres.ts";
+import { basicHeader } from "../../tests/harness/serve.ts";
+import { startService, type ServiceProcess } from "../../tests/harness/service-process.ts";
 
 /** What made the databases in `tests/released`, by its commit. */
 const releases = { "0.1.0": "4dde072babf98c74182d2afe2c08adc27cb0efb1" } as const;

@@ -12,8 +12,8 @@ import path from "node:path";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
-import { makeLedger } from "../../tests/ledger.ts";
-import { startService, type ServiceProcess } from "../../tests/service-process.ts";
+import { makeLedger } from "../../tests/harness/ledger.ts";
+import { startService, type ServiceProcess } from "../../tests/harness/service-process.ts";
 
 const minutes = Number(process.env["SOAK_MINUTES"] ?? 15);
 const roundMs = 20_000;

@@ -5,8 +5,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { test } from "node:test";
-import { freePort } from "../../tests/free-port.ts";
-import { startPostgres } from "../../tests/postgres.ts";
+import { freePort } from "../../tests/harness/free-port.ts";
+import { startPostgres } from "../../tests/harness/postgres.ts";
 
 /**
  * Follows the tutorial as a reader does, from an empty folder, with the built package and a real PostgreSQL: `file=…` is written, `start` goes on

@@ -18,7 +18,7 @@ import path from "node:path";
 import { after, beforeEach, test } from "node:test";
 import { inspect, promisify } from "node:util";
 import fc from "fast-check";
-import { selfSigned } from "../../../tests/self-signed.ts";
+import { selfSigned } from "../../../tests/harness/self-signed.ts";
 import { Secret } from "../../door/index.ts";
 import type { ConfigFile } from "../system/config-file.ts";
 import { ConfigError, readSettings, type Settings } from "./settings.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test, type TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
-import { askPostgres as ask, startPostgres, type TestServer } from "../../../tests/postgres.ts";
+import { askPostgres as ask, startPostgres, type TestServer } from "../../../tests/harness/postgres.ts";
 import { Secret } from "../../core/crypto/secret.ts";
 import type { Observation } from "../../core/observation.ts";
 import { StoreTimeout, type Change, type Collection, type Store } from "../store.ts";

@@ -4,7 +4,7 @@ import { chmodSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, test } from "node:test";
-import { asNobody } from "../../../../tests/as-nobody.ts";
+import { asNobody } from "../../../../tests/harness/as-nobody.ts";
 import type { Observation } from "../../../core/observation.ts";
 import { parseSigningKeys } from "./signing-keys.ts";
 import { watchSigningKeys } from "./signing-watched-keys.ts";

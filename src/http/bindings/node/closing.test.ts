@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
-import { selfSigned } from "../../../../tests/self-signed.ts";
+import { selfSigned } from "../../../../tests/harness/self-signed.ts";
 import { listen, type Listener } from "./node.ts";
 import type { Responder } from "./unreadable.ts";
 

@@ -1,0 +1,183 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { arrive } from "../harness/arrive.ts";
+import { adminPassword, serve, type API } from "../harness/serve.ts";
+
+const allowed = "https://app.example";
+const admin = { username: "admin", password: adminPassword };
+const settings = {
+  LATCHKEY_ALLOWED_ORIGINS: `${allowed},http://localhost:3000`,
+  LATCHKEY_PUBLIC_URL: "https://public.example/api",
+};
+
+/** What a browser says of the page that asks, and whether that page is ours. The request itself names api.example. */
+const pages: { headers: Readonly<Record<string, string>>; ours: boolean }[] = [
+  { headers: {}, ours: true },
+  { headers: { "Sec-Fetch-Site": "same-origin" }, ours: true },
+  { headers: { "Sec-Fetch-Site": "none" }, ours: true },
+  { headers: { "Sec-Fetch-Site": "same-origin", Origin: "https://evil.example" }, ours: true },
+  { headers: { Origin: "http://api.example" }, ours: true },
+  { headers: { Origin: allowed }, ours: true },
+  { headers: { Origin: "https://public.example" }, ours: true },
+  { headers: { "Sec-Fetch-Site": "cross-site", Origin: allowed }, ours: true },
+  { headers: { "Sec-Fetch-Site": "same-site", Origin: "http://localhost:3000" }, ours: true },
+  { headers: { "Sec-Fetch-Site": "cross-site" }, ours: false },
+  { headers: { "Sec-Fetch-Site": "same-site" }, ours: false },
+  { headers: { "Sec-Fetch-Site": "cross-site", Origin: "https://evil.example" }, ours: false },
+  { headers: { "Sec-Fetch-Site": "same-site", Origin: "https://other.example" }, ours: false },
+  { headers: { "Sec-Fetch-Site": "Same-Origin" }, ours: false },
+  { headers: { "Sec-Fetch-Site": "" }, ours: false },
+  { headers: { Origin: "null" }, ours: false },
+  { headers: { Origin: "" }, ours: false },
+  { headers: { Origin: "https://api.example" }, ours: false },
+  { headers: { Origin: "http://api.example:8000" }, ours: false },
+  { headers: { Origin: "https://app.example.evil.example" }, ours: false },
+  { headers: { Origin: "https://APP.example" }, ours: false },
+  { headers: { Origin: `${allowed}/` }, ours: false },
+  { headers: { Origin: "https://public.example/api" }, ours: false },
+];
+
+test("whoever reads or sets a cookie asks which page made the browser send it", async (t) => {
+  const api = await serve(t, { settings });
+
+  for (const { headers, ours } of pages) {
+    await t.test(`${JSON.stringify(headers)} ${ours ? "may" : "may not"}`, async () => {
+      const from = Object.entries(headers);
+      const session = await cookieOf(api, "/api/session/");
+      const tokens = await cookieOf(api, "/api/token/");
+      const calls = [
+        { method: "POST", path: "/api/session/", body: admin, status: 201 },
+        { method: "POST", path: "/api/token/", body: { ...admin, cookie: true }, status: 200 },
+        { method: "POST", path: "/orders", cookie: session, body: {}, status: 201 },
+        { method: "PATCH", path: "/users/1", cookie: tokens, body: { name: "Ada" }, status: 200 },
+        { method: "DELETE", path: "/users/1/sessions/unknown", cookie: session, status: 404 },
+        { method: "POST", path: "/api/token/refresh/", cookie: tokens, status: 200 },
+        { method: "DELETE", path: "/api/token/", cookie: tokens, status: 204 },
+        { method: "DELETE", path: "/api/session/", cookie: session, status: 204 },
+      ];
+
+      for (const { method, path, cookie, body, status } of calls) {
+        const answer = await arrive(api, path, {
+          method,
+          body,
+          headers: [...from, ...(cookie === undefined ? [] : [["Cookie", cookie] as const])],
+        });
+
+        assert.equal(answer.status, ours ? status : 403, `${method} ${path}`);
+        if (ours) continue;
+        assert.equal(answer.json.code, "cross_site");
+        assert.deepEqual(answer.header("set-cookie"), []);
+      }
+      const after = await arrive(api, "/protected/", { headers: [["Cookie", session]] });
+      assert.equal(after.status, ours ? 401 : 200);
+      const refreshed = await arrive(api, "/api/token/refresh/", { method: "POST", headers: [["Cookie", tokens]] });
+      assert.equal(refreshed.status, ours ? 401 : 200);
+    });
+  }
+});
+
+test("a page of another site may do what a program proves by itself, and read what nobody is asked to send", async (t) => {
+  const api = await serve(t);
+  const session = await cookieOf(api, "/api/session/");
+  const from = [
+    ["Sec-Fetch-Site", "cross-site"],
+    ["Origin", "https://evil.example"],
+  ] as const;
+  const pair = await arrive(api, "/api/token/", { method: "POST", body: admin, headers: from });
+  const authorization = ["Authorization", `Bearer ${pair.json.access}`] as const;
+
+  assert.equal(pair.status, 200);
+  assert.equal(
+    (await arrive(api, "/orders", { method: "POST", body: {}, headers: [...from, authorization] })).status,
+    201,
+  );
+  for (const method of ["GET", "HEAD"]) {
+    const answer = await arrive(api, "/protected/", { method, headers: [...from, ["Cookie", session]] });
+    assert.equal(answer.status, 200);
+    assert.deepEqual(answer.header("access-control-allow-origin"), []);
+  }
+});
+
+test("a page of another site learns nothing from how it asks: neither type, nor body, nor credentials come before", async (t) => {
+  const api = await serve(t);
+  const from = { "sec-fetch-site": "cross-site", origin: "https://evil.example" };
+
+  for (const [body, type] of [
+    ["{}", "text/plain"],
+    ["{", "application/json"],
+    ["username=a", "application/x-www-form-urlencoded"],
+    [JSON.stringify(admin), ""],
+  ] as const) {
+    const reply = await api.post("/api/session/", body, { ...from, "content-type": type });
+    assert.deepEqual([reply.status, reply.json.code, reply.headers.get("set-cookie")], [403, "cross_site", null]);
+  }
+  for (const type of ["text/plain", "multipart/form-data; boundary=x"]) {
+    assert.equal((await api.post("/api/session/", JSON.stringify(admin), { "content-type": type })).status, 415);
+  }
+});
+
+test("a page of an allowed origin reads the answer, others do not", async (t) => {
+  const api = await serve(t, { settings });
+  const ask = (origin: string) =>
+    arrive(api, "/protected/", {
+      headers: [
+        ["Origin", origin],
+        ["Authorization", api.admin["authorization"]!],
+      ],
+    });
+
+  const answer = await ask(allowed);
+  assert.deepEqual(answer.header("access-control-allow-origin"), [allowed]);
+  assert.deepEqual(answer.header("access-control-allow-credentials"), ["true"]);
+  assert.match(answer.header("vary").join(), /\bOrigin\b/);
+  for (const origin of ["https://evil.example", "null", "*", "https://public.example", `${allowed}:443`]) {
+    const other = await ask(origin);
+    assert.equal(other.status, 200);
+    assert.deepEqual(other.header("access-control-allow-origin"), []);
+    assert.match(other.header("vary").join(), /\bOrigin\b/);
+  }
+  const refused = await arrive(api, "/protected/", { headers: [["Origin", allowed]] });
+  assert.deepEqual([refused.status, refused.header("access-control-allow-origin")], [401, [allowed]]);
+});
+
+test("a preflight is answered for allowed origins, whoever asks and without credentials", async (t) => {
+  const api = await serve(t, { settings });
+  const preflight = (origin: string) =>
+    arrive(api, "/users", {
+      method: "OPTIONS",
+      headers: [
+        ["Origin", origin],
+        ["Access-Control-Request-Method", "POST"],
+        ["Access-Control-Request-Headers", "authorization,content-type,idempotency-key"],
+      ],
+    });
+
+  const answer = await preflight(allowed);
+  assert.equal(answer.status, 204);
+  assert.deepEqual(answer.header("access-control-allow-origin"), [allowed]);
+  assert.match(answer.header("access-control-allow-methods")[0]!, /\bPOST\b/);
+  assert.match(answer.header("access-control-allow-headers")[0]!, /authorization.*content-type.*idempotency-key/i);
+  const other = await preflight("https://evil.example");
+  assert.equal(other.status, 204);
+  for (const name of ["origin", "methods", "headers", "credentials"])
+    assert.deepEqual(other.header(`access-control-allow-${name}`), []);
+  const off = await arrive(await serve(t), "/users", {
+    method: "OPTIONS",
+    headers: [
+      ["Origin", allowed],
+      ["Access-Control-Request-Method", "POST"],
+    ],
+  });
+  assert.deepEqual(off.header("access-control-allow-origin"), []);
+});
+
+async function cookieOf(api: API, path: string): Promise<string> {
+  const answer = await arrive(api, path, {
+    method: "POST",
+    body: path === "/api/token/" ? { ...admin, cookie: true } : admin,
+  });
+  return answer
+    .header("set-cookie")
+    .map((each) => each.split(";")[0]!)
+    .join("; ");
+}

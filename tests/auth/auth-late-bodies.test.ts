@@ -1,0 +1,168 @@
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Tracer } from "../../src/core/tracer.ts";
+import { rawSocket, type RawSocket } from "../harness/raw-socket.ts";
+import type { ServeOptions } from "../harness/serve.ts";
+
+/** A request whose body ends only when it is told to; gives the answer. */
+type Held = () => Promise<string>;
+
+async function hold(socket: RawSocket, line: string, credential: string, body: unknown): Promise<Held> {
+  const connection = await socket.open();
+  const text = JSON.stringify(body);
+  connection.write(
+    `${line} HTTP/1.1\r\nHost: 127.0.0.1\r\n${credential}\r\nContent-Type: application/json\r\nContent-Length: ${text.length}\r\n\r\n{`,
+  );
+  const answer = socket.read(connection, /\r\n\r\n.*\}$/);
+  return async () => {
+    connection.write(text.slice(1));
+    return answer;
+  };
+}
+
+/** A second administrator, with every way to be known. */
+async function secondAdministrator({ api }: RawSocket) {
+  const eve = await api.user("Eve");
+  await api.patch(`/users/${eve.id}/account`, { role: "admin" }, api.admin);
+  const credentials = { username: eve.email, password: eve.password };
+  const session = await api.post("/api/session/", credentials);
+  const { access } = (await api.post("/api/token/", credentials)).json;
+  const { token } = (await api.post(`/users/${eve.id}/token`, undefined, eve.headers)).json;
+  await api.get("/protected/", eve.headers);
+  const ways = {
+    session: `Cookie: ${session.headers.get("set-cookie")!.split(";")[0]!}`,
+    bearer: `Authorization: Bearer ${access}`,
+    basic: `Authorization: ${eve.headers["authorization"]!}`,
+    token: `Authorization: Token ${token}`,
+  };
+  return { ...eve, ways };
+}
+
+async function world(t: TestContext, served: ServeOptions = {}) {
+  const socket = await rawSocket(t, served);
+  const ann = await socket.api.user("Ann");
+  return { socket, api: socket.api, ann, eve: await secondAdministrator(socket) };
+}
+
+const ends = [
+  { what: "deactivated", status: 401 },
+  { what: "deleted", status: 401 },
+  { what: "no administrator any more", status: 403 },
+] as const;
+
+for (const { what, status } of ends)
+  test(`whoever is ${what} while their body is on its way does nothing with it`, async (t) => {
+    const { socket, api, ann, eve } = await world(t);
+    const held: Held[] = [];
+    for (const credential of Object.values(eve.ways))
+      held.push(await hold(socket, `PATCH /users/${ann.id}/account`, credential, { role: "admin" }));
+    await sleep(150);
+
+    if (what === "deactivated") await api.patch(`/users/${eve.id}/account`, { active: false }, api.admin);
+    if (what === "deleted") await api.delete(`/users/${eve.id}`, api.admin);
+    if (what === "no administrator any more") await api.patch(`/users/${eve.id}/account`, { role: "user" }, api.admin);
+    const statuses = (await Promise.all(held.map((end) => end()))).map((text) => Number(text.slice(9, 12)));
+
+    // An access token of another role is worth nothing.
+    const expected = Object.keys(eve.ways).map((way) => (way === "bearer" ? 401 : status));
+    assert.deepEqual(statuses, expected);
+    assert.equal((await api.get(`/users/${ann.id}/account`, api.admin)).json.role, "user");
+  });
+
+test("a login that ends while a body is on its way makes no key", async (t) => {
+  const { socket, api, eve } = await world(t);
+  const held = await hold(socket, `POST /users/${eve.id}/keys`, eve.ways.session, { name: "one more" });
+  await sleep(150);
+
+  await api.patch(`/users/${eve.id}`, { password: "another password of Eve", end_keys: true }, api.admin);
+
+  assert.match(await held(), /^HTTP\/1.1 401 /);
+  assert.deepEqual((await api.get(`/users/${eve.id}/keys`, api.admin)).json, []);
+});
+
+test("a login that goes on is good for a body that takes its time", async (t) => {
+  const { socket, api, ann, eve } = await world(t);
+  const held: Held[] = [];
+  for (const credential of Object.values(eve.ways))
+    held.push(await hold(socket, `PATCH /users/${ann.id}`, credential, { name: "Anna" }));
+  await sleep(150);
+
+  for (const end of held) assert.match(await end(), /^HTTP\/1.1 200 /);
+  assert.equal((await api.get(`/users/${ann.id}`, api.admin)).json.name, "Anna");
+});
+
+test("a password that waits for its turn while it is changed gives no API token", async (t) => {
+  const { api, eve } = await world(t);
+  const credentials = { username: eve.email, password: eve.password };
+  // No more than may be wrong, as they are in the end.
+  const others = Array.from({ length: 8 }, () => api.post("/api/token/", credentials));
+  const asked = api.post("/api-token-auth/", credentials);
+
+  await api.patch(`/users/${eve.id}`, { password: "another password of Eve", end_keys: true }, api.admin);
+  const answer = await asked;
+
+  await Promise.all(others);
+  if (answer.status === 200)
+    assert.equal(
+      (await api.get("/protected/", { authorization: `Token ${answer.json.token}` })).status,
+      401,
+      "it was made before the change, which ended it",
+    );
+  else assert.equal(answer.status, 401);
+});
+
+const choices = [
+  ["is drawn", "POST", "/password", undefined],
+  ["is set", "PATCH", "", { password: "a password of Eve's choice" }],
+] as const;
+
+/** Holds the hashes that are made from now on until they are let go. */
+interface HeldHashes {
+  readonly begun: Promise<void>;
+  release(): void;
+}
+
+/** A tracer that sees each hash, and what tells it to hold them. */
+function holder(): { readonly tracer: Tracer; hold(): HeldHashes } {
+  let held: { readonly begun: () => void; readonly released: Promise<void> } | null = null;
+  return {
+    tracer: {
+      request: (_call, work) => work(),
+      part(name, _facts, work) {
+        const made = work();
+        if (name !== "hash" || held === null || !(made instanceof Promise)) return made;
+        held.begun();
+        return Promise.all([made, held.released]).then(([hash]) => hash) as typeof made;
+      },
+      observe: () => undefined,
+    },
+    hold() {
+      const begun = Promise.withResolvers<void>();
+      const released = Promise.withResolvers<void>();
+      held = { begun: begun.resolve, released: released.promise };
+      return { begun: begun.promise, release: released.resolve };
+    },
+  };
+}
+
+for (const [what, method, path, body] of choices)
+  test(`an administrator who is deactivated while a password ${what} knows it of nobody`, async (t) => {
+    const { tracer, hold } = holder();
+    const { api, ann, eve } = await world(t, { tracer });
+    const headers = { authorization: eve.ways.bearer.replace("Authorization: ", "") };
+    await api.get("/protected/", headers);
+    // So that the administrator's own password is remembered.
+    await api.get("/protected/", api.admin);
+    const hashes = hold();
+    const asked = api.ask(method, `/users/${ann.id}${path}`, { headers, body });
+    await hashes.begun;
+
+    assert.equal((await api.patch(`/users/${eve.id}/account`, { active: false }, api.admin)).status, 200);
+    hashes.release();
+    const answer = await asked;
+
+    assert.equal(answer.status, 401);
+    assert.equal(answer.json.password, undefined);
+    if (what === "is set") assert.equal((await api.get("/protected/", ann.headers)).status, 200);
+  });

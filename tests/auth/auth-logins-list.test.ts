@@ -1,0 +1,286 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { familiesCollection, sessionsCollection } from "../../src/door/auth.ts";
+import { serve, type API } from "../harness/serve.ts";
+
+type User = Awaited<ReturnType<API["user"]>>;
+type Headers = Readonly<Record<string, string>>;
+interface Listed {
+  readonly id: string;
+  readonly kind: string;
+  readonly current: boolean;
+}
+
+async function bySession(api: API, { email: username, password }: User, headers: Headers = {}): Promise<Headers> {
+  const reply = await api.post("/api/session/", { username, password }, headers);
+  assert.equal(reply.status, 201, reply.text);
+  return { cookie: reply.headers.get("set-cookie")!.split(";")[0]! };
+}
+
+/** A login by tokens; with `used` one that has been refreshed. */
+async function byTokens(api: API, { email: username, password }: User, used = true) {
+  const first = (await api.post("/api/token/", { username, password })).json;
+  const pair = used ? (await api.post("/api/token/refresh/", { refresh: first.refresh })).json : first;
+  return { headers: { authorization: `Bearer ${pair.access}` }, refresh: pair.refresh as string };
+}
+
+async function lives(api: API, headers: Headers): Promise<boolean> {
+  const { status } = await api.get("/protected/", headers);
+  assert.ok(status === 200 || status === 401, String(status));
+  return status === 200;
+}
+
+async function refreshes(api: API, refresh: string): Promise<boolean> {
+  return (await api.post("/api/token/refresh/", { refresh })).status === 200;
+}
+
+test("logins by tokens are listed once they were used, with what they came from, and are ended one by one", async (t) => {
+  const api = await serve(t);
+  const ann = await api.user("Ann");
+  const path = `/users/${ann.id}/sessions`;
+  const unused = await byTokens(api, ann, false);
+  assert.equal((await api.get(path, ann.headers)).text, "[]");
+
+  const session = await bySession(api, ann);
+  api.clock.turn(1);
+  const { email: username, password } = ann;
+  const first = (await api.post("/api/token/", { username, password })).json;
+  api.clock.turn(60);
+  const pair = (await api.post("/api/token/refresh/", { refresh: first.refresh }, { "user-agent": "App/1" })).json;
+  const tokens = { authorization: `Bearer ${pair.access}` };
+  const listed = (await api.get(path, tokens)).json;
+
+  assert.deepEqual(
+    listed.map((each: Listed) => ({ ...each, id: "" })),
+    [
+      {
+        id: "",
+        kind: "tokens",
+        created_at: "2026-01-31T09:30:01.000Z",
+        last_seen_at: "2026-01-31T09:31:01.000Z",
+        expires_at: "2026-03-02T09:30:01.000Z",
+        address: "127.0.0.1",
+        user_agent: "App/1",
+        current: true,
+      },
+      {
+        id: "",
+        kind: "session",
+        created_at: "2026-01-31T09:30:00.000Z",
+        last_seen_at: "2026-01-31T09:30:00.000Z",
+        expires_at: "2026-02-14T09:30:00.000Z",
+        address: "127.0.0.1",
+        user_agent: null,
+        current: false,
+      },
+    ],
+  );
+  assert.equal((await api.delete(`${path}/${listed[0].id}`, api.admin)).status, 204);
+  assert.deepEqual([await lives(api, tokens), await refreshes(api, pair.refresh)], [false, false]);
+  assert.deepEqual([await lives(api, session), await refreshes(api, unused.refresh)], [true, true]);
+  assert.equal((await api.delete(`${path}/${listed[0].id}`, api.admin)).status, 404);
+  const bob = await api.user("Bob");
+  const hers = (await api.get(path, ann.headers)).json[0].id;
+  assert.equal((await api.delete(`/users/${bob.id}/sessions/${hers}`, bob.headers)).status, 404);
+  assert.deepEqual(
+    api.observed.filter(({ kind }) => kind === "logins_ended").map((each) => ({ ...each, requestId: "" })),
+    [{ kind: "logins_ended", requestId: "", userId: ann.id, which: "one", by: 1 }],
+  );
+});
+
+test("all logins end at once, also those that nobody has seen yet", async (t) => {
+  const api = await serve(t);
+  const [ann, bob] = [await api.user("Ann"), await api.user("Bob")];
+  const sessions = [await bySession(api, ann), await bySession(api, ann)];
+  const tokens = [await byTokens(api, ann), await byTokens(api, ann, false)];
+  const bobs = await byTokens(api, bob);
+
+  assert.equal((await api.delete(`/users/${ann.id}/sessions`, sessions[0])).status, 204);
+
+  for (const headers of [...sessions, ...tokens.map((each) => each.headers)])
+    assert.equal(await lives(api, headers), false);
+  for (const { refresh } of tokens) assert.equal(await refreshes(api, refresh), false);
+  assert.equal(await lives(api, ann.headers), true, "a password is no login");
+  assert.equal(await lives(api, bobs.headers), true);
+  const again = await byTokens(api, ann);
+  assert.deepEqual([await lives(api, again.headers), await lives(api, await bySession(api, ann))], [true, true]);
+});
+
+test("except the current one: under every scheme the caller's login goes on and no other", async (t) => {
+  const api = await serve(t, {
+    settings: {
+      LATCHKEY_SCHEMES: "basic,session,token,bearer,custom-header",
+      LATCHKEY_CUSTOM_TOKEN: "a-token-of-thirty-two-characters",
+      LATCHKEY_CUSTOM_TOKEN_USERNAME: "admin",
+    },
+  });
+  const ann = await api.user("Ann");
+  const token = (await api.post(`/users/${ann.id}/token`, undefined, ann.headers)).json.token;
+  const path = `/users/${ann.id}/sessions?except=current`;
+
+  for (const [scheme, isKept] of [
+    ["session", true],
+    ["used tokens", true],
+    ["unused tokens", true],
+    ["basic", false],
+    ["token", false],
+    ["custom-header", false],
+  ] as const) {
+    const [session, used, unused] = [
+      await bySession(api, ann),
+      await byTokens(api, ann),
+      await byTokens(api, ann, false),
+    ];
+    const own: Record<typeof scheme, Headers> = {
+      session,
+      "used tokens": used.headers,
+      "unused tokens": unused.headers,
+      basic: ann.headers,
+      token: { authorization: `Token ${token}` },
+      "custom-header": { "x-custom-token": "a-token-of-thirty-two-characters" },
+    };
+    assert.equal((await api.delete(path, own[scheme])).status, 204, scheme);
+
+    const living = [await lives(api, session), await lives(api, used.headers), await lives(api, unused.headers)];
+    const names = ["session", "used tokens", "unused tokens"];
+    assert.deepEqual(
+      names.filter((_, at) => living[at]),
+      isKept ? [scheme] : [],
+      scheme,
+    );
+    assert.equal(await refreshes(api, used.refresh), scheme === "used tokens", scheme);
+    assert.equal(await refreshes(api, unused.refresh), scheme === "unused tokens", scheme);
+    assert.equal((await api.get(path.split("?")[0]!, ann.headers)).json.length, isKept ? 1 : 0, scheme);
+  }
+  for (const query of ["?except=all", "?except=", "?except=current&except=current", "?which=current"])
+    assert.equal((await api.delete(path.replace(/\?.*/, query), ann.headers)).status, 400, query);
+});
+
+test("a family that was kept goes on over refreshes, and ends with the next password", async (t) => {
+  const api = await serve(t);
+  const ann = await api.user("Ann");
+  let { headers, refresh } = await byTokens(api, ann, false);
+  for (let turn = 0; turn < 3; turn++) {
+    const other = await byTokens(api, ann);
+    assert.equal((await api.delete(`/users/${ann.id}/sessions?except=current`, headers)).status, 204);
+    assert.equal(await refreshes(api, other.refresh), false);
+    const next = await api.post("/api/token/refresh/", { refresh });
+    assert.equal(next.status, 200, next.text);
+    headers = { authorization: `Bearer ${next.json.access}` };
+    refresh = next.json.refresh;
+    assert.equal(await lives(api, headers), true);
+  }
+
+  const change = { password: "another password of Ann", current_password: ann.password };
+  assert.equal((await api.patch(`/users/${ann.id}`, change, ann.headers)).status, 200);
+
+  assert.deepEqual([await lives(api, headers), await refreshes(api, refresh)], [false, false]);
+});
+
+test("logins are told in pages, forwards and back, over both kinds", async (t) => {
+  const api = await serve(t);
+  const ann = await api.user("Ann");
+  for (let turn = 0; turn < 4; turn++) {
+    await bySession(api, ann);
+    await byTokens(api, ann);
+    if (turn % 2 === 0) api.clock.turn(1);
+  }
+  const path = `/users/${ann.id}/sessions`;
+  const all = (await api.get(path, ann.headers)).json.map(({ id }: Listed) => id);
+  assert.equal(all.length, 8);
+  const linkOf = (reply: { headers: globalThis.Headers }, rel: string) =>
+    new RegExp(`<([^>]+)>; rel="${rel}"`).exec(reply.headers.get("link")!)?.[1];
+
+  const seen: string[] = [];
+  let page = await api.get(`${path}?limit=3`, ann.headers);
+  assert.equal(linkOf(page, "prev"), undefined);
+  for (;;) {
+    seen.push(...page.json.map(({ id }: Listed) => id));
+    const next = linkOf(page, "next");
+    if (next === undefined) break;
+    page = await api.get(next, ann.headers);
+  }
+  assert.deepEqual(seen, all);
+  const back: string[] = [];
+  for (let link = linkOf(page, "prev"); link !== undefined; link = linkOf(page, "prev")) {
+    page = await api.get(link, ann.headers);
+    back.unshift(...page.json.map(({ id }: Listed) => id));
+  }
+  assert.deepEqual(back, all.slice(0, 6));
+  assert.ok(linkOf(page, "next"));
+  assert.equal(linkOf(page, "first"), `${path}?limit=3`);
+
+  const cursor = linkOf(page, "next")!;
+  for (const query of ["?limit=0", "?limit=1001", "?cursor=x", "?sort=id", "?limit=1&limit=2", "?name=x"])
+    assert.equal((await api.get(path + query, ann.headers)).status, 400, query);
+  const bob = await api.user("Bob");
+  assert.equal((await api.get(cursor.replace(path, `/users/${bob.id}/sessions`), bob.headers)).status, 400);
+});
+
+test("a user has a hundred sessions at most, also when all log in at once: the oldest end", async (t) => {
+  const api = await serve(t);
+  const ann = await api.user("Ann");
+  const first = await bySession(api, ann);
+  api.clock.turn(1);
+  await Promise.all(Array.from({ length: 64 }, () => bySession(api, ann)));
+  api.clock.turn(1);
+  const rest = await Promise.all(Array.from({ length: 45 }, () => bySession(api, ann)));
+
+  assert.equal(await api.service.store.count(sessionsCollection, null), 100);
+  assert.equal(await lives(api, first), false);
+  assert.deepEqual(new Set(await Promise.all(rest.map((each) => lives(api, each)))), new Set([true]));
+});
+
+test("a user has a hundred used families at most", async (t) => {
+  const api = await serve(t);
+  const ann = await api.user("Ann");
+  const first = await byTokens(api, ann);
+  api.clock.turn(1);
+
+  const rest = await Promise.all(Array.from({ length: 60 }, () => byTokens(api, ann)));
+  await Promise.all(Array.from({ length: 44 }, () => byTokens(api, ann)));
+
+  assert.equal(await api.service.store.count(familiesCollection, null), 100);
+  assert.equal(await refreshes(api, first.refresh), false);
+  assert.ok((await Promise.all(rest.map(({ refresh }) => refreshes(api, refresh)))).filter(Boolean).length >= 55);
+});
+
+test("a login ends the session that its browser had, and a failed one does not", async (t) => {
+  const api = await serve(t);
+  const [ann, bob] = [await api.user("Ann"), await api.user("Bob")];
+  const before = await bySession(api, ann);
+  const elsewhere = await bySession(api, ann);
+
+  await api.post("/api/session/", { username: ann.email, password: "wrong password" }, before);
+  assert.equal(await lives(api, before), true);
+  const after = await bySession(api, bob, before);
+
+  assert.deepEqual(
+    [await lives(api, before), await lives(api, elsewhere), await lives(api, after)],
+    [false, true, true],
+  );
+});
+
+test("a login for cookies ends the tokens that its browser had, and no others", async (t) => {
+  const api = await serve(t);
+  const { email: username, password } = await api.user("Ann");
+  const login = async (headers: Headers = {}) => {
+    const reply = await api.post("/api/token/", { username, password, cookie: true }, headers);
+    assert.equal(reply.status, 200, reply.text);
+    return {
+      cookie: reply.headers
+        .getSetCookie()
+        .map((each) => each.split(";")[0]!)
+        .join("; "),
+    };
+  };
+  const [before, elsewhere] = [await login(), await login()];
+
+  const after = await login(before);
+  await login({ cookie: "refresh_token=nonsense" });
+
+  assert.deepEqual(
+    [await lives(api, before), await lives(api, elsewhere), await lives(api, after)],
+    [false, true, true],
+  );
+});

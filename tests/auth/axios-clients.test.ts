@@ -1,0 +1,115 @@
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+import axios, { type AxiosInstance, type InternalAxiosRequestConfig } from "axios";
+import { rawSocket } from "../harness/raw-socket.ts";
+import { adminPassword, type API } from "../harness/serve.ts";
+
+const admin = { username: "admin", password: adminPassword };
+
+type Repeated = InternalAxiosRequestConfig & { _retry?: boolean };
+
+/** How a client gets new tokens; whether it succeeds, axios tells. */
+type Refresh = () => Promise<void>;
+
+/** As in most answers to "axios refresh token interceptor": whoever is refused refreshes, and asks once more. */
+function refreshEach(client: AxiosInstance, refresh: Refresh): void {
+  client.interceptors.response.use(undefined, async (error) => {
+    const original = error.config as Repeated;
+    if (error.response?.status !== 401 || original._retry === true || original.url!.startsWith("/api/token/"))
+      throw error;
+    original._retry = true;
+    await refresh();
+    return client(original);
+  });
+}
+
+/** The other usual one: the first refreshes, and the others wait in a queue. */
+function refreshOnce(client: AxiosInstance, refresh: Refresh): void {
+  let isRefreshing = false;
+  let queue: { resolve: () => void; reject: (error: unknown) => void }[] = [];
+  client.interceptors.response.use(undefined, async (error) => {
+    const original = error.config as Repeated;
+    const isLogin = original.url!.startsWith("/api/token/");
+    if (isLogin || original._retry === true || error.response?.data?.code !== "token_not_valid") throw error;
+    original._retry = true;
+    if (isRefreshing) {
+      await new Promise<void>((resolve, reject) => void queue.push({ resolve, reject }));
+      return client(original);
+    }
+    isRefreshing = true;
+    try {
+      await refresh();
+      for (const { resolve } of queue) resolve();
+    } catch (failed) {
+      for (const { reject } of queue) reject(failed);
+      throw failed;
+    } finally {
+      isRefreshing = false;
+      queue = [];
+    }
+    return client(original);
+  });
+}
+
+/** Tokens in the hands of the client, in a header of each request. */
+async function byHeader(client: AxiosInstance): Promise<Refresh> {
+  const tokens = (await client.post("/api/token/", admin)).data as { access: string; refresh: string };
+  client.interceptors.request.use((config) => {
+    if (!config.url!.startsWith("/api/token/")) config.headers.set("Authorization", `Bearer ${tokens.access}`);
+    return config;
+  });
+  return async () =>
+    void Object.assign(tokens, (await client.post("/api/token/refresh/", { refresh: tokens.refresh })).data);
+}
+
+/** Tokens in cookies, which a browser keeps; axios in Node has none of its own. */
+async function byCookie(client: AxiosInstance): Promise<Refresh> {
+  const kept = new Map<string, { readonly pair: string; readonly path: string }>();
+  client.interceptors.response.use((response) => {
+    for (const cookie of response.headers["set-cookie"] ?? []) {
+      const pair = cookie.split(";")[0]!;
+      kept.set(pair.split("=")[0]!, { pair, path: /Path=([^;]+)/i.exec(cookie)?.[1] ?? "/" });
+    }
+    return response;
+  });
+  client.interceptors.request.use((config) => {
+    const sent = [...kept.values()].filter(({ path }) => config.url!.startsWith(path));
+    if (sent.length > 0) config.headers.set("Cookie", sent.map(({ pair }) => pair).join("; "));
+    return config;
+  });
+  await client.post("/api/token/", { ...admin, cookie: true });
+  return async () => void (await client.post("/api/token/refresh/"));
+}
+
+async function start(t: TestContext): Promise<{ api: API; client: AxiosInstance }> {
+  const { api, listener } = await rawSocket(t);
+  return { api, client: axios.create({ baseURL: listener.url }) };
+}
+
+/** The refreshes that were asked for so far. */
+function refreshes({ observed }: API): number {
+  return observed.filter((each) => each.kind === "request" && each.route === "/api/token/refresh/").length;
+}
+
+for (const [way, logIn] of Object.entries({ "a header": byHeader, cookies: byCookie }))
+  for (const [kind, intercept] of Object.entries({
+    "each refused request refreshes": refreshEach,
+    "one refreshes and the others wait": refreshOnce,
+  }))
+    test(`axios with tokens in ${way}, where ${kind}, stays logged in until the login ends`, async (t) => {
+      const { api, client } = await start(t);
+      intercept(client, await logIn(client));
+      const ask = (): Promise<number[]> =>
+        Promise.all([1, 2, 3, 4, 5].map(async () => (await client.get("/protected/")).status));
+
+      for (let time = 1; time <= 4; time++) {
+        api.clock.turn(301);
+        const before = refreshes(api);
+        assert.deepEqual(await ask(), [200, 200, 200, 200, 200]);
+        assert.ok(refreshes(api) > before);
+      }
+
+      await api.delete("/users/1/sessions", api.admin);
+      const ended = await client.get("/protected/").catch((error: unknown) => error);
+      assert.ok(axios.isAxiosError(ended) && ended.response?.status === 401);
+    });

@@ -1,0 +1,200 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Reply } from "../../src/door/http.ts";
+import {
+  accepted,
+  anyone,
+  authenticated,
+  createService,
+  defineEndpoint,
+  defineResource,
+  mount,
+  problem,
+  text,
+  type Scheme,
+  type ServiceOptions,
+} from "../../src/door/index.ts";
+import { sqliteStore } from "../../src/door/stores.ts";
+
+// What asks and gets no answer that it can understand refuses: a promise where yes or no is needed is neither.
+
+const wrong = (given: unknown) => given as never;
+const limited: Scheme = {
+  name: "limited",
+  carriers: [{ in: "header", name: "X-Limited" }],
+  authenticate: () =>
+    accepted({ id: 1, username: "ann", role: "user", scheme: "limited", scopes: ["few"], expiresAt: null }),
+};
+const hello = defineEndpoint({ method: "GET", path: "/hello", access: anyone, handle: () => ({ status: 204 }) });
+const checkedNote = (check: () => unknown) =>
+  defineResource({ name: "note", fields: { body: text() }, check: wrong(check) });
+
+async function serve(options: Partial<ServiceOptions>) {
+  const faults: string[] = [];
+  const service = await createService({
+    store: sqliteStore({ path: ":memory:" }),
+    schemes: [limited],
+    observe: (each) => void (each.kind === "fault" && faults.push(String(each.error))),
+    ...options,
+  });
+  const ask = (method: string, path: string, body?: object) =>
+    service.fetch(
+      new Request(`http://a${path}`, {
+        method,
+        headers: { "x-limited": "a", "content-type": "application/json" },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      }),
+      { peer: null },
+    );
+  return { service, ask, faults };
+}
+
+for (const [what, given] of Object.entries<() => unknown>({
+  "a promise of no": async () => false,
+  "a promise that is rejected": () => Promise.reject(new Error("late")),
+  "a text": () => "no",
+  nothing: () => undefined,
+}))
+  test(`a rule for scopes that gives ${what} lets nobody in`, async (t) => {
+    const { service, ask, faults } = await serve({ endpoints: [hello], scopesAllow: wrong(given) });
+    t.after(() => service.close());
+
+    assert.equal((await ask("GET", "/hello")).status, 500);
+    assert.match(faults[0]!, /^TypeError: scopesAllow gave (?:a promise|a text|missing); it has to give true or false/);
+  });
+
+test("a guard that has to be waited for is a fault, and the handler is not asked", async (t) => {
+  let asked = 0;
+  const guarded = defineEndpoint({
+    method: "GET",
+    path: "/guarded",
+    access: anyone,
+    guard: wrong(async () => {
+      throw problem("permission_denied");
+    }),
+    handle: () => (asked++, { status: 204 }),
+  });
+  const { service, ask, faults } = await serve({ endpoints: [guarded] });
+  t.after(() => service.close());
+
+  assert.equal((await ask("GET", "/guarded")).status, 500);
+  assert.equal(asked, 0);
+  assert.match(faults[0]!, /guard of GET \/guarded gave a promise; it has to give its value at once/);
+});
+
+for (const [what, issues] of Object.entries<unknown>({
+  "a promise": Promise.resolve([]),
+  nothing: undefined,
+  "a list of texts": ["the title is wrong"],
+  "an issue without a pointer": [{ code: "wrong", detail: "It is wrong." }],
+}))
+  test(`a check that gives ${what} lets no write through, of an action neither`, async (t) => {
+    let isWrong = false;
+    const notes = mount(
+      checkedNote(() => (isWrong ? issues : [])),
+      {
+        permission: anyone,
+        actions: { rename: { permission: anyone, handle: () => ({ values: { body: "renamed" } }) } },
+      },
+    );
+    const { service, ask, faults } = await serve({ mounts: [notes] });
+    t.after(() => service.close());
+    assert.equal((await ask("POST", "/notes", { body: "first" })).status, 201);
+    isWrong = true;
+
+    assert.equal((await ask("POST", "/notes", { body: "second" })).status, 500);
+    assert.equal((await ask("POST", "/notes/1/rename", {})).status, 500);
+
+    assert.equal(faults.length, 2);
+    for (const fault of faults) assert.match(fault, /^TypeError: \/notes: check gave /);
+    isWrong = false;
+    assert.deepEqual(await (await ask("GET", "/notes/1")).json(), { id: 1, body: "first" });
+  });
+
+for (const [what, reply, told] of [
+  [
+    "204 with a body",
+    { status: 204, body: { kind: "raw", type: "text/plain", content: "a" } },
+    /body is an object; 204 has none/,
+  ],
+  [
+    "a length of its own",
+    { status: 200, headers: [["Content-Length", "99"]] },
+    /headers.*Content-Length is written by the service; leave it out/,
+  ],
+  [
+    "a coding of its own",
+    { status: 200, headers: [["transfer-encoding", "chunked"]] },
+    /transfer-encoding is written by the service/,
+  ],
+  [
+    "a second type",
+    { status: 200, headers: [["Content-Type", "text/html"]] },
+    /Content-Type is written by the service/,
+  ],
+  ["a tag that ends its quotes", { status: 200, tag: 'a"b' }, /tag is a text; it has to be/],
+  ["a tag that ends its line", { status: 200, tag: "a\nb" }, /tag is a text; it has to be/],
+] as const)
+  test(`a reply with ${what} is a fault, over fetch too`, async (t) => {
+    const wrongly = defineEndpoint({ method: "GET", path: "/a", access: anyone, handle: () => reply as Reply });
+    const { service, ask, faults } = await serve({ endpoints: [wrongly] });
+    t.after(() => service.close());
+
+    assert.equal((await ask("GET", "/a")).status, 500);
+    assert.match(faults[0]!, told);
+  });
+
+for (const [what, options, told] of [
+  ["a detail that is none", { detail: 5 }, /problem\(invalid\): detail is a number; it has to be a text/],
+  ["issues that are no list", { issues: "all" }, /problem\(invalid\): issues is a text; it has to be a list/],
+  [
+    "an issue that is none",
+    { issues: [null] },
+    /problem\(invalid\): issues is a list; it has to be a list of \{ pointer, code, detail \}/,
+  ],
+] as const)
+  test(`a problem with ${what} is refused where it is made`, () => {
+    assert.throws(() => problem("invalid", wrong(options)), told);
+  });
+
+for (const [what, now] of Object.entries<() => unknown>({
+  NaN: () => Number.NaN,
+  "a text": () => "noon",
+  "a Date": () => new Date(),
+}))
+  test(`a clock that gives ${what} stops the start`, async () => {
+    await assert.rejects(
+      serve({ now: wrong(now) }),
+      /createService: now gave (?:NaN|a text|a Date); it has to give milliseconds/,
+    );
+  });
+
+test("what was declared stays as it was declared", async (t) => {
+  const fields = { body: text() };
+  const note = defineResource({ name: "note", fields });
+  const permission: Record<string, typeof anyone> = { list: anyone, create: anyone };
+  const mounted = mount(note, { permission });
+  permission["delete"] = anyone;
+  Object.assign(fields, { other: text() });
+
+  assert.throws(() => Object.assign(note.fields, { other: text() }), TypeError);
+  assert.throws(() => Object.assign(mounted.permissions, { delete: anyone }), TypeError);
+  const { service, ask } = await serve({ mounts: [mounted] });
+  t.after(() => service.close());
+  assert.equal((await ask("POST", "/notes", { body: "a", other: "b" })).status, 400);
+  assert.equal((await ask("DELETE", "/notes/1")).status, 404);
+});
+
+test("a part of a scheme that recognizes by a promise is a fault, and does not take what is another's", async (t) => {
+  const part = (recognizes: () => unknown): Scheme => ({ ...limited, shared: true, recognizes: wrong(recognizes) });
+  for (const late of [async () => false, () => Promise.reject(new Error("late"))]) {
+    const { service, ask, faults } = await serve({
+      endpoints: [{ ...hello, access: authenticated }],
+      schemes: [part(late), part(() => true)],
+    });
+    t.after(() => service.close());
+
+    assert.equal((await ask("GET", "/hello")).status, 500);
+    assert.match(faults[0]!, /^TypeError: recognizes of the scheme limited gave a promise/);
+  }
+});

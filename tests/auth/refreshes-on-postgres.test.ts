@@ -1,0 +1,68 @@
+import assert from "node:assert/strict";
+import { after, before, test, type TestContext } from "node:test";
+import pg from "pg";
+import { startPostgres, type TestServer } from "../harness/postgres.ts";
+import { adminPassword, serve, type API } from "../harness/serve.ts";
+
+// What a refresh and the end of its family wait for on PostgreSQL: each other, and nothing else.
+
+let postgres: TestServer;
+before(async () => void (postgres = await startPostgres()));
+after(() => postgres.stop());
+
+test("a refresh and a logout do not wait for PostgreSQL to clear up the table of ended families", async (t) => {
+  const { api, refresh, other } = await loggedIn(t);
+  // As VACUUM and ANALYZE hold it, for as long as they take.
+  await other.query("BEGIN; LOCK TABLE dead_families IN SHARE UPDATE EXCLUSIVE MODE");
+
+  const refreshed = await api.post("/api/token/refresh/", { refresh });
+  const ended = await api.ask("DELETE", "/api/token/", { body: { refresh } });
+
+  await other.query("ROLLBACK");
+  assert.deepEqual([refreshed.status, ended.status], [200, 204]);
+});
+
+for (const first of ["refresh", "logout"] as const)
+  test(`where a refresh and a logout meet and the ${first} comes first, the family has ended and no login of it is listed`, async (t) => {
+    const { api, refresh, other } = await loggedIn(t);
+    await other.query("BEGIN; SELECT FROM accounts WHERE id = 1 FOR UPDATE");
+    const begin = {
+      refresh: () => api.post("/api/token/refresh/", { refresh }),
+      logout: () => api.ask("DELETE", "/api/token/", { body: { refresh } }),
+    };
+
+    const one = begin[first]();
+    await waiting(other, 1);
+    const two = begin[first === "refresh" ? "logout" : "refresh"]();
+    await waiting(other, 2);
+    await other.query("COMMIT");
+    const [refreshed, ended] = first === "refresh" ? [await one, await two] : [await two, await one];
+
+    assert.deepEqual([refreshed.status, ended.status], [first === "refresh" ? 200 : 401, 204]);
+    const { rows } = await other.query("SELECT FROM families");
+    assert.equal(rows.length, 0);
+    const child = refreshed.json.refresh ?? refresh;
+    assert.equal((await api.post("/api/token/refresh/", { refresh: child })).status, 401);
+  });
+
+/** A service, the refresh token of somebody, and a connection of somebody else to the database. */
+async function loggedIn(
+  t: TestContext,
+): Promise<{ readonly api: API; readonly refresh: string; readonly other: pg.Client }> {
+  const url = await postgres.makeDatabase();
+  const settings = { LATCHKEY_DATABASE: url, LATCHKEY_SECRET: "a secret of thirty-two characters" };
+  const api = await serve(t, { settings });
+  const { refresh } = (await api.post("/api/token/", { username: "admin", password: adminPassword })).json;
+  const other = new pg.Client({ connectionString: url });
+  await other.connect();
+  t.after(() => other.end());
+  return { api, refresh, other };
+}
+
+/** Until so many connections wait for a lock. */
+async function waiting(client: pg.Client, count: number): Promise<void> {
+  // Within a transaction pg_stat_activity knows no connection that is newer than its first look.
+  const all = "SELECT DISTINCT pid FROM pg_locks WHERE NOT granted";
+  for (const start = performance.now(); (await client.query(all)).rows.length < count;)
+    assert.ok(performance.now() - start < 5000, "nobody waits");
+}

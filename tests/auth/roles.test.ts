@@ -1,0 +1,92 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { test } from "node:test";
+import { defineUsers, hasRole } from "../../src/door/auth.ts";
+import {
+  accounts,
+  anyOf,
+  administrator,
+  createService,
+  defineResource,
+  mount,
+  readOnly,
+  text,
+} from "../../src/door/index.ts";
+import { sqliteStore } from "../../src/door/stores.ts";
+import { serve } from "../harness/serve.ts";
+
+const users = defineUsers({ roles: ["user", "editor", "admin"] });
+const notes = defineResource({ name: "note", fields: { body: text() } });
+const permission = anyOf(readOnly, hasRole(users, "editor"), administrator);
+const config = { users, mounts: [mount(notes, { permission })] };
+
+test("a role of one's own is given, shown and asked for", async (t) => {
+  const api = await serve(t, { config });
+  const ann = await api.user("Ann");
+  assert.equal((await api.post("/notes", { body: "a" }, ann.headers)).status, 403);
+  const login = { username: ann.email, password: ann.password };
+  const pair = (await api.post("/api/token/", login)).json;
+
+  const given = await api.patch(`/users/${ann.id}/account`, { role: "editor" }, api.admin);
+
+  assert.deepEqual([given.status, given.json.role], [200, "editor"]);
+  assert.equal((await api.post("/notes", { body: "a" }, ann.headers)).status, 201);
+  assert.equal((await api.get("/notes", { authorization: `Bearer ${pair.access}` })).status, 401);
+  const { access } = (await api.post("/api/token/refresh/", { refresh: pair.refresh })).json;
+  const headers = { authorization: `Bearer ${access}` };
+  assert.equal((await api.post("/notes", { body: "a" }, headers)).status, 201);
+  assert.equal((await api.get("/api/session/", headers)).json.role, "editor");
+  // It administers nothing.
+  assert.equal((await api.get("/users/1", headers)).status, 403);
+  assert.equal((await api.patch(`/users/${ann.id}/account`, { role: "admin" }, headers)).status, 403);
+  assert.equal((await api.patch(`/users/${ann.id}/account`, { role: "edtor" }, api.admin)).status, 400);
+  const { paths } = (await api.get("/openapi.json")).json;
+  for (const place of ["/api/session/", "/users/{id}/account", "/"])
+    assert.match(JSON.stringify(paths[place].get), /"enum":\["user","editor","admin"\]/, place);
+});
+
+test("a role that is not declared any more stops the start while somebody has it, with the cure", async (t) => {
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-roles-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const settings = {
+    LATCHKEY_DATABASE: `sqlite:${path.join(folder, "a.db")}`,
+    LATCHKEY_SECRET: "a secret of more than 32 characters",
+  };
+  const before = await serve(t, { settings, config });
+  const ann = await before.user("Ann");
+  await before.patch(`/users/${ann.id}/account`, { role: "editor" }, before.admin);
+  await before.service.close();
+
+  await assert.rejects(
+    serve(t, { settings }),
+    /1 accounts have the role editor, which is not declared .*Declare it in roles, start, give them another role/,
+  );
+
+  const again = await serve(t, { settings, config });
+  await again.patch(`/users/${ann.id}/account`, { role: "user" }, again.admin);
+  await again.service.close();
+  assert.equal((await (await serve(t, { settings })).get("/users/1", ann.headers)).status, 403);
+});
+
+const slips: readonly (readonly [roles: unknown, told: RegExp])[] = [
+  ["admin", /roles is 'admin'; it has to be a list of lower-case names/],
+  [["user", "Editor", "admin"], /it has to be a list of lower-case names/],
+  [["user", "editor"], /admin has to be among them: administrators have it/],
+  [["editor", "admin"], /user has to be among them: users begin with it/],
+  [["user", "admin", "user"], /a role is there twice/],
+];
+
+for (const [roles, told] of slips)
+  test(`roles that are declared wrong do not start: ${JSON.stringify(roles)}`, async () => {
+    const features = [accounts({ roles: roles as readonly string[] })];
+    await assert.rejects(createService({ store: sqliteStore({ path: ":memory:" }), features }), told);
+  });
+
+test("a role that is not declared does not compile, and throws", () => {
+  // @ts-expect-error -- edtor
+  assert.throws(() => hasRole(users, "edtor"), /hasRole: there is no role edtor; did you mean editor\?/);
+  // @ts-expect-error -- editor
+  assert.throws(() => hasRole(defineUsers({}), "editor"), /there is no role editor/);
+});

@@ -1,0 +1,170 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { inspect } from "node:util";
+import { customHeaderLogin } from "../../src/door/auth.ts";
+import type { Endpoint, Format } from "../../src/door/http.ts";
+import {
+  accounts,
+  anyone,
+  createService,
+  defineEndpoint,
+  defineResource,
+  integer,
+  mount,
+  Secret,
+  text,
+} from "../../src/door/index.ts";
+import { makeLog } from "../../src/door/ops.ts";
+import { DeclarationError, standardSchema, type StandardSchema } from "../../src/door/resources.ts";
+import { postgresStore, sqliteStore, type Store } from "../../src/door/stores.ts";
+import { ownService } from "../harness/own-service.ts";
+import { askPostgres, startPostgres } from "../harness/postgres.ts";
+
+// What a caller sends and what a column holds may be a secret. A fault tells what it was, and never what stood in it.
+
+const secret = "hunter2 of Ada";
+const number = 271_828;
+const asked = { permission: anyone } as const;
+const wrong = (value: unknown) => value as never;
+const fields = { title: text(), pin: text({ writeOnly: true, confidential: true, optional: true }) };
+const named = <const N extends string>(name: N) => defineResource({ name, fields });
+
+const echoing: StandardSchema<string> = {
+  "~standard": {
+    version: 1,
+    vendor: "echo",
+    validate: (value) => ({ issues: [{ message: `must be longer (was "${String(value)}")` }] }),
+  },
+};
+const broken: Format = {
+  mediaType: "text/broken",
+  problemMediaType: "text/broken",
+  tagSuffix: "-broken",
+  write: ({ value }) => wrong(value),
+  writeProblem: (document) => JSON.stringify(document),
+  read: (bytes) => wrong(Buffer.from(bytes).toString()),
+};
+const mounts = [
+  mount(named("hooked"), {
+    ...asked,
+    beforeWrite: ({ draft }) => ({ values: { pin: wrong([draft?.transient, secret, 1n]) } }),
+  }),
+  mount(named("numbered"), { ...asked, beforeWrite: () => ({ values: { pin: wrong(number) } }) }),
+  mount(named("split"), { ...asked, beforeWrite: () => ({ values: { pin: `${secret}\ud800` } }) }),
+  mount(named("told"), { ...asked, beforeWrite: () => wrong(secret) }),
+  mount(named("completed"), { ...asked, beforeWrite: () => ({ complete: () => wrong(secret) }) }),
+  mount(named("listed"), { ...asked, beforeWrite: () => ({ changes: wrong(secret) }) }),
+  mount(named("changing"), { ...asked, beforeWrite: () => ({ changes: [wrong(secret)] }) }),
+  mount(defineResource({ name: "checked", fields, check: () => wrong(secret) }), asked),
+  mount(
+    defineResource({
+      name: "defaulted",
+      fields: { ...fields, pin: text({ writeOnly: true, default: () => wrong([number]) }) },
+    }),
+    asked,
+  ),
+  mount(
+    defineResource({
+      name: "echoed",
+      fields: {
+        title: text(),
+        pin: standardSchema(echoing, { column: "text", writeOnly: true, jsonSchema: { type: "string" } }),
+      },
+    }),
+    asked,
+  ),
+  mount(named("narrowed"), { permission: { name: "odd", decide: () => wrong({ only: secret, pin: number }) } }),
+  mount(named("asked"), { permission: { name: "odd", decide: () => wrong(secret) } }),
+];
+const endpoint = (path: string, reply: unknown): Endpoint =>
+  defineEndpoint({ method: "GET", path, access: anyone, handle: () => wrong(reply) });
+const endpoints = [
+  endpoint("/as-text", secret),
+  endpoint("/as-number", number),
+  endpoint("/as-body", { status: 200, body: secret }),
+  endpoint("/as-kind", { status: 200, body: { kind: secret } }),
+  endpoint("/as-tag", { status: 204, tag: number }),
+  endpoint("/as-cache", { status: 204, cache: secret }),
+  endpoint("/as-header", { status: 204, headers: secret }),
+];
+
+const server = await startPostgres();
+after(() => server.stop());
+const stores: Readonly<Record<string, () => Promise<Store>>> = {
+  SQLite: async () => sqliteStore({ path: ":memory:" }),
+  PostgreSQL: async () => postgresStore({ url: new Secret(await server.makeDatabase()) }),
+};
+
+for (const [database, makeStore] of Object.entries(stores))
+  test(`no fault tells what was sent or kept (${database})`, async (t) => {
+    const { ask, observed, service } = await ownService(t, {
+      store: await makeStore(),
+      mounts,
+      endpoints,
+      formats: [broken],
+    });
+    const post = async (path: string, headers = {}): Promise<number> =>
+      (await ask("POST", path, { body: { title: "a", ...(path === "/defaulteds" ? {} : { pin: secret }) }, headers }))
+        .status;
+
+    for (const { resource } of mounts) {
+      const status = await post(resource.path);
+      assert.equal(status, resource.name === "echoed" ? 400 : 500, resource.path);
+    }
+    assert.equal(await post("/hookeds", { "content-type": "text/broken" }), 500);
+    for (const { path } of endpoints) assert.equal((await ask("GET", path)).status, 500, path);
+    for (const { resource, collection } of mounts)
+      assert.equal(await service.store.count(collection, null), 0, resource.path);
+
+    const lines: string[] = [];
+    const log = makeLog("debug", (line) => lines.push(line))!;
+    for (const each of observed) log.observe(each);
+    log.flush();
+    const told = inspect(observed, { depth: 20, maxStringLength: null, maxArrayLength: null }) + lines.join("");
+    for (const each of ["hunter2", String(number), "271_828"]) {
+      const at = told.indexOf(each);
+      assert.equal(at, -1, told.slice(Math.max(0, at - 300), at + 60));
+    }
+    assert.match(told, /Column pin of numbereds is of type text and cannot hold a number/);
+    assert.match(told, /Column pin of splits is of type text and cannot hold a text with half of a pair of surrogates/);
+  });
+
+test("what the database says of a value is told without it", async (t) => {
+  const url = await server.makeDatabase();
+  const store = postgresStore({ url: new Secret(url) });
+  const { ask, observed, service } = await ownService(t, {
+    store,
+    mounts: [mount(named("kept"), asked)],
+  });
+  await askPostgres(url, `ALTER TABLE "kepts" ADD CONSTRAINT "short" CHECK (length("pin") < 5)`);
+
+  assert.equal((await ask("POST", "/kepts", { body: { title: "a", pin: secret } })).status, 500);
+
+  const told = inspect(observed, { depth: 20, maxStringLength: null });
+  assert.match(told, /violates check constraint "short"/);
+  assert.doesNotMatch(told, /hunter2/);
+  assert.equal(await service.store.count(mount(named("kept"), asked).collection, null), 0);
+});
+
+test("what stands where a secret or a value that nobody is shown belongs is not told at the start either", async () => {
+  const people = accounts();
+  const failures = [
+    createService({
+      store: sqliteStore({ path: ":memory:" }),
+      features: [people, customHeaderLogin(people, { token: wrong(secret), username: "admin" })],
+    }),
+    (async () =>
+      defineResource({ name: "a", fields: { pin: text({ writeOnly: true, maxLength: 3, default: secret }) } }))(),
+    (async () =>
+      defineResource({ name: "a", fields: { pin: integer({ writeOnly: true, maximum: 3, backfill: number }) } }))(),
+  ];
+
+  for (const each of failures) {
+    const error: unknown = await each.then(
+      () => null,
+      (thrown: unknown) => thrown,
+    );
+    assert.ok(error instanceof DeclarationError);
+    assert.doesNotMatch(inspect(error, { depth: 9 }), /hunter2|271.?828/);
+  }
+});

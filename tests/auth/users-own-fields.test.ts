@@ -1,0 +1,137 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { test } from "node:test";
+import type { OwnUserFields } from "../../src/door/auth.ts";
+import { accounts, createService, enumeration, integer, text } from "../../src/door/index.ts";
+import { DeclarationError } from "../../src/door/resources.ts";
+import { sqliteStore } from "../../src/door/stores.ts";
+import { ConfigError, readSettings } from "../../src/service/settings/settings.ts";
+import { defineConfig } from "../../src/service/system/config-file.ts";
+import { serve } from "../harness/serve.ts";
+
+const users = {
+  fields: {
+    phone: text({ maxLength: 40, optional: true }),
+    tenant_id: integer({ default: 0, minimum: 0 }),
+    plan: enumeration(["free", "paid"], { default: "free" }),
+  },
+  filters: { tenant_id: ["eq", "in"], phone: ["starts"] },
+  sorts: ["phone"],
+  administered: ["tenant_id"],
+} satisfies OwnUserFields;
+
+const ann = { name: "Ann", email: "ann@example.com" };
+
+test("fields of one's own stand on users in every representation, and lists are filtered and sorted by them", async (t) => {
+  const api = await serve(t, { config: { users } });
+
+  const made = await api.post("/users", { ...ann, phone: "+49 30", tenant_id: 7 }, api.admin);
+  assert.deepEqual(made.json, { id: 2, ...ann, phone: "+49 30", tenant_id: 7, plan: "free" });
+  const first = await api.get("/users/1", api.admin);
+  assert.deepEqual([first.json.phone, first.json.tenant_id, first.json.plan], [null, 0, "free"]);
+  const asXML = await api.get("/users/2", { ...api.admin, accept: "application/xml" });
+  assert.match(asXML.text, /<phone>\+49 30<\/phone><tenant_id>7<\/tenant_id><plan>free<\/plan>/);
+  const found = await api.get("/users?tenant_id=7&fields=tenant_id", api.admin);
+  assert.deepEqual(found.json, [{ tenant_id: 7 }]);
+  const sorted = await api.get("/users?sort=-phone&fields=phone", api.admin);
+  assert.deepEqual(sorted.json, [{ phone: "+49 30" }, { phone: null }]);
+  assert.equal((await api.patch("/users/2", { plan: "paid" }, api.admin)).json.plan, "paid");
+  assert.equal((await api.post("/users", { ...ann, tenant_id: -1 }, api.admin)).json.errors[0].pointer, "/tenant_id");
+  const { paths, components } = (await api.get("/openapi.json", api.admin)).json;
+  assert.deepEqual(components.schemas.User.properties.plan.enum, ["free", "paid"]);
+  assert.ok(paths["/users"].get.parameters.some(({ name }: { name?: string }) => name === "tenant_id[in]"));
+});
+
+test("what administrators give nobody else gives or changes, in no way of writing", async (t) => {
+  const api = await serve(t, { config: { users, registration: "open" } });
+  const self = { ...ann, password: "password of ann" };
+
+  for (const tenant of [7, 1]) {
+    const refused = await api.post("/users", { ...self, tenant_id: tenant });
+    assert.deepEqual([refused.status, refused.json.code], [403, "permission_denied"], refused.text);
+    assert.match(refused.json.detail, /tenant_id is given by administrators/);
+  }
+  assert.equal((await api.post("/users", { ...self, tenant_id: 0 })).status, 201);
+  await api.patch("/users/2", { tenant_id: 7 }, api.admin);
+  const login = `Basic ${Buffer.from(`${self.email}:${self.password}`).toString("base64")}`;
+  const headers = { authorization: login };
+  const pointer = "application/json-patch+json";
+  const attempts = [
+    await api.patch("/users/2", { tenant_id: 8 }, headers),
+    await api.patch("/users/2", [{ op: "replace", path: "/tenant_id", value: 8 }], {
+      ...headers,
+      "content-type": pointer,
+    }),
+    await api.put("/users/2", { ...ann, tenant_id: 8 }, headers),
+    // Left out of a PUT it would be the default again.
+    await api.put("/users/2", ann, headers),
+  ];
+  for (const { status, text: told } of attempts) assert.equal(status, 403, told);
+  assert.equal((await api.patch("/users/2", { phone: "1" }, headers)).json.tenant_id, 7);
+  assert.equal((await api.put("/users/2", { ...ann, tenant_id: 7 }, headers)).status, 200);
+  assert.equal((await api.get("/users/2", api.admin)).json.tenant_id, 7);
+});
+
+test("users who are there already get the field's default", async (t) => {
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-users-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const settings = {
+    LATCHKEY_DATABASE: `sqlite:${path.join(folder, "a.db")}`,
+    LATCHKEY_SECRET_FILE: path.join(folder, "s"),
+  };
+  const before = await serve(t, { settings });
+  await before.service.close();
+
+  const api = await serve(t, { settings, config: { users } });
+
+  const { phone, tenant_id: tenant, plan } = (await api.get("/users/1", api.admin)).json;
+  assert.deepEqual([phone, tenant, plan], [null, 0, "free"]);
+});
+
+const slips: readonly (readonly [users: unknown, told: RegExp])[] = [
+  [7, /users in the config file: it is 7; write \{ fields: \{ … \} \}\./],
+  [
+    { fields: { team: text({ optional: true }) }, administerd: ["team"], identity: ["tem"] },
+    /there is no option administerd; did you mean administered\?\n.*identity.*tem.*did you mean team\?/,
+  ],
+  [{ feilds: {} }, /users in the config file: there is no option feilds; did you mean fields\?$/],
+  [{ fields: [] }, /users in the config file: fields is a list; it has to be a plain object/],
+  [{ fields: { email: text() } }, /users have the field email already; give yours another name/],
+  [{ fields: { password: text() } }, /users have the field password already/],
+  [{ fields: { tenant: text() } }, /the field tenant of users is required, .*; make it optional, or give it a default/],
+  [{ filters: { tenat: ["eq"] }, fields: users.fields }, /filters names tenat, which is none of your fields/],
+  [{ sorts: ["name"], fields: users.fields }, /sorts names name, which is none of your fields/],
+  [{ administered: ["tenant"], fields: users.fields }, /administered names tenant, .*did you mean tenant_id\?/],
+  [{ administered: "tenant_id", fields: users.fields }, /administered is 'tenant_id'; it has to be a list of texts/],
+];
+
+for (const [given, told] of slips)
+  test(`users that are declared wrong do not start: ${told.source.slice(0, 60)}`, async () => {
+    const config = { users: given as OwnUserFields };
+    assert.throws(
+      () => readSettings({ LATCHKEY_DATABASE: "sqlite::memory:" }, config),
+      (thrown: unknown) => {
+        assert.ok(thrown instanceof ConfigError);
+        assert.match(thrown.message, told);
+        return true;
+      },
+    );
+    const features = [accounts(isObject(given) ? given : {})];
+    if (isObject(given))
+      await assert.rejects(createService({ store: sqliteStore({ path: ":memory:" }), features }), DeclarationError);
+  });
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}
+
+test("a filter by a field that is not there does not compile", () => {
+  // @ts-expect-error -- tenat
+  assert.ok(accounts({ fields: users.fields, filters: { tenat: ["eq"] } }));
+  // @ts-expect-error -- tenat
+  assert.ok(accounts({ fields: users.fields, administered: ["tenat"] }));
+  // @ts-expect-error -- fone
+  assert.ok(defineConfig({ users: { fields: users.fields, fone: true } }));
+});

@@ -1,0 +1,106 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { defineEndpoint } from "../../src/door/index.ts";
+import { adminPassword, basicHeader, serve } from "../harness/serve.ts";
+
+const login = { username: "admin", password: adminPassword };
+
+test("the way in leads to everything there is", async (t) => {
+  for (const base of ["", "/api/v1"]) {
+    const api = await serve(t, { settings: { LATCHKEY_BASE_PATH: base } });
+
+    for (const headers of [{}, { accept: "application/json" }]) {
+      for (const path of base === "" ? ["/"] : [base, `${base}/`]) {
+        const answer = await api.get(path, headers);
+        assert.deepEqual([answer.status, answer.headers.get("content-type")], [200, "application/json"]);
+        assert.match(answer.headers.get("link")!, new RegExp(`<${base}/openapi.json>; rel="service-desc"`));
+      }
+    }
+    const { links, caller, problem } = (await api.get(`${base}/`)).json;
+    assert.deepEqual([caller, problem], [null, null]);
+    assert.deepEqual(links.resources, { users: `${base}/users`, orders: `${base}/orders` });
+    assert.deepEqual(links.logins, {
+      session: `${base}/api/session/`,
+      token: `${base}/api/token/`,
+      api_token: `${base}/api-token-auth/`,
+    });
+    const { resources, logins, ...others } = links;
+    for (const path of [...Object.values(resources), ...Object.values(others)])
+      assert.equal((await api.get(String(path), api.admin)).status, 200, String(path));
+    for (const path of Object.values(logins)) assert.equal((await api.ask("OPTIONS", String(path))).status, 204);
+  }
+});
+
+test("it tells who is calling, and is kept by nobody else", async (t) => {
+  const api = await serve(t);
+
+  const known = await api.get("/", api.admin);
+  const nobody = await api.get("/");
+
+  assert.deepEqual(known.json.caller, {
+    user: { id: 1, name: "Administrator", email: known.json.caller.user.email },
+    username: "admin",
+    role: "admin",
+    scheme: "basic",
+  });
+  for (const { headers } of [known, nobody]) {
+    assert.equal(headers.get("cache-control"), "private, no-cache");
+    assert.match(headers.get("vary")!, /Accept.*Authorization/);
+  }
+  assert.notEqual(known.headers.get("etag"), nobody.headers.get("etag"));
+  const again = await api.get("/", { ...api.admin, "if-none-match": known.headers.get("etag")! });
+  assert.equal(again.status, 304);
+  assert.match((await api.get("/?format=xml", api.admin)).text, /<root>.*<username>admin<\/username>/);
+  assert.match((await api.get("/?format=html", api.admin)).text, /<h1>.*<bdi>Administrator<\/bdi>/s);
+  assert.equal((await api.get("/?page=2")).status, 400);
+});
+
+test("a stale cookie is told and cleared, and nobody is turned away", async (t) => {
+  const api = await serve(t);
+  const cookieOf = async (path: string, body: unknown): Promise<string> =>
+    (await api.post(path, body)).headers.getSetCookie()[0]!.split(";")[0]!;
+  const session = await cookieOf("/api/session/", login);
+  const access = await cookieOf("/api/token/", { ...login, cookie: true });
+
+  for (const [headers, status, code, cleared] of [
+    [{ cookie: session }, null, null, []],
+    [{ cookie: access }, null, null, []],
+    [{ cookie: "session=stale" }, 401, "invalid_token", ["session"]],
+    [{ cookie: "access_token=stale" }, 401, "token_not_valid", ["access_token"]],
+    [{ cookie: `${session}; access_token=stale` }, 401, "token_not_valid", ["access_token"]],
+    [{ cookie: `session=stale; ${access}` }, 401, "invalid_token", ["session"]],
+    [{ cookie: "session=a; session=b" }, 400, "duplicate_credentials", []],
+    [basicHeader("admin", "wrong"), 401, "invalid_credentials", []],
+    [{ authorization: "Bearer nonsense" }, 401, "token_not_valid", []],
+  ] as const) {
+    const answer = await api.get("/", headers);
+    const said = JSON.stringify(headers);
+
+    assert.equal(answer.status, 200, said);
+    assert.equal(answer.json.problem?.status ?? null, status, `${said} ${answer.text}`);
+    if (status !== 401 || code === "invalid_credentials") assert.equal(answer.json.problem?.code ?? null, code, said);
+    assert.equal(answer.json.caller === null, status !== null);
+    assert.deepEqual(
+      answer.headers.getSetCookie().map((each) => each.split("=")[0]),
+      cleared,
+      said,
+    );
+    if (status !== null) assert.equal(answer.headers.get("cache-control"), "no-store");
+  }
+});
+
+test("it is no way to guess unseen", async (t) => {
+  const api = await serve(t);
+  for (let count = 0; count < 10; count++) await api.get("/", basicHeader("admin", `wrong ${count}`));
+
+  const right = await api.get("/", api.admin);
+
+  assert.deepEqual([right.status, right.json.caller, right.json.problem.code], [200, null, "too_many_attempts"]);
+});
+
+test("whoever has a root of their own keeps it", async (t) => {
+  const own = defineEndpoint({ method: "GET", path: "/", access: "open", handle: () => ({ status: 204 }) });
+  const api = await serve(t, { config: { endpoints: [own] } });
+
+  assert.equal((await api.get("/")).status, 204);
+});

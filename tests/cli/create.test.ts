@@ -1,0 +1,158 @@
+import assert from "node:assert/strict";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { test, type TestContext } from "node:test";
+import fc from "fast-check";
+import { packageName, pluralOf, resourceMistake, titleOf, type Plan } from "../../create/src/names.ts";
+import { projectFiles, writeProject } from "../../create/src/project.ts";
+
+// `npm run test:create` makes projects of the packed packages and runs them; this is what needs no install.
+const root = path.join(import.meta.dirname, "../..");
+const versions = { latchkey: "1.2.3", node: "26.0.0", typescript: "7.0.0", nodeTypes: "26.0.0" };
+const plan: Plan = { folder: "shop", name: "shop", title: "Shop", resource: "order_line", login: "bearer" };
+
+function emptyPlace(t: TestContext): string {
+  const place = mkdtempSync(path.join(tmpdir(), "latchkey-new-"));
+  t.after(() => rmSync(place, { recursive: true, force: true }));
+  return place;
+}
+
+function filesIn(folder: string): readonly string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)))
+    .toSorted();
+}
+
+test("a project has every file of the template, in the words of its own resource", (t) => {
+  const folder = path.join(emptyPlace(t), "shop");
+  const files = projectFiles(plan, versions);
+
+  writeProject(folder, files);
+
+  assert.deepEqual(filesIn(folder), [
+    ".dockerignore",
+    ".gitignore",
+    "Dockerfile",
+    "README.md",
+    "latchkey.config.ts",
+    "package.json",
+    "resources/order-lines.ts",
+    "tests/order-lines.test.ts",
+    "tsconfig.json",
+  ]);
+  for (const [name, text] of files)
+    assert.doesNotMatch(text, /\bbooks?\b|mountedBooks|My API|my-api|[A-Z]+_VERSION|HOW_TO|["]session["]/, name);
+  assert.deepEqual(readdirSync(path.dirname(folder)), ["shop"]);
+});
+
+test("a folder that is empty but for its repository is taken; anything else is left as it is", (t) => {
+  const place = emptyPlace(t);
+  mkdirSync(path.join(place, ".git"));
+
+  writeProject(place, projectFiles(plan, versions));
+  assert.ok(existsSync(path.join(place, "package.json")));
+
+  writeFileSync(path.join(place, "package.json"), "mine");
+  assert.throws(() => writeProject(place, projectFiles(plan, versions)), /is not empty .*Nothing was written/);
+  assert.equal(readFileSync(path.join(place, "package.json"), "utf8"), "mine");
+  assert.throws(
+    () => writeProject(path.join(place, "package.json"), new Map()),
+    /is no folder that can be read \(ENOTDIR\)/,
+  );
+});
+
+test("what cannot be written whole is not written at all", (t) => {
+  const place = emptyPlace(t);
+  const empty = path.join(place, "empty");
+  mkdirSync(empty);
+  const broken = new Map([
+    ["resources/a.ts", "1"],
+    ["b.ts", "2"],
+    // A file stands where a folder has to be.
+    ["b.ts/c.ts", "3"],
+  ]);
+
+  for (const folder of [empty, path.join(place, "fresh")])
+    assert.throws(() => writeProject(folder, broken), /cannot be written \(E\w+\)\..*Nothing was made\./);
+
+  assert.deepEqual(readdirSync(place), ["empty"]);
+  assert.deepEqual(readdirSync(empty), []);
+});
+
+test(
+  "a place where one may not write is told",
+  { skip: process.getuid?.() === 0 && "root may write everywhere" },
+  (t) => {
+    const place = emptyPlace(t);
+    chmodSync(place, 0o500);
+
+    assert.throws(
+      () => writeProject(path.join(place, "shop"), projectFiles(plan, versions)),
+      /You may not write there/,
+    );
+  },
+);
+
+test("names of folders become names that npm takes, whatever they are", () => {
+  assert.equal(packageName("Größe & Co"), "grosse-co");
+  assert.equal(packageName("..."), "");
+  assert.deepEqual([titleOf("my-api"), titleOf("Größe & Co")], ["My API", "Größe & Co"]);
+  fc.assert(
+    fc.property(fc.string({ unit: "grapheme" }), (folder) =>
+      /^(?:[a-z0-9]+(?:-[a-z0-9]+)*-?)?$/.test(packageName(folder)),
+    ),
+  );
+});
+
+test("names of resources are words of their own, and their plurals are English", () => {
+  assert.deepEqual(["book", "story", "day", "box", "branch", "bus"].map(pluralOf), [
+    "books",
+    "stories",
+    "days",
+    "boxes",
+    "branches",
+    "buses",
+  ]);
+  for (const name of ["book", "order_line", "a1"]) assert.equal(resourceMistake(name), null);
+  for (const name of [
+    "",
+    "Book",
+    "order-line",
+    "_x",
+    "x_",
+    "user",
+    "class",
+    "thi",
+    "owner",
+    "1a",
+    "b".repeat(41),
+    "a b",
+    "../x",
+  ])
+    assert.notEqual(resourceMistake(name), null, name);
+});
+
+test("a title of any text stands in the config file as it is", () => {
+  const title = `$&"); process.exit(1); ("\\`;
+
+  const config = projectFiles({ ...plan, title }, versions).get("latchkey.config.ts")!;
+
+  assert.ok(config.includes(`title: ${JSON.stringify(title)}, version`), config);
+});
+
+test("create-latchkey has the version of this release", () => {
+  const read = (file: string) => JSON.parse(readFileSync(path.join(root, file), "utf8"));
+
+  assert.equal(read("create/package.json").version, read("package.json").version);
+});

@@ -1,0 +1,29 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { command } from "../harness/command.ts";
+import { basicHeader } from "../harness/serve.ts";
+import { startService } from "../harness/service-process.ts";
+
+// Node speaks to threads of ours too: what it says is not ours.
+const nothing = "data:text/javascript,0";
+
+for (const [title, flags] of [
+  ["--watch", ["--watch"]],
+  ["--import", ["--import", nothing]],
+  ["--inspect", ["--inspect=127.0.0.1:0"]],
+] as const) {
+  test(`node ${title} runs the service, also where it writes and reads for long`, async () => {
+    await using service = await startService({}, [process.execPath, ...flags, command]);
+    const headers = { ...basicHeader("admin", service.password), "content-type": "application/json" };
+
+    const made = await fetch(`${service.address}/users`, {
+      method: "POST",
+      headers,
+      body: JSON.stringify({ name: "Made", email: "made@example.com" }),
+    });
+    const counted = await fetch(`${service.address}/users`, { headers: { ...headers, prefer: "count=exact" } });
+
+    assert.equal(made.status, 201);
+    assert.equal(counted.headers.get("x-total-count"), "2");
+  });
+}

@@ -1,0 +1,148 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Permission } from "../../src/door/auth.ts";
+import { consolePages } from "../../src/door/features.ts";
+import {
+  administrator,
+  anyone,
+  defineEndpoint,
+  defineResource,
+  enumeration,
+  mount,
+  nobody,
+  reference,
+  text,
+} from "../../src/door/index.ts";
+import { array, references } from "../../src/door/resources.ts";
+import { ownService, type OwnAnswer } from "../harness/own-service.ts";
+import { serve } from "../harness/serve.ts";
+
+const browser = { headers: { accept: "text/html" } };
+const tags = defineResource({ name: "tag", fields: { name: text({ maxLength: 50 }) } });
+const posts = defineResource({
+  name: "post",
+  fields: {
+    title: text({ maxLength: 200 }),
+    summary: text({ maxLength: 500, optional: true }),
+    body: text({ multiline: true, optional: true }),
+    main_id: reference(tags, { optional: true }),
+    tags: references(tags, { default: [] }),
+    days: array(enumeration(["mon", "tue", "wed"]), { optional: true }),
+  },
+});
+
+/** A page without what only its source says. */
+function lineOf({ text: page }: OwnAnswer): string {
+  return page.replaceAll(/\s+/g, " ");
+}
+
+function serviceOf(t: Parameters<typeof ownService>[0], listsTags: Permission) {
+  return ownService(t, {
+    mounts: [
+      mount(tags, { permission: { list: listsTags, create: anyone, read: anyone } }),
+      mount(posts, { permission: anyone }),
+    ],
+    features: [consolePages({ title: "Blog" })],
+  });
+}
+
+test("a page of which nobody looked who asks for it says nothing of that", async (t) => {
+  const api = await serve(t);
+  const headers = { ...api.admin, accept: "text/html" };
+
+  for (const path of ["/nothing", "/livez", "/%zz"]) {
+    const page = await api.get(path, headers);
+    assert.doesNotMatch(page.text, /Log in<\/a>/, path);
+    assert.match(page.text, /<a href="\/api\/session\/" data-login="\/">Who you are<\/a>/, path);
+  }
+  assert.match((await api.get("/users/999", headers)).text, /<bdi>admin<\/bdi>/);
+  assert.match((await api.get("/", { accept: "text/html" })).text, />Log in<\/a>/);
+  assert.match((await api.get("/users", { accept: "text/html" })).text, />Log in<\/a>/);
+});
+
+test("a path where nothing is costs no reading of who asks, in any format", async (t) => {
+  let looks = 0;
+  const { get } = await ownService(t, {
+    schemes: [
+      {
+        name: "visitor",
+        carriers: [{ in: "header", name: "X-Visitor" }],
+        challenge: () => "Visitor",
+        authenticate: () => ((looks += 1), { kind: "absent" }),
+      },
+    ],
+    endpoints: [defineEndpoint({ method: "GET", path: "/now", access: anyone, handle: () => ({ status: 204 }) })],
+    features: [consolePages({ title: "Blog" })],
+  });
+
+  for (const accept of ["application/json", "text/html"]) await get("/nothing", { as: "ada", headers: { accept } });
+  assert.equal(looks, 0);
+  await get("/now", { as: "ada" });
+  assert.equal(looks, 1);
+});
+
+test("ids can be chosen by name where their list may be read, and no page asks for one that may not", async (t) => {
+  for (const [permission, isListed] of [
+    [anyone, true],
+    [nobody, false],
+    [administrator, false],
+  ] as const) {
+    const { ask, get } = await serviceOf(t, permission);
+    await ask("POST", "/tags", { body: { name: "Ink" } });
+    await ask("POST", "/posts", { body: { title: "a", main_id: 1, tags: [1] } });
+
+    for (const path of ["/posts", "/posts/1"])
+      assert.equal(/data-choices="\/tags"/.test((await get(path, browser)).text), isListed, path);
+    const refused = await ask("POST", "/posts", { ...browser, body: { title: "", tags: [1] } });
+    assert.equal(refused.status, 400);
+    assert.equal(/data-choices="\/tags"/.test(refused.text), isListed);
+    // Its name is still there: one record may be read.
+    assert.match(lineOf(refused), /value="1" checked> ?<span class="mono dim">1<\/span> <bdi>Ink<\/bdi>/);
+  }
+  const { get } = await serviceOf(t, administrator);
+  assert.match((await get("/posts", { ...browser, as: "root" })).text, /data-choices="\/tags"/);
+});
+
+test("several ids are boxes with their names, and what was sent is there again whatever it is", async (t) => {
+  const { ask, get } = await serviceOf(t, anyone);
+  for (const name of ["Ink", "<b>"]) await ask("POST", "/tags", { body: { name } });
+  await ask("POST", "/posts", { body: { title: "a", tags: [2, 1], days: ["tue"] } });
+
+  const page = lineOf(await get("/posts/1", browser));
+  const boxes = [...page.matchAll(/type="checkbox" name="(\w+)" value="(\w+)"( checked)?/g)].map(
+    ([, ...found]) => found,
+  );
+  assert.deepEqual(boxes, [
+    ["tags", "2", " checked"],
+    ["tags", "1", " checked"],
+    ["days", "tue", " checked"],
+    ["days", "mon", undefined],
+    ["days", "wed", undefined],
+  ]);
+  assert.match(page, /<bdi>&lt;b&gt;<\/bdi>/);
+  assert.match(page, /<fieldset class="field" id="field-tags"[^>]* data-several="integer">/);
+
+  for (const sent of [[1, 1], ["x", { y: 1 }], "1,2", Array.from({ length: 150 }, (_, at) => at + 1)]) {
+    const again = await ask("POST", "/posts", { ...browser, body: { title: "a", tags: sent } });
+    assert.equal(again.status, 400);
+    const [, typed = ""] = /<textarea id="field-tags"[^>]*>([^<]*)</.exec(again.text) ?? [];
+    assert.deepEqual(JSON.parse(typed.replaceAll("&quot;", '"')), sent);
+  }
+  const strange = lineOf(await ask("POST", "/posts", { ...browser, body: { title: "", days: ["sun"], tags: [77] } }));
+  assert.match(strange, /name="days" value="sun" checked/);
+  assert.match(strange, /name="tags" value="77" checked/);
+});
+
+test("a long text has a field of several lines, which keeps each of them", async (t) => {
+  const { ask, get } = await serviceOf(t, anyone);
+  const body = "\n\n  First </textarea><script>alert(1)</script>\n\tsecond\n";
+  const made = await ask("POST", "/posts", { body: { title: "a", body: `a${body}b` } });
+  assert.equal(made.json.body, `a${body}b`);
+
+  const { text: page } = await get("/posts/1", browser);
+  const [, shown = ""] = /<textarea id="field-body"[^>]*>\n([\s\S]*?)<\/textarea>/.exec(page) ?? [];
+  assert.equal(shown.replaceAll("&lt;", "<").replaceAll("&gt;", ">"), `a${body}b`);
+  assert.match(page, /<textarea id="field-summary"[^>]* data-line /);
+  assert.match(page, /<input id="field-title"/);
+  assert.doesNotMatch(page, /<script>/);
+});

@@ -1,0 +1,194 @@
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+import { consolePages, documentation } from "../../src/door/features.ts";
+import {
+  administrator,
+  anyOf,
+  anyone,
+  caller,
+  defineResource,
+  enumeration,
+  integer,
+  mount,
+  owner,
+  reference,
+  text,
+} from "../../src/door/index.ts";
+import { references } from "../../src/door/resources.ts";
+import { sqliteStore } from "../../src/door/stores.ts";
+import type { Store } from "../../src/store/store.ts";
+import { ownService, type OwnAnswer } from "../harness/own-service.ts";
+
+const books = defineResource({ name: "book", fields: { title: text(), owner_id: integer({ default: caller }) } });
+const shelves = defineResource({
+  name: "shelf",
+  plural: "shelves",
+  fields: {
+    book_id: reference(books),
+    next_id: reference(books, { optional: true }),
+    state: enumeration(["full", "empty", "lost"], { tones: { full: "good", lost: "bad" } }),
+  },
+});
+const own = anyOf(administrator, owner("owner_id"));
+const browser = { headers: { accept: "text/html" } };
+
+/** A store, and how often it was asked for records by their ids. */
+function countingStore() {
+  const asked = { times: 0 };
+  const inner = sqliteStore({ path: ":memory:" });
+  const store: Store = new Proxy(inner, {
+    get(target, name: keyof Store) {
+      if (name === "listRelated") asked.times += 1;
+      const found = target[name];
+      return typeof found === "function" ? found.bind(target) : found;
+    },
+  });
+  return { asked, store };
+}
+
+/** A library in which each book is its owner's alone. */
+async function library(t: TestContext) {
+  const { asked, store } = countingStore();
+  const service = await ownService(t, {
+    store,
+    mounts: [mount(books, { permission: own }), mount(shelves, { permission: anyone })],
+    features: [consolePages({ title: "Library" })],
+  });
+  for (const [as, title] of [
+    ["ada", "Emma <b>"],
+    ["ben", "Ulysses"],
+  ] as const)
+    await service.ask("POST", "/books", { as, body: { title } });
+  for (const book_id of [1, 2, 1]) await service.ask("POST", "/shelves", { body: { book_id, state: "full" } });
+  await service.ask("POST", "/shelves", { body: { book_id: 2, next_id: 1, state: "empty" } });
+  asked.times = 0;
+  return { ...service, asked };
+}
+
+const cells = ({ text: page }: OwnAnswer): readonly string[] =>
+  [...page.matchAll(/<td class="clip"><span>(.*?)<\/span><\/td>/g)].map(([, cell = ""]) => cell);
+const known = '<span class="mono dim">1</span> <a href="/books/1" dir="auto">Emma &lt;b&gt;</a>';
+const hidden = '<span class="mono">2</span>';
+
+test("beside an id stands what its record is called, for those who may read that, by one question a page", async (t) => {
+  const { get, asked } = await library(t);
+
+  const list = await get("/shelves", { as: "ada", ...browser });
+
+  const none = '<span class="dim">null</span>';
+  const references = cells(list).filter((cell) => !cell.includes("tag"));
+  assert.deepEqual(references, [known, none, hidden, none, known, none, hidden, known]);
+  assert.equal(asked.times, 1);
+  assert.match((await get("/shelves/1", { as: "ada", ...browser })).text, new RegExp(`<dd>${known}</dd>`));
+  assert.doesNotMatch((await get("/shelves", browser)).text, /Emma|Ulysses|href="\/books\/\d/);
+  assert.match((await get("/shelves", { as: "root", ...browser })).text, /Emma[^]*Ulysses/);
+});
+
+test("several ids of one field stand there with what their records are called, by one question a page", async (t) => {
+  const { asked, store } = countingStore();
+  const lists = defineResource({
+    name: "list",
+    fields: { books: references(books, { default: [], maxItems: 200 }), best_id: reference(books, { optional: true }) },
+  });
+  const { ask, get } = await ownService(t, {
+    store,
+    mounts: [mount(books, { permission: own }), mount(lists, { permission: anyone })],
+    features: [consolePages({ title: "Library" })],
+  });
+  for (let at = 1; at <= 120; at += 1)
+    await ask("POST", "/books", { as: at % 2 === 1 ? "ada" : "ben", body: { title: `B<${at}>` } });
+  await ask("POST", "/lists", { body: { books: [3, 2, 1] } });
+  await ask("POST", "/lists", { body: { books: [], best_id: 5 } });
+  await ask("POST", "/lists", { body: { books: Array.from({ length: 120 }, (_, at) => at + 1) } });
+  asked.times = 0;
+
+  const shown = (id: number): string =>
+    `<span class="mono dim">${id}</span> <a href="/books/${id}" dir="auto">B&lt;${id}&gt;</a>`;
+  const list = await get("/lists", { as: "ada", ...browser });
+
+  assert.equal(asked.times, 1);
+  const [first, , none] = cells(list);
+  assert.equal(
+    first,
+    `<span class="many"><span>${shown(3)}</span>, <span>${hidden}</span>, <span>${shown(1)}</span></span>`,
+  );
+  assert.equal(none, '<span class="dim">none</span>');
+  assert.match(list.text, /<span class="dim">and 117 more<\/span>/);
+  const record = (await get("/lists/3", { as: "ada", ...browser })).text;
+  assert.ok(record.includes(`${shown(1)}</span>, <span>${hidden}</span>, <span>${shown(3)}</span>`));
+  assert.match(record, /B&lt;99&gt;[^]*and 20 more/);
+  assert.doesNotMatch(record, /B&lt;(?:2|100)&gt;/);
+  assert.doesNotMatch((await get("/lists/3", browser)).text, /B&lt;|href="\/books\/\d/);
+  assert.match((await get("/lists/3", { as: "root", ...browser })).text, /B&lt;1&gt;[^]*B&lt;2&gt;/);
+});
+
+test("a record may be called by what is computed, and by its id where that cannot be made", async (t) => {
+  let isBroken = false;
+  const nameOf = (first: string, last: string): string => {
+    if (isBroken) throw new Error("no name");
+    return `${first} ${last}`;
+  };
+  const people = defineResource({
+    name: "person",
+    plural: "people",
+    fields: { first: text(), last: text() },
+    computed: { name: { as: text(), from: ({ first, last }) => nameOf(first, last) } },
+  });
+  const homes = defineResource({
+    name: "home",
+    fields: { street: text({ maxLength: 50 }) },
+    computed: { name: { as: text(), sql: "'at ' || \"street\"" } },
+  });
+  const pets = defineResource({
+    name: "pet",
+    fields: { keeper_id: reference(people), keepers: references(people), home_id: reference(homes) },
+  });
+  const { ask, get } = await ownService(t, {
+    mounts: [people, homes, pets].map((each) => mount(each, { permission: anyone })),
+    features: [consolePages({ title: "Pets" })],
+  });
+  await ask("POST", "/people", { body: { first: "Ada", last: "Byron" } });
+  await ask("POST", "/homes", { body: { street: "Mill Lane" } });
+  await ask("POST", "/pets", { body: { keeper_id: 1, keepers: [1], home_id: 1 } });
+
+  const page = await get("/pets/1", browser);
+  assert.equal(page.status, 200, page.text);
+  assert.equal(page.text.match(/<a href="\/people\/1" dir="auto">Ada Byron<\/a>/g)?.length, 2);
+
+  assert.match(page.text, /<a href="\/homes\/1" dir="auto">at Mill Lane<\/a>/);
+
+  isBroken = true;
+  const nameless = await get("/pets/1", browser);
+  assert.equal(nameless.status, 200, nameless.text);
+  assert.match(nameless.text, /<dd><span class="mono">1<\/span><\/dd>/);
+});
+
+test("the words of an enumeration are shown in their tones", async (t) => {
+  const { get } = await library(t);
+
+  const page = (await get("/shelves", browser)).text;
+
+  assert.match(page, /<span class="tag good">full<\/span>/);
+  assert.match(page, /<span class="tag ?">empty<\/span>/);
+  const slip = enumeration(["full"], { tones: { ful: "good" } as never });
+  assert.throws(
+    () => defineResource({ name: "a", fields: { b: slip } }),
+    /tones .* no option ful; did you mean full\?/,
+  );
+});
+
+test("the pages of the docs and of problems look as the others do", async (t) => {
+  const { get } = await ownService(t, {
+    features: [
+      consolePages({ title: "Bookshop", logo: "/logo.svg", colors: { accent: "#8a2c0d" } }),
+      documentation({ title: "The API", version: "1" }),
+    ],
+  });
+
+  for (const path of ["/", "/docs", "/docs/getDocs", "/problems", "/problems/taken"]) {
+    const page = (await get(path, browser)).text;
+    assert.match(page, /<a class="brand" href="\/"><img src="\/logo.svg" alt="" height="20" ?\/> Bookshop<\/a>/, path);
+    const [, style = ""] = /rel="stylesheet" href="([^"]*)"/.exec(page)!;
+    assert.match((await get(style)).text, /--accent: #8a2c0d;/, path);
+  }
+});

@@ -1,0 +1,119 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { test } from "node:test";
+import { consolePages } from "../../src/door/features.ts";
+import { anyone, defineResource, mount, reference, text } from "../../src/door/index.ts";
+import { sqliteStore } from "../../src/door/stores.ts";
+import { ownService } from "../harness/own-service.ts";
+import { rawSocket } from "../harness/raw-socket.ts";
+
+const here = "http://127.0.0.1:8000";
+
+test("no page has a link to another site, whatever was asked for", async (t) => {
+  const { send } = await rawSocket(t);
+  const hostile = [
+    "//evil.example/",
+    "//evil.example/a?b=c",
+    "/\\evil.example/",
+    "/\\/evil.example",
+    "//\\evil.example",
+  ];
+  const addresses = hostile.flatMap((path) => [path, `/console/why?of=${encodeURIComponent(path)}`]);
+
+  for (const address of addresses) {
+    const page = await send(`GET ${address} HTTP/1.1\r\nHost: a\r\nAccept: text/html\r\nConnection: close\r\n\r\n`);
+
+    assert.match(page, /^HTTP\/1\.1 (?:200|400|404) /);
+    const links = [...page.matchAll(/ (?:href|src|action|value|data-path|data-then)="(?!data:)([^"]*)"/g)];
+    assert.ok(links.length > 3);
+    for (const [, link = ""] of links)
+      assert.equal(URL.parse(link.replaceAll("&amp;", "&"), here)?.origin, here, `${address}: ${link}`);
+  }
+});
+
+const browser = { headers: { accept: "text/html" } };
+
+/** The addresses of links, as a browser reads them. */
+function linksIn(page: string): string[] {
+  const links = [...page.matchAll(/<a[^>]* href="(?!#)([^"]*)"/g)].map(([, link = ""]) => link);
+  const entities = { "&amp;": "&", "&#39;": "'", "&quot;": '"', "&lt;": "<", "&gt;": ">" } as Record<string, string>;
+  return links.map((link) => link.replaceAll(/&[a-z#0-9]+;/g, (entity) => entities[entity]!));
+}
+
+test("whatever a key is made of, each link leads to its own record, and what no path can name is none", async (t) => {
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-keys-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const file = path.join(folder, "a.db");
+  const keys = [
+    "plain",
+    "a/b",
+    "q?x=1",
+    "h#f",
+    "p%2F",
+    "sp ace",
+    "..",
+    ".",
+    "ü",
+    "<b>",
+    '"',
+    "back\\slash",
+    "//evil.example",
+    "a:b",
+  ];
+  const database = new DatabaseSync(file, { timeout: 5000 });
+  database.exec(
+    "CREATE TABLE country (id TEXT PRIMARY KEY, name TEXT); CREATE TABLE city (id INTEGER PRIMARY KEY, country TEXT)",
+  );
+  for (const key of keys) {
+    database.prepare("INSERT INTO country VALUES (?, ?)").run(key, `name of ${key}`);
+    database.prepare("INSERT INTO city (country) VALUES (?)").run(key);
+  }
+  database.close();
+  const countries = defineResource({
+    name: "country",
+    plural: "countries",
+    id: "text",
+    table: "country",
+    fields: { name: text() },
+  });
+  const cities = defineResource({
+    name: "city",
+    plural: "cities",
+    table: "city",
+    fields: { country: reference(countries) },
+  });
+  const { get } = await ownService(t, {
+    store: sqliteStore({ path: file }),
+    mounts: [
+      mount(countries, { permission: { list: anyone, read: anyone } }),
+      mount(cities, { permission: { list: anyone, read: anyone } }),
+    ],
+    features: [consolePages({ title: "Countries" })],
+  });
+
+  const found = async (page: string): Promise<string[]> => {
+    const links = linksIn((await get(page, browser)).text).filter((link) => /^\/countries\/[^?]/.test(link));
+    const records = await Promise.all([...new Set(links)].map((link) => get(new URL(link, here).pathname)));
+    return records.map(({ json }) => json.id as string);
+  };
+  const named = keys.filter((key) => !/^\.+$/.test(key)).toSorted();
+  assert.deepEqual((await found("/countries")).toSorted(), named);
+  assert.deepEqual((await found("/cities")).toSorted(), named);
+  assert.match((await get("/cities", browser)).text, /name of a\/b/);
+});
+
+test("where nothing is served at the root, a page of it still says what there is", async (t) => {
+  const books = defineResource({ name: "book", description: "To be read.", fields: { title: text() } });
+  const { get } = await ownService(t, {
+    mounts: [mount(books, { permission: anyone })],
+    features: [consolePages({ title: "Library" })],
+  });
+
+  const root = await get("/", browser);
+
+  assert.deepEqual([root.status, (await get("/")).status], [404, 404]);
+  assert.match(root.text, /<a class="mono" href="\/books">\/books<\/a>[^]*To be read\./);
+});

@@ -1,0 +1,340 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { brotliCompressSync } from "node:zlib";
+import { authenticated, defineFeature, defineResource, json, mount, text } from "../../src/door/index.ts";
+import { adminPassword, basicHeader, serve, type Answered, type API } from "../harness/serve.ts";
+
+/** What a browser sends where somebody follows a link or types an address. */
+const browser = {
+  host: "127.0.0.1:8000",
+  accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+  "sec-fetch-site": "same-origin",
+  "sec-fetch-mode": "navigate",
+};
+const form = { ...browser, "content-type": "application/x-www-form-urlencoded" };
+
+/** A page in one line: where its source breaks lines says nothing. */
+function lineOf({ text }: Answered): string {
+  return text.replaceAll(/\s+/g, " ");
+}
+
+async function logIn(api: API, next = "/"): Promise<Record<string, string>> {
+  const body = new URLSearchParams({ username: "admin", password: adminPassword, next }).toString();
+  const answer = await api.ask("POST", "/api/session/", { headers: form, body });
+  assert.equal(answer.status, 303);
+  return { ...browser, cookie: answer.headers.getSetCookie()[0]!.split(";")[0]! };
+}
+
+test("every address answers a browser with a page, and a program as ever", async (t) => {
+  const api = await serve(t);
+  const admin = await logIn(api);
+  const { json: order } = await api.post("/orders", {}, api.admin);
+  await api.post(`/orders/${order.id}/items`, { product: "Ink", quantity: 1, unit_price: "9.95" }, api.admin);
+
+  for (const [path, status, title] of [
+    ["/", 200, "Root"],
+    ["/users", 200, "Users"],
+    ["/users/1", 200, "User 1"],
+    ["/orders?status=open&sort=-id", 200, "Orders"],
+    [`/orders/${order.id}/items/`, 200, "Items"],
+    ["/protected/", 200, "Protected"],
+    ["/users/1/account", 200, "Your account"],
+    ["/livez", 200, "Health"],
+    ["/users/999", 404, "Not found"],
+    ["/users?nonsense=1", 400, "Invalid query"],
+    ["/nothing", 404, "Not found"],
+  ] as const) {
+    const page = await api.get(path, admin);
+    assert.deepEqual(
+      [page.status, page.headers.get("content-type"), /<title>(.*?) ·/.exec(page.text)?.[1]],
+      [status, "text/html; charset=utf-8", title],
+      path,
+    );
+    assert.match(page.headers.get("vary") ?? "Accept", /^Accept\b/);
+    assert.equal(page.text.match(/<h1\b/g)?.length, 1, path);
+    assert.doesNotMatch(lineOf(page), /<script>|\sstyle=|\son\w+=|<style/);
+    const { headers } = await api.get(path, { ...admin, accept: "*/*" });
+    assert.match(headers.get("content-type")!, /json$/, path);
+    // Logins, keys and the token stand on that page, and are kept by nobody.
+    const kept = path.endsWith("/account") ? "no-store" : headers.get("cache-control");
+    assert.equal(page.headers.get("cache-control"), kept, path);
+    const head = await api.ask("HEAD", path, { headers: admin });
+    assert.deepEqual([head.status, head.text, head.headers.get("etag")], [status, "", page.headers.get("etag")]);
+  }
+});
+
+test("a page may load its own style and script and nothing else, and both are kept for a year", async (t) => {
+  for (const base of ["", "/api/v1"]) {
+    const api = await serve(t, { settings: { LATCHKEY_BASE_PATH: base } });
+
+    const page = await api.get(`${base}/`, browser);
+    const found = [...page.text.matchAll(/(?:href|src)="([^"]*\.(?:css|js))"/g)].map(([, address = ""]) => address);
+
+    assert.equal(
+      page.headers.get("content-security-policy"),
+      "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; form-action 'self'; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'",
+    );
+    assert.equal(found.length, 2);
+    for (const address of found) {
+      const asset = await api.get(address, { cookie: "session=stale" });
+      assert.equal(asset.status, 200, address);
+      assert.ok(address.startsWith(`${base}/console/page.`));
+      assert.equal(asset.headers.get("cache-control"), "public, max-age=31536000");
+    }
+    assert.equal((await api.get(`${base}/console/page.css`)).status, 404);
+    for (const [, address = ""] of page.text.matchAll(/ (?:href|action|data-path)="(\/[^"]*)"/g))
+      assert.ok(address.startsWith(`${base}/`), address);
+  }
+});
+
+test("each page has a tag of its own, for each caller", async (t) => {
+  const api = await serve(t);
+  const admin = await logIn(api);
+  const ann = await api.user("Ann");
+  const path = `/users/${ann.id}`;
+
+  const page = await api.get(path, admin);
+  const asJSON = await api.get(path, api.admin);
+  const hers = await api.get(path, { ...browser, ...ann.headers });
+  const tag = page.headers.get("etag")!;
+
+  assert.equal(new Set([tag, asJSON.headers.get("etag"), hers.headers.get("etag")]).size, 3);
+  assert.equal((await api.get(path, { ...admin, "if-none-match": tag })).status, 304);
+  assert.equal((await api.get(path, { ...browser, ...ann.headers, "if-none-match": tag })).status, 200);
+  await api.patch(path, { name: "Ann Other" }, api.admin);
+  assert.equal((await api.get(path, { ...admin, "if-none-match": tag })).status, 200);
+});
+
+test("whoever is not logged in gets the form, and comes back to where they were", async (t) => {
+  const api = await serve(t);
+
+  const page = await api.get("/orders?status=open", browser);
+  const next = /name="next" value="([^"]*)"/.exec(lineOf(page))![1]!;
+
+  assert.equal(page.status, 401);
+  assert.match(lineOf(page), /<form class="panel form" method="post" action="\/api\/session\/"/);
+  assert.equal(next, "/orders?status=open");
+  assert.equal(page.headers.get("cache-control"), "no-store");
+  // A browser would put a window of its own before the page. Programs are challenged as ever.
+  assert.doesNotMatch(page.headers.get("www-authenticate")!, /Basic/);
+  assert.match((await api.get("/orders")).headers.get("www-authenticate")!, /Basic/);
+
+  const body = new URLSearchParams({ username: "admin", password: adminPassword, next }).toString();
+  const back = await api.ask("POST", "/api/session/", { headers: form, body });
+  assert.deepEqual([back.status, back.headers.get("location")], [303, "/orders?status=open"]);
+});
+
+test("a login that failed keeps what was typed, but for the password", async (t) => {
+  const api = await serve(t);
+  const body = new URLSearchParams({ username: `ann"><b>`, password: "wrong-secret", next: "/orders" }).toString();
+
+  const page = await api.ask("POST", "/api/session/", { headers: form, body });
+
+  assert.equal(page.status, 401);
+  assert.match(lineOf(page), /name="username" value="ann&quot;&gt;&lt;b&gt;"/);
+  assert.match(lineOf(page), /name="next" value="\/orders"/);
+  assert.match(lineOf(page), /No active account found with the given credentials/);
+  assert.doesNotMatch(lineOf(page), /wrong-secret/);
+});
+
+test("where nobody can log in on a page, a browser is asked by Basic", async (t) => {
+  const api = await serve(t, { settings: { LATCHKEY_SCHEMES: "basic" } });
+
+  const page = await api.get("/orders", browser);
+
+  assert.match(page.headers.get("www-authenticate")!, /^Basic/);
+  assert.doesNotMatch(lineOf(page), /<form class="panel form" method="post"/);
+});
+
+test("where there are sessions alone, whoever is not logged in any more gets the form too", async (t) => {
+  const api = await serve(t, { settings: { LATCHKEY_SCHEMES: "session" } });
+
+  for (const headers of [browser, { ...browser, cookie: "session=ended" }])
+    for (const [path, title, next] of [
+      ["/api/session/", "Log in", "/"],
+      ["/orders", "Log in to see this", "/orders"],
+    ] as const) {
+      const page = await api.get(path, headers);
+      assert.deepEqual([page.status, /<title>(.*?) ·/.exec(page.text)?.[1]], [403, title], path);
+      assert.match(lineOf(page), /<form class="panel form" method="post" action="\/api\/session\/"/, path);
+      assert.match(page.text, new RegExp(`name="next" value="${next}"`));
+    }
+  const admin = await logIn(api, "/orders");
+  assert.equal((await api.get("/orders", admin)).status, 200);
+});
+
+test("a page offers what its reader may do, and nothing else", async (t) => {
+  const api = await serve(t, { binding: "node" });
+  const ann = await api.user("Ann");
+  const { json: order } = await api.post("/orders", {}, ann.headers);
+  const offered = async (path: string, headers: Record<string, string>) => {
+    const page = await api.get(path, { ...browser, ...headers });
+    const forms = lineOf(page).matchAll(/data-method="([A-Z]+)" data-path="(?!\/api)([^"]*)"/g);
+    // What is sent by fields is sent as JSON too.
+    return [...new Set([...forms].map(([, method, target]) => `${method} ${target}`))];
+  };
+
+  assert.deepEqual(await offered("/users", api.admin), ["POST /users"]);
+  assert.deepEqual(await offered("/users", ann.headers), []);
+  assert.deepEqual(await offered(`/orders/${order.id}`, ann.headers), [
+    `DELETE /orders/${order.id}`,
+    `PATCH /orders/${order.id}`,
+  ]);
+  const key = await api.post(
+    `/users/${ann.id}/keys`,
+    { name: "reader", scopes: ["read"], current_password: ann.password },
+    ann.headers,
+  );
+  assert.deepEqual(await offered(`/orders/${order.id}`, { authorization: `Token ${key.json.key}` }), []);
+});
+
+test("a form with mistakes comes back with each of them at its field, and with what was typed", async (t) => {
+  const api = await serve(t);
+  const admin = await logIn(api);
+  const { json: order } = await api.post("/orders", {}, api.admin);
+  const sent = { product: "<i>Ink</i>", quantity: 0, unit_price: "12.505" };
+
+  const page = await api.post(`/orders/${order.id}/items`, sent, admin);
+  const asJSON = await api.post(`/orders/${order.id}/items`, sent, api.admin);
+
+  assert.equal(page.status, asJSON.status);
+  for (const { pointer, detail } of asJSON.json.errors) {
+    const field = pointer.slice(1);
+    assert.match(lineOf(page), new RegExp(`<span class="wrong" id="field-${field}-wrong-0">${detail}</span>`));
+    assert.match(lineOf(page), new RegExp(`id="field-${field}" [^>]*aria-invalid="true"`));
+  }
+  assert.match(lineOf(page), /name="product" [^>]*value="&lt;i&gt;Ink&lt;\/i&gt;"/);
+  assert.match(lineOf(page), new RegExp(`data-method="POST" data-path="/orders/${order.id}/items"`));
+});
+
+test("a change that came too late shows both versions, and loses neither", async (t) => {
+  const api = await serve(t);
+  const ann = await api.user("Ann");
+  const path = `/users/${ann.id}`;
+  const before = (await api.get(path, api.admin)).headers.get("etag")!;
+  await api.patch(path, { name: "Ann Theirs" }, api.admin);
+  const now = (await api.get(path, api.admin)).headers.get("etag")!;
+  const sent = { name: `Ann <Yours>`, email: ann.email, password: "not shown again" };
+
+  const page = await api.patch(path, sent, { ...browser, ...api.admin, "if-match": before });
+  const line = lineOf(page);
+
+  assert.equal(page.status, 412);
+  assert.match(line, /<bdi>Ann Theirs<\/bdi> <small>There now/);
+  assert.match(line, /<bdi>Ann &lt;Yours&gt;<\/bdi> <small>Yours/);
+  assert.match(line, /The same in both: <code>email<\/code>/);
+  assert.ok(line.includes(`data-match="${now.replaceAll('"', "&quot;")}"`));
+  assert.doesNotMatch(line, /not shown again/);
+  const late = await api.delete(path, { ...browser, ...api.admin, "if-match": before });
+  assert.match(lineOf(late), new RegExp(`<a class="btn" href="${path}">See it as it is now</a>`));
+});
+
+test("a change with a mistake comes back with the record, and sends again what was sent", async (t) => {
+  const api = await serve(t);
+  const ann = await api.user("Ann");
+  const tag = '"7"';
+
+  const page = await api.patch(
+    `/users/${ann.id}`,
+    { name: "Ann Other", email: "nonsense" },
+    { ...browser, ...api.admin, "if-match": tag },
+  );
+  const inputs = [...lineOf(page).matchAll(/<input id="field-(\w+)" [^>]*>/g)];
+  const again = inputs.filter(([input]) => input.includes("data-again")).map(([, name]) => name);
+
+  assert.equal(page.status, 400);
+  assert.deepEqual(again, ["name", "email"]);
+  assert.match(lineOf(page), /data-match="&quot;7&quot;"/);
+});
+
+test("every answer can be explained to whoever gets it, and to nobody else", async (t) => {
+  const api = await serve(t, { binding: "node" });
+  const ann = await api.user("Ann");
+  const { json: order } = await api.post("/orders", {}, api.admin);
+  const why = (of: string, headers: Record<string, string>) =>
+    api.get(`/console/why?of=${encodeURIComponent(of)}`, headers);
+
+  const mine = (await why("/users?limit=1", ann.headers)).json;
+  const hidden = (await why(`/orders/${order.id}`, ann.headers)).json;
+  const nobody = (await why("/users", {})).json;
+
+  assert.deepEqual([mine.status, mine.route, mine.outcome], [200, "/users", "identified"]);
+  assert.deepEqual([mine.permission.said, mine.permission.action], ["some rows", "list"]);
+  assert.equal(mine.headers.find(({ name }: { name: string }) => name === "Cache-Control").value, "private, no-cache");
+  assert.equal(mine.schemes.find(({ scheme }: { scheme: string }) => scheme === "basic").saw, "accepted");
+  assert.deepEqual([hidden.status, hidden.permission.said], [404, "some rows"]);
+  assert.deepEqual([nobody.status, nobody.outcome, nobody.permission.said], [401, "nobody", "deny"]);
+  const page = await why("/users", { ...browser, ...ann.headers });
+  assert.match(lineOf(page), /<h1>Why this answer<\/h1>/);
+  assert.equal(page.headers.get("cache-control"), "no-store");
+  for (const target of ["", "users", "//evil.example/", "/users#x", "https://evil.example/", "/a b"])
+    assert.equal((await why(target, ann.headers)).status, 400, target);
+  assert.equal((await why("/console/why?of=/users", ann.headers)).json.status, 404);
+});
+
+test("an explanation is no way to guess unseen", async (t) => {
+  const api = await serve(t);
+  const wrong = basicHeader("admin", "wrong");
+
+  for (let count = 0; count < 10; count++) assert.equal((await api.get("/console/why?of=/users", wrong)).status, 401);
+
+  assert.equal((await api.get("/console/why?of=/users", wrong)).status, 429);
+});
+
+const hostile = [
+  `</script><script>alert(1)</script>`,
+  `"><img src=x onerror=alert(1)>`,
+  `' onmouseover='alert(1)`,
+  `javascript:alert(1)`,
+  `<svg/onload=alert(1)>`,
+  `&lt;b&gt;&amp;`,
+  "${alert(1)}{{7*7}}<%= 1 %>",
+  "\u202egnp.exe\u202c مكتب الشحن 👩🏽‍🚀 Z̷̢̛̰͓a̵̧͎͗l̸̰̈g̷̣͝o̶̙͠",
+  "W".repeat(10_000),
+];
+
+test("ten thousand rows of hostile text are text, and a page of them is small", async (t) => {
+  const words = mount(
+    defineResource({
+      name: "word",
+      fields: { line: text({ maxLength: 10_000 }), any: json({ optional: true }) },
+      search: ["line"],
+    }),
+    { permission: authenticated },
+  );
+  const api = await serve(t, {
+    config: { features: [defineFeature({ name: "words", setUp: () => ({ offer: null, mounts: [words] }) })] },
+  });
+  for (let block = 0; block < 10; block++)
+    await api.service.store.write({
+      changes: Array.from({ length: 1000 }, (_, at) => {
+        const line = hostile[at % hostile.length]!.slice(0, at < 100 ? undefined : 100);
+        return { kind: "insert", collection: words.collection, values: { line, any: { [line.slice(0, 100)]: line } } };
+      }),
+    });
+
+  const page = await api.get("/words?limit=1000&sort=-id", { ...browser, ...api.admin });
+  const search = await api.get(`/words?search=${encodeURIComponent(hostile[1]!)}`, { ...browser, ...api.admin });
+
+  assert.equal(page.status, 200);
+  const one = await api.get("/words/1", { ...browser, ...api.admin });
+  for (const shown of [page, search, one].map((each) => each.text.replaceAll(/="[^"]*"/g, '=""'))) {
+    const elements = new Set([...shown.matchAll(/<([a-z0-9]+)/gi)].map(([, name]) => name));
+    for (const strange of ["img", "object", "iframe", "style"]) assert.ok(!elements.has(strange), strange);
+    assert.doesNotMatch(shown, /<[a-z]+\s[^>]*\son[a-z]+\s*=|<svg\/|<script>/i);
+  }
+  const hundred = await api.get("/words?limit=100&sort=id", { ...browser, ...api.admin });
+  assert.ok(brotliCompressSync(hundred.text).length < 40_000);
+});
+
+test("a form on a page with related records is meant for the record's own state", async (t) => {
+  const api = await serve(t);
+  const { json: order } = await api.post("/orders", {}, api.admin);
+  const path = `/orders/${order.id}`;
+
+  const page = await api.get(`${path}?expand=user,items`, { ...browser, ...api.admin });
+  const tag = /data-method="PATCH" [^>]*data-match="&quot;([^&]*)&quot;"/.exec(lineOf(page))![1]!;
+
+  assert.match(lineOf(page), /Administrator/);
+  assert.equal((await api.patch(path, { status: "paid" }, { ...api.admin, "if-match": `"${tag}"` })).status, 200);
+});

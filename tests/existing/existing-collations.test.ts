@@ -1,0 +1,151 @@
+import assert from "node:assert/strict";
+import { anyone, defineResource, enumeration, integer, mount, Secret, text } from "../../src/door/index.ts";
+import type { Observation } from "../../src/door/ops.ts";
+import { postgresStore } from "../../src/door/stores.ts";
+import { onBoth, onPostgres, onSQLite } from "../harness/existing.ts";
+import { ownService } from "../harness/own-service.ts";
+import { askPostgres } from "../harness/postgres.ts";
+
+/** Columns for which the database takes other texts for the same. */
+const alike = (type: string): string =>
+  `CREATE TABLE word (id ${type} PRIMARY KEY NOT NULL, v ${type});
+   CREATE INDEX words ON word (v);
+   INSERT INTO word VALUES ('a', 'ab'), ('b', 'AB'), ('c', 'Ab'), ('d', 'b'), ('E', 'aB ');`;
+
+const v = text({ maxLength: 20, trim: false, optional: true });
+
+onBoth(
+  "texts are compared by code point, whatever the collation of their column takes for the same",
+  {
+    sqlite: alike("text COLLATE NOCASE"),
+    postgres: `CREATE COLLATION caseless (provider = icu, locale = 'und-u-ks-level2', deterministic = false); ${alike("text COLLATE caseless")}`,
+  },
+  async ({ serve }) => {
+    const words = defineResource({
+      name: "word",
+      id: "text",
+      table: "word",
+      writes: ["create", "update", "delete"],
+      fields: { v },
+      filters: { id: ["eq", "in"], v: ["eq", "ne", "in", "lt", "gte", "starts", "contains"] },
+      sorts: ["v"],
+      scans: true,
+    });
+    const api = await serve(mount(words, { permission: anyone }));
+
+    for (const [asked, found] of [
+      ["v=ab", "a"],
+      ["v=AB&v=zz", "b"],
+      ["v[ne]=ab", "Ebcd"],
+      ["v[in]=Ab,B", "c"],
+      ["v[lt]=Ac", "bc"],
+      ["v[gte]=aB", "Ead"],
+      ["v[starts]=A", "bc"],
+      ["v[starts]=aB", "E"],
+      ["v[contains]=B", "Eb"],
+      ["id=e", ""],
+      ["id[in]=A,b", "b"],
+      ["sort=v", "bcEad"],
+      ["sort=-v", "daEcb"],
+    ] as const) {
+      const { status, text: said, json: told } = await api.get(`/words?${asked}`);
+      assert.equal(status, 200, said);
+      assert.equal(told.map(({ id }: { id: string }) => id).join(""), found, asked);
+    }
+    for (const [method, body] of [["GET"], ["PATCH", { v: "x" }], ["DELETE"]] as const)
+      assert.equal((await api.ask(method, "/words/A", body === undefined ? {} : { body })).status, 404, method);
+    assert.equal((await api.ask("PUT", "/words/A", { body: { v: "x" } })).status, 404);
+    assert.equal((await api.ask("PUT", "/words/a", { body: { v: "AB" } })).json.v, "AB");
+  },
+);
+
+onSQLite(
+  "a word in another case is none of an enumeration",
+  "CREATE TABLE word (id integer PRIMARY KEY, v text COLLATE NOCASE); INSERT INTO word VALUES (1, 'open'), (2, 'OPEN');",
+  async ({ serve }) => {
+    const words = defineResource({ name: "word", table: "word", fields: { v: enumeration(["open", "paid"]) } });
+
+    await assert.rejects(serve(mount(words, { permission: anyone })), /word\.v has values .* in the rows 2;/);
+  },
+);
+
+/** What the start of the service has told. */
+function toldBy({ observed }: { readonly observed: readonly Observation[] }): readonly string[] {
+  return observed.flatMap((each) => (each.kind === "notice" ? [each.message] : []));
+}
+
+onBoth(
+  "keys whose index has another order than that of code points are listed beside all else, and that is told at the start",
+  {
+    sqlite: "CREATE TABLE word (id text COLLATE NOCASE PRIMARY KEY NOT NULL, n integer NOT NULL);",
+    postgres: `CREATE TABLE word (id text COLLATE "en-x-icu" PRIMARY KEY, n integer NOT NULL);`,
+  },
+  async ({ engine, serve, sql }) => {
+    await sql("INSERT INTO word VALUES ('b', 1), ('C', 2), ('a', 3)");
+    const declaration = { name: "word", id: "text", table: "word", fields: { n: integer() } } as const;
+    const api = await serve(mount(defineResource(declaration), { permission: anyone }));
+    const owning = await serve(mount(defineResource({ ...declaration, scans: true }), { permission: anyone }));
+
+    const [told] = toldBy(api);
+    assert.match(told ?? "", /No index serves these lists of \/words: by id; by -id/);
+    assert.equal(
+      /^No index finds a record of \/words by its id: .* COLLATE BINARY/.test(told ?? ""),
+      engine === "sqlite",
+    );
+    assert.deepEqual(toldBy(owning), []);
+    const { json } = await api.get("/words");
+    assert.deepEqual(json.map(({ id }: { id: string }) => id).join(""), "Cab");
+  },
+);
+
+onBoth(
+  "keys whose index has the order of code points are listed by it",
+  {
+    sqlite:
+      "CREATE TABLE word (id text COLLATE NOCASE PRIMARY KEY NOT NULL); CREATE UNIQUE INDEX ids ON word (id COLLATE BINARY);",
+    postgres: `CREATE TABLE word (id text COLLATE "C" PRIMARY KEY);`,
+  },
+  async ({ serve }) => {
+    const words = defineResource({ name: "word", id: "text", table: "word", fields: {} });
+    const api = await serve(mount(words, { permission: anyone }));
+
+    assert.deepEqual(toldBy(api), []);
+  },
+);
+
+onPostgres(
+  "the order of a database is that of ICU, whatever name it has for that of the C library",
+  "SELECT 1",
+  async ({ url, sql }, t) => {
+    const name = `icu_${process.pid}`;
+    await sql(
+      `CREATE DATABASE ${name} TEMPLATE template0 LOCALE_PROVIDER icu ICU_LOCALE 'en' LC_COLLATE 'C' LC_CTYPE 'C'`,
+    );
+    const there = new URL(url);
+    there.pathname = `/${name}`;
+    await askPostgres(
+      there.href,
+      "CREATE TABLE word (id text PRIMARY KEY, v text NOT NULL); CREATE INDEX ON word (v, id); INSERT INTO word VALUES ('a', 'x'), ('B', 'Y')",
+    );
+    const words = defineResource({
+      name: "word",
+      id: "text",
+      table: "word",
+      fields: { v: text({ maxLength: 20 }) },
+      sorts: ["v"],
+    });
+    const api = await ownService(t, {
+      store: postgresStore({ url: new Secret(there.href) }),
+      mounts: [mount(words, { permission: anyone })],
+    });
+    t.after(() => askPostgres(url, `DROP DATABASE ${name} WITH (FORCE)`));
+
+    for (const [asked, found] of [
+      ["", "Ba"],
+      ["?sort=v", "Ba"],
+      ["?sort=-v", "aB"],
+    ] as const)
+      assert.equal((await api.get(`/words${asked}`)).json.map(({ id }: { id: string }) => id).join(""), found, asked);
+    assert.match(toldBy(api)[0] ?? "", /by id/);
+  },
+);

@@ -1,0 +1,169 @@
+import assert from "node:assert/strict";
+import type { TestContext } from "node:test";
+import { anyone, defineResource, integer, mount, Secret, text } from "../../src/door/index.ts";
+import { postgresStore } from "../../src/door/stores.ts";
+import { onBoth, onPostgres, onSQLite, type Before } from "../harness/existing.ts";
+import { ownService, type Own } from "../harness/own-service.ts";
+
+const things = (writes: readonly ("create" | "update" | "delete")[] = ["create", "update", "delete"]) =>
+  mount(
+    defineResource({
+      name: "thing",
+      table: "thing",
+      writes,
+      fields: { name: text({ maxLength: 40, optional: true }), parent: integer({ optional: true }) },
+    }),
+    { permission: anyone },
+  );
+
+const raising = (name: string, what: string): string =>
+  `CREATE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN ${what} END $f$;
+   CREATE TRIGGER ${name} BEFORE INSERT OR UPDATE ON thing FOR EACH ROW WHEN (new.name = '${name}') EXECUTE FUNCTION ${name}();`;
+
+/** A service whose role may make its own tables, and do with those of others what it is granted. */
+async function serveAs(
+  role: string,
+  grants: string,
+  { sql, url }: Before,
+  t: TestContext,
+  ...mounts: readonly ReturnType<typeof mount>[]
+): Promise<Own> {
+  await sql(`CREATE ROLE ${role} LOGIN PASSWORD 'pass'`);
+  await sql(`GRANT ALL ON SCHEMA public TO ${role}`);
+  await sql(`GRANT ${grants} TO ${role}`);
+  const { href } = Object.assign(new URL(url), { username: role, password: "pass" });
+  return ownService(t, { store: postgresStore({ url: new Secret(href), poolSize: 2 }), mounts });
+}
+
+onPostgres(
+  "what a trigger refuses is the caller's problem, whatever state it names, and what it cannot do is a fault",
+  `CREATE TABLE thing (id serial PRIMARY KEY, name text, parent integer);
+   ${raising("own", "RAISE EXCEPTION 'no' USING ERRCODE = '45000';")}
+   ${raising("word", "RAISE EXCEPTION 'no' USING ERRCODE = 'PT403';")}
+   ${raising("rights", "RAISE insufficient_privilege;")}
+   ${raising("wrong", "ASSERT FALSE;")}
+   ${raising("nobody", "SELECT id INTO STRICT new.parent FROM thing WHERE FALSE; RETURN new;")}`,
+  async ({ serve, sql }) => {
+    const api = await serve(things());
+    assert.equal((await api.ask("POST", "/things", { body: { name: "a" } })).status, 201);
+
+    for (const [name, status] of [
+      ["own", 400],
+      ["word", 400],
+      ["rights", 400],
+      ["wrong", 500],
+      ["nobody", 500],
+    ] as const) {
+      const tried = await Promise.all([
+        api.ask("POST", "/things", { body: { name } }),
+        api.ask("PATCH", "/things/1", { body: { name } }),
+      ]);
+      for (const answer of tried) assert.equal(answer.status, status, `${name}: ${answer.text}`);
+    }
+    assert.deepEqual(await sql("SELECT name FROM thing"), [{ name: "a" }]);
+  },
+);
+
+onPostgres(
+  "a row that its policy does not take is refused",
+  `CREATE TABLE thing (id serial PRIMARY KEY, name text, parent integer);
+   ALTER TABLE thing ENABLE ROW LEVEL SECURITY;
+   CREATE POLICY mine ON thing USING (TRUE) WITH CHECK (name <> 'no');
+   INSERT INTO thing (name) VALUES ('a');`,
+  async (before, t) => {
+    const { sql } = before;
+    const api = await serveAs("watched", "ALL ON thing, thing_id_seq", before, t, things());
+
+    const made = await api.ask("POST", "/things", { body: { name: "b" } });
+    assert.equal(made.status, 201, made.text);
+    for (const [method, path] of [
+      ["POST", "/things"],
+      ["PATCH", "/things/1"],
+    ] as const) {
+      const { status, text: said } = await api.ask(method, path, { body: { name: "no" } });
+      assert.equal(status, 400, said);
+    }
+    assert.deepEqual(await sql("SELECT name FROM thing ORDER BY id"), [{ name: "a" }, { name: "b" }]);
+  },
+);
+
+onPostgres(
+  "writes that a rule takes the answer of, or that nobody has granted, are told at the start",
+  `CREATE TABLE thing (id serial PRIMARY KEY, name text, parent integer);
+   CREATE RULE quiet AS ON UPDATE TO thing WHERE new.name = 'no' DO INSTEAD NOTHING;`,
+  async (before, t) => {
+    const { serve } = before;
+    await assert.rejects(serve(things()), (error: Error) => {
+      assert.match(error.message, /rows of thing cannot be changed \(.*rule.*\).*take "update" out of writes/i);
+      assert.doesNotMatch(error.message, /made|removed/);
+      return true;
+    });
+    await serve(things(["create", "delete"]));
+
+    const grants = "SELECT, INSERT (name), DELETE ON thing";
+    await assert.rejects(serveAs("reader", grants, before, t, things(["create", "delete"])), (error: Error) => {
+      assert.match(error.message, /rows of thing cannot be made \(permission denied for table thing\)/);
+      assert.doesNotMatch(error.message, /removed/);
+      return true;
+    });
+  },
+);
+
+onPostgres(
+  "a record is not made under an id that the database always gives itself",
+  "CREATE TABLE thing (id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text, parent integer);",
+  async ({ serve }) => {
+    const api = await serve(things());
+
+    assert.equal((await api.ask("PUT", "/things/7", { body: { name: "a" } })).status, 404);
+    assert.deepEqual((await api.ask("POST", "/things", { body: { name: "a" } })).json.id, 1);
+    assert.equal((await api.ask("PUT", "/things/1", { body: { name: "b" } })).status, 200);
+  },
+);
+
+onSQLite(
+  "a key that SQLite only seems to count is chosen by whoever makes the record",
+  "CREATE TABLE thing (id INTEGER PRIMARY KEY DESC, name text, parent integer);",
+  async ({ serve, sql }) => {
+    const api = await serve(things());
+
+    const { status, json: told } = await api.ask("POST", "/things", { body: { name: "a" } });
+    assert.deepEqual([status, told.errors?.[0].pointer], [400, "/id"]);
+    assert.equal((await api.ask("PUT", "/things/7", { body: { name: "a" } })).status, 201);
+    assert.deepEqual(
+      (await sql("SELECT id FROM thing")).map(({ id }) => id),
+      [7],
+    );
+  },
+);
+
+onBoth(
+  "a reference that nobody has declared and that is looked at in the end is the caller's problem too",
+  {
+    sqlite:
+      "CREATE TABLE thing (id integer PRIMARY KEY, name text, parent integer REFERENCES thing (id) DEFERRABLE INITIALLY DEFERRED);",
+    postgres:
+      "CREATE TABLE thing (id serial PRIMARY KEY, name text, parent integer REFERENCES thing (id) DEFERRABLE INITIALLY DEFERRED);",
+  },
+  async ({ serve, sql }) => {
+    const api = await serve(things());
+    const made = await Promise.all(
+      [1, 99, 2].map((parent) => api.ask("PUT", `/things/${parent % 90}`, { body: { name: "a", parent } })),
+    );
+
+    assert.deepEqual(
+      made.map(({ status }) => status),
+      [201, 400, 201],
+    );
+    const changed = await api.ask("PATCH", "/things/1", { body: { parent: 7 } });
+    assert.deepEqual([changed.status, changed.json.errors?.[0].code], [400, "invalid"], changed.text);
+    const rows = await sql("SELECT id, parent FROM thing ORDER BY id");
+    assert.deepEqual(
+      rows.map(({ id, parent }) => [id, parent]),
+      [
+        [1, 1],
+        [2, 2],
+      ],
+    );
+  },
+);

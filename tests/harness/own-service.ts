@@ -1,0 +1,96 @@
+import type { TestContext } from "node:test";
+import {
+  accepted,
+  createService,
+  rejected,
+  type Identity,
+  type Scheme,
+  type Service,
+  type ServiceOptions,
+} from "../../src/door/index.ts";
+import type { Observation } from "../../src/door/ops.ts";
+import { sqliteStore } from "../../src/door/stores.ts";
+
+/** A service of the toolkit's parts alone, as somebody would make it who has never seen ours. */
+export interface Own {
+  ask(method: string, path: string, options?: OwnAsk): Promise<OwnAnswer>;
+  get(path: string, options?: OwnAsk): Promise<OwnAnswer>;
+  readonly service: Service;
+  readonly observed: Observation[];
+}
+
+export interface OwnAsk {
+  /** Who is calling; nobody where it is left out. */
+  readonly as?: string;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface OwnAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests read into it and assert what they find
+  readonly json: any;
+}
+
+/** Whom `x-visitor` can name. */
+export const people: Readonly<Record<string, Identity>> = {
+  root: identity(1, "admin"),
+  ada: identity(2),
+  ben: identity(3),
+  reader: { ...identity(4), scopes: ["books:read"] },
+};
+
+function identity(id: number, role: Identity["role"] = "user"): Identity {
+  return { id, username: `user ${id}`, role, scheme: "visitor", scopes: null, expiresAt: null };
+}
+
+/** Believes whoever says a name. */
+export const visitor: Scheme = {
+  name: "visitor",
+  carriers: [{ in: "header", name: "X-Visitor" }],
+  challenge: () => "Visitor",
+  authenticate: (name) => (people[name] === undefined ? rejected("unknown") : accepted(people[name])),
+};
+
+export async function ownService(t: TestContext, options: Partial<ServiceOptions> = {}): Promise<Own> {
+  const observed: Observation[] = [];
+  const service = await createService({
+    store: sqliteStore({ path: ":memory:" }),
+    schemes: [visitor],
+    observe: (each) => void observed.push(each),
+    ...options,
+  });
+  t.after(() => service.close());
+
+  async function ask(method: string, path: string, { as, body, headers = {} }: OwnAsk = {}): Promise<OwnAnswer> {
+    const sent = body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) };
+    const all = {
+      ...(as === undefined ? {} : { "x-visitor": as }),
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...headers,
+    };
+    const response = await service.fetch(new Request(`http://127.0.0.1${path}`, { method, headers: all, ...sent }), {
+      peer: "127.0.0.1",
+    });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, text, json: parse(text) };
+  }
+
+  return { ask, get: (path, asked) => ask("GET", path, asked), service, observed };
+}
+
+/** The links of a `Link` header, by what they are. */
+export function linksOf({ headers }: { readonly headers: Headers }): Readonly<Record<string, string>> {
+  const found = (headers.get("link") ?? "").matchAll(/<([^>]*)>; rel="(\w+)"/g);
+  return Object.fromEntries([...found].map(([, target, rel]) => [rel, target]));
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,39 @@
+import { globSync, readFileSync } from "node:fs";
+import path from "node:path";
+import type { OwnAnswer } from "./own-service.ts";
+
+const root = path.join(import.meta.dirname, "../..");
+
+/** The words of a text, in lower case. */
+export function wordsOf(said: string): readonly string[] {
+  return (
+    said
+      .replaceAll(/%[0-9A-F]{2}/g, " ")
+      .toLowerCase()
+      .match(/\p{L}+|\p{N}+/gu) ?? []
+  );
+}
+
+/** What pages say whoever reads them: the words of their source, and those of the declarations. */
+export function wordsOfOurs(declared: readonly unknown[], more: string): ReadonlySet<string> {
+  const sources = globSync(["src/features/console/**/*.ts", "src/core/html/page.ts", "src/core/problem/catalogue.ts"], {
+    cwd: root,
+  });
+  const said = sources.map((file) => readFileSync(path.join(root, file), "utf8"));
+  return new Set([...said, JSON.stringify(declared), more].flatMap(wordsOf));
+}
+
+/** Everything that a page says beyond what is known: its texts and what its attributes hold. */
+export function strangeIn(answer: OwnAnswer, known: ReadonlySet<string>): readonly string[] {
+  const plain = answer.text.replaceAll(/&(?:#39|[a-z]+);/g, " ");
+  const said = wordsOf(plain.replaceAll(/<\/?[a-z0-9]+|[a-zA-Z0-9-]+=/g, " "));
+  // How many rows there are is said, and the letter that a name begins with.
+  const strange = said.filter((each) => !known.has(each) && !/^(?:\d{1,2}|\p{L})$/u.test(each));
+  return strange.filter((each) => !isOfAssets(each, answer));
+}
+
+/** The names of style and script are drawn from their contents. */
+function isOfAssets(said: string, { text: page }: OwnAnswer): boolean {
+  const names = [...page.matchAll(/\/console\/page\.([0-9a-f]+)\./g)].map(([, name = ""]) => name);
+  return names.some((name) => name.includes(said));
+}

@@ -1,0 +1,160 @@
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { after, type TestContext } from "node:test";
+import type { Tracer } from "../../src/core/tracer.ts";
+import { requestListener } from "../../src/door/http.ts";
+import type { Observation } from "../../src/door/ops.ts";
+import { createLatchkey, type Latchkey } from "../../src/service/latchkey.ts";
+import { readSettings } from "../../src/service/settings/settings.ts";
+import type { ConfigFile } from "../../src/service/system/config-file.ts";
+import { startPostgres, testsOnPostgres, type TestServer } from "./postgres.ts";
+
+export const adminPassword = "first-administrator";
+
+/** What a test asks through: the whole service, in process. */
+export interface API {
+  /** Sends a request; a body that is no text is sent as JSON. Headers are given in lower case. */
+  ask(method: string, path: string, options?: AskOptions): Promise<Answered>;
+  get(path: string, headers?: Headers): Promise<Answered>;
+  post(path: string, body?: unknown, headers?: Headers): Promise<Answered>;
+  put(path: string, body?: unknown, headers?: Headers): Promise<Answered>;
+  patch(path: string, body?: unknown, headers?: Headers): Promise<Answered>;
+  delete(path: string, headers?: Headers): Promise<Answered>;
+  /** Headers that log in the administrator, whose id is 1. */
+  readonly admin: Headers;
+  /** Makes a user as the administrator; gives the id and headers that log in. */
+  user(
+    name: string,
+  ): Promise<{ readonly id: number; readonly email: string; readonly password: string; readonly headers: Headers }>;
+  /** A clock that stands still until it is turned. */
+  readonly clock: { now: number; turn(seconds: number): void };
+  /** What was observed so far. */
+  readonly observed: Observation[];
+  readonly service: Latchkey;
+}
+
+type Headers = Readonly<Record<string, string>>;
+
+export interface AskOptions {
+  readonly headers?: Headers;
+  readonly body?: unknown;
+}
+
+export interface Answered {
+  readonly status: number;
+  readonly headers: globalThis.Headers;
+  readonly text: string;
+  /** The body as JSON; undefined where it is none. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- a test says what it expects by looking
+  readonly json: any;
+}
+
+export interface ServeOptions {
+  /** LATCHKEY_ settings; the database is in memory where none is named, or in PostgreSQL with `LATCHKEY_TEST_STORE=postgres`. */
+  readonly settings?: Readonly<Record<string, string>>;
+  readonly config?: ConfigFile;
+  /** Which binding carries the requests; `LATCHKEY_TEST_BINDING` chooses for those who do not care. */
+  readonly binding?: "fetch" | "node";
+  /** Sees the parts of requests, and can hold them. */
+  readonly tracer?: Tracer;
+}
+
+/** Starts a service for one test and ends it with that. */
+export async function serve(
+  t: TestContext,
+  { settings = {}, config = {}, binding, tracer }: ServeOptions = {},
+): Promise<API> {
+  const clock = {
+    now: Date.parse("2026-01-31T09:30:00Z"),
+    turn: (seconds: number) => void (clock.now += seconds * 1000),
+  };
+  const observed: Observation[] = [];
+  const environment = {
+    ...("LATCHKEY_DATABASE" in settings ? {} : await databaseFor(t)),
+    LATCHKEY_ADMIN_PASSWORD: adminPassword,
+    ...settings,
+  };
+  const service = await createLatchkey({
+    settings: readSettings(environment, config),
+    config,
+    observe: (observation) => void observed.push(observation),
+    now: () => clock.now,
+    ...(tracer === undefined ? {} : { tracer }),
+  });
+  const send =
+    (binding ?? process.env["LATCHKEY_TEST_BINDING"]) === "node" ? await overSocket(t, service) : throughFetch(service);
+  t.after(() => service.close());
+
+  async function ask(method: string, path: string, { headers = {}, body }: AskOptions = {}): Promise<Answered> {
+    const isText = typeof body === "string" || body instanceof Uint8Array;
+    const type = body === undefined || "content-type" in headers ? {} : { "content-type": "application/json" };
+    const content = body === undefined ? {} : { body: (isText ? body : JSON.stringify(body)) as string };
+    const response = await send(path, { method, headers: { ...type, ...headers }, ...content });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, text, json: parse(text) };
+  }
+
+  const admin = basicHeader("admin", adminPassword);
+  return {
+    ask,
+    get: (path, headers = {}) => ask("GET", path, { headers }),
+    post: (path, body, headers = {}) => ask("POST", path, { body, headers }),
+    put: (path, body, headers = {}) => ask("PUT", path, { body, headers }),
+    patch: (path, body, headers = {}) => ask("PATCH", path, { body, headers }),
+    delete: (path, headers = {}) => ask("DELETE", path, { headers }),
+    admin,
+    async user(name) {
+      const email = `${name.toLowerCase()}@example.com`;
+      const password = `password of ${name}`;
+      const made = await ask("POST", "/users", { headers: admin, body: { name, email, password } });
+      if (made.status !== 201) throw new Error(made.text);
+      return { id: made.json.id, email, password, headers: basicHeader(email, password) };
+    },
+    clock,
+    observed,
+    service,
+  };
+}
+
+let server: Promise<TestServer> | null = null;
+after(async () => (await server)?.stop());
+
+/** In memory, or a database of its own in PostgreSQL where `LATCHKEY_TEST_STORE` says so. */
+async function databaseFor(t: TestContext): Promise<Record<string, string>> {
+  if (!testsOnPostgres) return { LATCHKEY_DATABASE: "sqlite::memory:" };
+  const { makeDatabase, dropDatabase } = await (server ??= startPostgres());
+  const url = await makeDatabase();
+  t.after(() => dropDatabase(url));
+  return { LATCHKEY_DATABASE: url, LATCHKEY_SECRET: "a secret that all processes of the service know" };
+}
+
+/** The header of RFC 7617. */
+export function basicHeader(username: string, password: string): { readonly authorization: string } {
+  return { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}` };
+}
+
+type Send = (path: string, init: RequestInit) => Promise<Response>;
+
+function throughFetch(service: Latchkey): Send {
+  return (path, init) => service.fetch(new Request(`http://127.0.0.1:8000${path}`, init), { peer: "127.0.0.1" });
+}
+
+async function overSocket(t: TestContext, service: Latchkey): Promise<Send> {
+  const server: Server = createServer(requestListener(service)).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  return (path, init) => fetch(`http://127.0.0.1:${port}${path}`, init);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,50 @@
+import { readFileSync } from "node:fs";
+import { parseSync, type Statement } from "oxc-parser";
+import { exportedNames } from "../../tools/names.ts";
+
+/** A parameter of an exported function, as its first signature has it. */
+export interface Parameter {
+  readonly name: string;
+  /** The type as it is written, without its arguments: `TextOptions`; empty where none is. */
+  readonly type: string;
+}
+
+/** A function that the package exports. */
+export interface Signature {
+  readonly name: string;
+  readonly parameters: readonly Parameter[];
+}
+
+/** Every exported function, with what it takes. */
+export function signatures(): readonly Signature[] {
+  return [...exportedNames().values()]
+    .flat()
+    .filter(({ kind }) => kind === "function")
+    .map(({ name, file }) => ({ name, parameters: parametersOf(name, file) }));
+}
+
+function parametersOf(name: string, file: string): readonly Parameter[] {
+  const text = readFileSync(file, "utf8");
+  const declared = parseSync(file, text).program.body.flatMap((statement: Statement) =>
+    statement.type === "ExportNamedDeclaration" ? (statement.declaration ?? []) : [],
+  );
+  for (const each of declared)
+    if ((each.type === "FunctionDeclaration" || each.type === "TSDeclareFunction") && each.id?.name === name)
+      return each.params.map((parameter) => parameterOf(text.slice(parameter.start, parameter.end)));
+  return [];
+}
+
+/** `options: Only<O, TextOptions> = {}` */
+function parameterOf(written: string): Parameter {
+  const [, name = written, type = ""] =
+    /^(?:\.\.\.)?(\{.*\}|[\w$]+)\??\s*:\s*(.*?)(?:\s*=\s*[^>].*)?$/s.exec(written) ?? [];
+  return { name, type: /^Only<\w+,\s*(\w+)/.exec(type)?.[1] ?? /^(\w+)/.exec(type)?.[1] ?? type };
+}
+
+/** Where a function takes its options; -1 where it takes none. */
+export function placeOfOptions({ parameters }: Signature): number {
+  return parameters.findIndex(
+    ({ name, type }) =>
+      type !== "[]" && (name === "options" || /(?:Options|Declaration|Definition|Sketch|Config)$/.test(type)),
+  );
+}

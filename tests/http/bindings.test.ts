@@ -1,0 +1,173 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { serve, type API } from "../harness/serve.ts";
+
+interface Row {
+  readonly title: string;
+  readonly method: string;
+  readonly path: string;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly as?: "nobody";
+  readonly status: number;
+}
+
+const xml = { accept: "application/xml" };
+// In this order: later ones find what earlier ones have left.
+const rows: readonly Row[] = [
+  {
+    title: "a user is made",
+    method: "POST",
+    path: "/users",
+    body: { name: "Ann 😀", email: "ann@example.com" },
+    status: 201,
+  },
+  {
+    title: "by XML too",
+    method: "POST",
+    path: "/users",
+    body: "<user><name>Ben</name><email>ben@example.com</email></user>",
+    headers: { ...xml, "content-type": "application/xml" },
+    status: 201,
+  },
+  {
+    title: "a repeated key is replayed",
+    method: "POST",
+    path: "/orders",
+    body: {},
+    headers: { "idempotency-key": "the-first-order" },
+    status: 201,
+  },
+  {
+    title: "once more",
+    method: "POST",
+    path: "/orders",
+    body: {},
+    headers: { "idempotency-key": "the-first-order" },
+    status: 201,
+  },
+  {
+    title: "an item",
+    method: "POST",
+    path: "/orders/1/items",
+    body: { product: "Key", quantity: 1, unit_price: "2.5" },
+    status: 201,
+  },
+  {
+    title: "a list with links and a count",
+    method: "GET",
+    path: "/users?limit=1&sort=-name",
+    headers: { prefer: "count=exact" },
+    status: 200,
+  },
+  { title: "in XML", method: "GET", path: "/users/?name[starts]=An", headers: xml, status: 200 },
+  { title: "its head", method: "HEAD", path: "/users?limit=1", status: 200 },
+  {
+    title: "one that is known already",
+    method: "GET",
+    path: "/users/2",
+    headers: { "if-none-match": "*" },
+    status: 304,
+  },
+  {
+    title: "a replacement",
+    method: "PUT",
+    path: "/users/2",
+    body: { name: "Ann", email: "ann@example.com" },
+    status: 200,
+  },
+  {
+    title: "a patch",
+    method: "PATCH",
+    path: "/users/2",
+    body: [{ op: "replace", path: "/name", value: "Zoe" }],
+    headers: { "content-type": "application/json-patch+json" },
+    status: 200,
+  },
+  { title: "a stale state", method: "DELETE", path: "/users/2", headers: { "if-match": '"0"' }, status: 412 },
+  { title: "a deletion", method: "DELETE", path: "/users/3", status: 204 },
+  { title: "nothing there", method: "GET", path: "/users/3", status: 404 },
+  { title: "no such path, in XML", method: "GET", path: "/nowhere/%C3%A4?x=%zz", headers: xml, status: 404 },
+  { title: "no such method", method: "PUT", path: "/users", body: {}, status: 405 },
+  { title: "what is offered", method: "OPTIONS", path: "/users/2", as: "nobody", status: 204 },
+  { title: "nobody", method: "GET", path: "/users", as: "nobody", headers: { "sec-fetch-mode": "cors" }, status: 401 },
+  {
+    title: "a wrong token",
+    method: "GET",
+    path: "/protected/",
+    as: "nobody",
+    headers: { authorization: "Bearer a.b.c", "sec-fetch-mode": "cors" },
+    status: 401,
+  },
+  {
+    title: "wrong credentials",
+    method: "POST",
+    path: "/api/token/",
+    as: "nobody",
+    body: { username: "admin", password: "wrong" },
+    status: 401,
+  },
+  { title: "wrong fields", method: "POST", path: "/users", body: { name: "", email: "x", colour: 1 }, status: 400 },
+  { title: "broken JSON", method: "POST", path: "/users", body: '{"name": "A', status: 400 },
+  { title: "no body", method: "POST", path: "/users", status: 400 },
+  {
+    title: "another type",
+    method: "POST",
+    path: "/users",
+    body: "a=1",
+    headers: { "content-type": "application/x-www-form-urlencoded" },
+    status: 415,
+  },
+  { title: "nothing acceptable", method: "GET", path: "/users", headers: { accept: "image/png" }, status: 406 },
+  { title: "too much", method: "POST", path: "/users", body: `"${"x".repeat(1024 * 1024)}"`, status: 413 },
+  { title: "too long", method: "GET", path: `/users?name=${"x".repeat(8300)}`, status: 414 },
+  {
+    title: "too many fields",
+    method: "GET",
+    path: "/users",
+    headers: Object.fromEntries(Array.from({ length: 101 }, (_, at) => [`x-${at}`, "1"])),
+    status: 431,
+  },
+  { title: "who is asking", method: "GET", path: "/protected/", status: 200 },
+  { title: "health", method: "GET", path: "/livez?any=thing", as: "nobody", status: 200 },
+  { title: "a page", method: "GET", path: "/problems/not_found", as: "nobody", status: 200 },
+];
+
+// A connection has its own to say.
+const OF_THE_CONNECTION = new Set(["date", "connection", "keep-alive", "transfer-encoding"]);
+
+async function conversation(api: API): Promise<readonly object[]> {
+  const said: object[] = [];
+  for (const [at, { title, method, path, body, headers = {}, as, status }] of rows.entries()) {
+    // A client over a socket asks for codings by itself, and undoes them.
+    const sent = {
+      "accept-encoding": "identity",
+      "x-request-id": `row-${at}`,
+      ...(as === "nobody" ? {} : api.admin),
+      ...headers,
+    };
+    const answered = await api.ask(method, path, { headers: sent, ...(body === undefined ? {} : { body }) });
+    // What anybody may be shown has an id of each service's own.
+    const isPublic = answered.headers.get("x-request-id") !== `row-${at}`;
+    assert.equal(isPublic && status === 200, isPublic, title);
+    const fields = [...answered.headers].filter(
+      ([name]) => !OF_THE_CONNECTION.has(name) && !(isPublic && name === "x-request-id"),
+    );
+    said.push({ title, status: answered.status, headers: Object.fromEntries(fields), text: answered.text });
+  }
+  return said;
+}
+
+test("both bindings answer the same", async (t) => {
+  const settings = { LATCHKEY_SECRET: "the same secret for both of the bindings" };
+  const [viaFetch, viaNode] = await Promise.all([
+    serve(t, { settings, binding: "fetch" }).then(conversation),
+    serve(t, { settings, binding: "node" }).then(conversation),
+  ]);
+
+  assert.deepEqual(
+    viaFetch.map((each) => ("status" in each ? each.status : null)),
+    rows.map(({ status }) => status),
+  );
+  for (const [at, each] of viaNode.entries()) assert.deepEqual(each, viaFetch[at], rows[at]!.title);
+});

@@ -1,0 +1,174 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import {
+  createServer,
+  request as ask,
+  type IncomingHttpHeaders,
+  type OutgoingHttpHeaders,
+  type Server,
+} from "node:http";
+import { connect, createServer as createHTTP2, type ClientHttp2Stream, type Http2Server } from "node:http2";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { requestListener } from "../../src/door/http.ts";
+import { anyone, defineResource, listen, mount, text } from "../../src/door/index.ts";
+import type { Observation } from "../../src/door/ops.ts";
+import { ownService } from "../harness/own-service.ts";
+import { serve } from "../harness/serve.ts";
+
+const believesLocalProxies = {
+  LATCHKEY_SCHEMES: "basic,session,token,bearer,remote-user",
+  LATCHKEY_TRUSTED_PROXIES: "unix",
+};
+const head = "Host: a\r\nX-Remote-User: admin\r\nX-Forwarded-For: 192.0.2.7\r\n\r\n";
+const books = defineResource({ name: "book", fields: { title: text({ maxLength: 200 }) } });
+
+/** The port, where it is not a local socket. */
+async function listening(t: TestContext, server: Server | Http2Server, path?: string): Promise<number> {
+  server.listen(path === undefined ? { port: 0, host: "127.0.0.1" } : { path });
+  await once(server, "listening");
+  t.after(() => void server.close());
+  const address = server.address();
+  return typeof address === "object" && address !== null ? address.port : 0;
+}
+
+/** Sends it and resets the connection, while whoever listens here has not taken the connection in. */
+function sendAndReset(port: number, sent: string): void {
+  const program = `const socket = require("node:net").connect(${port}, "127.0.0.1", () => socket.write(${JSON.stringify(sent)}, () => socket.resetAndDestroy()));`;
+  assert.equal(spawnSync(process.execPath, ["-e", program]).status, 0);
+}
+
+/** The first request that is observed of it. */
+async function requestOf(observed: readonly Observation[]): Promise<unknown> {
+  for (;;) {
+    const found = observed.find(({ kind }) => kind === "request");
+    if (found?.kind === "request") return [found.address, found.status];
+    await nextTurn();
+  }
+}
+
+test("a caller who has reset the connection is no proxy of this machine, and nobody of it", async (t) => {
+  const api = await serve(t, { settings: believesLocalProxies });
+  const ann = await api.user("Ann");
+  const listener = await listen(api.service, { port: 0 });
+  t.after(() => listener.close(0));
+  api.observed.length = 0;
+
+  sendAndReset(listener.port, `DELETE /users/${ann.id} HTTP/1.1\r\n${head}`);
+
+  assert.deepEqual(await requestOf(api.observed), ["unknown", 401]);
+  assert.equal((await api.get(`/users/${ann.id}`, api.admin)).status, 200);
+});
+
+test("who called is known in a server of somebody else too, though the caller has gone before anybody asks", async (t) => {
+  const { service, observed } = await ownService(t);
+  const answer = requestListener(service);
+  const server = createServer((request, response) => {
+    answer(request, response);
+    request.socket.destroy();
+  });
+  const port = await listening(t, server);
+
+  ask({ port, host: "127.0.0.1", path: "/" })
+    .on("error", () => undefined)
+    .end();
+
+  assert.deepEqual(await requestOf(observed), ["127.0.0.1", 404]);
+});
+
+test("a local socket is one", async (t) => {
+  const { service, observed } = await ownService(t);
+  const folder = mkdtempSync(join(tmpdir(), "latchkey-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const socketPath = join(folder, "socket");
+  await listening(t, createServer(requestListener(service)), socketPath);
+
+  ask({ socketPath, path: "/" }).end();
+
+  assert.deepEqual(await requestOf(observed), ["unix", 404]);
+});
+
+test("over HTTP/2 a body that is not wanted, and a caller who goes, end nothing", async (t) => {
+  const { service } = await ownService(t, { mounts: [mount(books, { permission: anyone })] });
+  const server = createHTTP2(requestListener(service) as never);
+  const session = connect(`http://127.0.0.1:${await listening(t, server)}`);
+  t.after(() => session.destroy());
+  const statusOf = async (headers: OutgoingHttpHeaders, content = ""): Promise<unknown> => {
+    const stream = session.request(headers, { endStream: content === "" });
+    if (content !== "") stream.write(content);
+    const [told] = (await once(stream, "response")) as [IncomingHttpHeaders];
+    stream.resume();
+    await once(stream, "close");
+    return told[":status"];
+  };
+  const sent = { ":method": "POST", "content-type": "application/json", "content-length": 1_000_000 };
+
+  assert.equal(await statusOf({ ...sent, ":path": "/nowhere" }, "{"), 404);
+  assert.equal(await statusOf({ ...sent, ":path": "/books", "content-length": 2_000_000 }, "{"), 413);
+  assert.equal(await statusOf({ ":method": "CONNECT", ":authority": "a:1" }), 405);
+  assert.equal(await statusOf({ ":path": "/books" }), 200);
+});
+
+test("over HTTP/2 half of a body is none, whether the stream or the connection is broken off", async (t) => {
+  const { service, observed, get } = await ownService(t, { mounts: [mount(books, { permission: anyone })] });
+  const server = createHTTP2(requestListener(service) as never);
+  const port = await listening(t, server);
+
+  for (const breakOff of [
+    (stream: ClientHttp2Stream) => stream.destroy(new Error("broken off")),
+    ({ session }: ClientHttp2Stream) => session?.destroy(),
+  ]) {
+    observed.length = 0;
+    const session = connect(`http://127.0.0.1:${port}`);
+    t.after(() => session.destroy());
+    const stream = session.request({ ":method": "POST", ":path": "/books", "content-type": "application/json" });
+    stream.on("error", () => undefined).write('{"title":"Half"}');
+    while (service.inFlight() === 0) await nextTurn();
+    breakOff(stream);
+    assert.deepEqual(await requestOf(observed), ["127.0.0.1", 408]);
+  }
+  assert.equal((await get("/books")).text, "[]");
+});
+
+test("over HTTP/2 answers that wait for a reader who never comes are limited", async (t) => {
+  const value = "x".repeat(1024 * 1024);
+  const { service, observed } = await ownService(t, {
+    compression: false,
+    endpoints: [
+      {
+        method: "GET",
+        path: "/large",
+        access: "open",
+        handle: () => ({ status: 200, body: { kind: "data", element: "large", value } }),
+      },
+    ],
+  });
+  const server = createHTTP2(requestListener(service) as never);
+  const session = connect(`http://127.0.0.1:${await listening(t, server)}`, { settings: { initialWindowSize: 0 } });
+  t.after(() => session.destroy());
+
+  for (let asked = 0; asked < 70; asked++) session.request({ ":path": "/large" }).on("error", () => undefined);
+
+  while (observed.filter(({ kind }) => kind === "request").length < 70) await nextTurn();
+  const refused = observed.flatMap((each) => (each.kind === "refused" ? [[each.reason, each.address]] : []));
+  assert.deepEqual(refused[0], ["unread", "127.0.0.1"]);
+});
+
+test("where somebody in front has answered meanwhile, nothing is answered behind that", async (t) => {
+  const { service } = await ownService(t, { mounts: [mount(books, { permission: anyone })] });
+  const answer = requestListener(service);
+  const server = createServer((request, response) => {
+    answer(request, response);
+    response.writeHead(503).end();
+  });
+  const url = `http://127.0.0.1:${await listening(t, server)}`;
+
+  for (const path of ["/books", "/nowhere"]) {
+    assert.equal((await fetch(url + path)).status, 503);
+    assert.equal((await fetch(url + path, { method: "POST", body: "{}" })).status, 503);
+  }
+});

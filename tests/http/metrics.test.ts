@@ -1,0 +1,293 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { PassThrough } from "node:stream";
+import { test } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+import {
+  countersOf,
+  formatFamilies,
+  logSink,
+  makeMetrics,
+  mergeFamilies,
+  seriesOf,
+  watchEventLoop,
+  type MetricFamily,
+} from "../../src/door/ops.ts";
+import { walFamilies } from "../../src/features/ops/prometheus.ts";
+import { readExposition, valueOf, type ScrapedFamily } from "../harness/metrics-format.ts";
+import { startPostgres, testsOnPostgres } from "../harness/postgres.ts";
+import { basicHeader, serve, type API } from "../harness/serve.ts";
+import { startService } from "../harness/service-process.ts";
+
+async function scrape(api: API): Promise<ReadonlyMap<string, ScrapedFamily>> {
+  const { status, text } = await api.get("/metrics", api.admin);
+  assert.equal(status, 200);
+  return readExposition(text);
+}
+
+test("administrators read them in Prometheus' format, whatever Accept says, and nobody else does", async (t) => {
+  const api = await serve(t);
+  const ann = await api.user("Ann");
+  const accept = "application/openmetrics-text;version=1.0.0,application/openmetrics-text;q=0.8,text/plain;q=0.5";
+
+  const metrics = await api.get("/metrics", { ...api.admin, accept });
+
+  assert.equal(metrics.status, 200);
+  assert.equal(metrics.headers.get("content-type"), "text/plain; version=0.0.4; charset=utf-8");
+  assert.equal(metrics.headers.get("cache-control"), "no-store");
+  assert.ok(readExposition(metrics.text).size > 10);
+  assert.equal((await api.get("/metrics", ann.headers)).status, 403);
+  assert.equal((await api.get("/metrics")).status, 401);
+});
+
+test("requests are counted by route, method and status, with their latency", async (t) => {
+  const api = await serve(t);
+  const users = { method: "GET", route: "/users/{id}", status: "200" };
+  const before = await scrape(api);
+
+  for (let times = 0; times < 3; times++) await api.get("/users/1", api.admin);
+  await api.get("/users/77", api.admin);
+  const after = await scrape(api);
+
+  assert.equal(valueOf(after, "latchkey_requests_total", users) - valueOf(before, "latchkey_requests_total", users), 3);
+  assert.equal(valueOf(after, "latchkey_requests_total", { ...users, status: "404" }), 1);
+  const latency = { method: "GET", route: "/users/{id}" };
+  assert.equal(valueOf(after, "latchkey_request_duration_seconds_count", latency), 4);
+  assert.equal(valueOf(after, "latchkey_request_duration_seconds_bucket", { ...latency, le: "+Inf" }), 4);
+  assert.ok(valueOf(after, "latchkey_request_duration_seconds_sum", latency) > 0);
+});
+
+test("what callers make up does not become a series", async (t) => {
+  const api = await serve(t);
+  for (const method of ["BREW", "WHEN"]) await api.ask(method, "/users");
+  for (const path of ["/a", '/b"\\']) await api.get(path);
+
+  const families = await scrape(api);
+
+  assert.equal(valueOf(families, "latchkey_requests_total", { method: "other", route: "/users", status: "405" }), 2);
+  assert.equal(valueOf(families, "latchkey_requests_total", { method: "GET", route: "none", status: "404" }), 2);
+});
+
+test("refusals are counted by scheme and code, and problems by code", async (t) => {
+  const api = await serve(t);
+  await api.get("/protected/", { authorization: "Bearer x.y.z" });
+  await api.get("/protected/", basicHeader("admin", "a wrong password"));
+  await api.get("/protected/");
+
+  const families = await scrape(api);
+
+  assert.equal(
+    valueOf(families, "latchkey_refusals_total", { scheme: "bearer", code: "token_not_valid", reason: "malformed" }),
+    1,
+  );
+  assert.equal(valueOf(families, "latchkey_refusals_total", { scheme: "basic", code: "invalid_credentials" }), 1);
+  assert.equal(valueOf(families, "latchkey_problems_total", { code: "token_not_valid" }), 1);
+  assert.equal(valueOf(families, "latchkey_problems_total", { code: "invalid_credentials" }), 1);
+  assert.equal(valueOf(families, "latchkey_problems_total", { code: "not_authenticated" }), 1);
+});
+
+test("faults are counted", async (t) => {
+  const api = await serve(t, {
+    config: {
+      endpoints: [
+        {
+          method: "GET",
+          path: "/broken",
+          access: "open",
+          handle() {
+            throw new Error("a bug");
+          },
+        },
+      ],
+    },
+  });
+  await api.get("/broken");
+
+  const families = await scrape(api);
+
+  assert.equal(valueOf(families, "latchkey_faults_total"), 1);
+  assert.equal(valueOf(families, "latchkey_problems_total", { code: "internal" }), 1);
+});
+
+test("requests in flight and hashes at work are told while they are", async (t) => {
+  const open = Promise.withResolvers<void>();
+  const api = await serve(t, {
+    config: {
+      endpoints: [
+        {
+          method: "GET",
+          path: "/slow",
+          access: "open",
+          handle: async () => open.promise.then(() => ({ status: 204 })),
+        },
+      ],
+    },
+  });
+  // Remembered from here on, so that a scrape needs no hash of its own.
+  await scrape(api);
+
+  const slow = api.get("/slow");
+  const logins = Array.from({ length: 4 }, (_, at) => api.get("/protected/", basicHeader(`nobody ${at}`, "password")));
+  let during: Awaited<ReturnType<typeof scrape>>;
+  let looks = 0;
+  do {
+    await wait(1);
+    during = await scrape(api);
+  } while (valueOf(during, "latchkey_password_hashes", { state: "running" }) === 0 && ++looks < 100);
+  open.resolve();
+  await Promise.all([slow, ...logins]);
+  const behind = await scrape(api);
+
+  assert.ok(valueOf(during, "latchkey_requests_in_flight") >= 2);
+  assert.ok(valueOf(during, "latchkey_password_hashes", { state: "running" }) >= 1);
+  // Where the database is asked over the network, the scrape is one of them itself.
+  assert.equal(valueOf(behind, "latchkey_requests_in_flight"), testsOnPostgres ? 1 : 0);
+  assert.equal(valueOf(behind, "latchkey_password_hashes"), 0);
+});
+
+test("the process tells itself under the names that others use, and what runs", async (t) => {
+  const api = await serve(t);
+
+  const families = await scrape(api);
+
+  assert.ok(valueOf(families, "process_cpu_seconds_total") > 0);
+  assert.ok(valueOf(families, "process_resident_memory_bytes") > 10_000_000);
+  const started = valueOf(families, "process_start_time_seconds");
+  assert.ok(Math.abs(started * 1000 - performance.timeOrigin) < 1);
+  const { labels } = families.get("latchkey_build_info")!.samples[0]!;
+  const { version } = JSON.parse(readFileSync(path.join(import.meta.dirname, "../../package.json"), "utf8"));
+  assert.deepEqual(labels, { version, node: process.versions.node });
+  assert.equal(valueOf(families, "latchkey_processes"), 1);
+  const age = valueOf(families, "latchkey_revocation_feed_age_seconds");
+  assert.ok(testsOnPostgres ? age >= 0 && age < 5 : age === 0, String(age));
+});
+
+test("a busy event loop is seen as delay and as work", async (t) => {
+  const watch = watchEventLoop();
+  t.after(watch.start());
+  await wait(150);
+
+  const end = performance.now() + 300;
+  while (performance.now() < end);
+  await wait(1);
+  const families = readExposition(formatFamilies(watch.read()));
+
+  const name = "latchkey_event_loop_delay_seconds";
+  assert.ok(valueOf(families, `${name}_count`) > valueOf(families, `${name}_bucket`, { le: "0.1" }));
+  assert.ok(valueOf(families, "latchkey_event_loop_seconds_total", { state: "active" }) >= 0.3);
+});
+
+test("PostgreSQL's pool and the age of its revocation feed are told, and docs/operation/monitoring.md names all there is", async (t) => {
+  const server = await startPostgres();
+  t.after(() => server.stop());
+  const api = await serve(t, {
+    settings: {
+      LATCHKEY_DATABASE: await server.makeDatabase(),
+      LATCHKEY_SECRET: "a secret that all processes of the service know",
+    },
+  });
+
+  await api.get("/protected/", { authorization: "Bearer x.y.z" });
+  const families = await scrape(api).then(() => scrape(api));
+
+  const page = readFileSync(path.join(import.meta.dirname, "../../docs/operation/monitoring.md"), "utf8");
+  const documented = [
+    ...page.matchAll(/^\| `((?:latchkey|process)_\w+)` \| (counter|gauge|histogram|summary)\b/gm),
+  ].map(([, name, type]) => `${name} ${type}`);
+  const told = [
+    ...[...families].map(([name, { type }]) => ({ name, type })),
+    ...logSink(new PassThrough()).read(),
+    ...makeMetrics().read(),
+    ...walFamilies(0),
+  ];
+  assert.deepEqual(documented.toSorted(), [...new Set(told.map(({ name, type }) => `${name} ${type}`))].toSorted());
+  assert.equal(valueOf(families, "latchkey_store_connections_max"), 10);
+  assert.ok(valueOf(families, "latchkey_store_connections", { state: "idle" }) >= 1);
+  assert.equal(valueOf(families, "latchkey_store_connections_awaited"), 0);
+  const age = valueOf(families, "latchkey_revocation_feed_age_seconds");
+  assert.ok(age > 0 && age < 5, String(age));
+});
+
+test("labels are escaped, whatever a route is called", () => {
+  const route = 'a "quoted" \\ path\nof two lines';
+  const text = formatFamilies([
+    { name: "odd", help: "Two\nlines \\", type: "gauge", samples: [[seriesOf("odd", { route }), 1.5]] },
+  ]);
+
+  const families = readExposition(text);
+
+  assert.equal(families.get("odd")!.samples[0]!.labels["route"], route);
+  assert.equal(text.split("\n").length, 4);
+});
+
+test("what several processes tell adds up, and ages are the oldest", () => {
+  const of = (count: number, age: number): MetricFamily[] => [
+    { name: "n_total", help: "N.", type: "counter", samples: [[seriesOf("n_total", { of: "all" }), count]] },
+    { name: "age", help: "Age.", type: "gauge", together: "max", samples: [["age", age]] },
+    { name: "busy", help: "Busy.", type: "gauge", samples: [["busy", 1]] },
+  ];
+
+  const merged = readExposition(formatFamilies(mergeFamilies([of(1, 5), of(2, 7), countersOf(of(4, 9))])));
+
+  assert.equal(valueOf(merged, "n_total", { of: "all" }), 7);
+  assert.equal(valueOf(merged, "age"), 7);
+  assert.equal(valueOf(merged, "busy"), 2);
+});
+
+test("a scrape of workers tells of all, also of what one had counted that hangs or has died", async () => {
+  await using service = await startService({ LATCHKEY_WORKERS: "2" });
+  const authorization = basicHeader("admin", service.password);
+  const workers = (): number[] =>
+    spawnSync("pgrep", ["-P", String(service.pid)], { encoding: "utf8" })
+      .stdout.split("\n")
+      .filter(Boolean)
+      .map(Number);
+  // Each on a connection of its own, so that both workers get some.
+  const ask = async (target: string): Promise<string> =>
+    (await fetch(`${service.address}${target}`, { headers: { ...authorization, connection: "close" } })).text();
+  const told = async () => readExposition(await ask("/metrics"));
+  await untilProcesses(told, 2);
+  const users = { route: "/users/{id}" };
+
+  for (let times = 0; times < 20; times++) await ask("/users/1");
+  const counted = await told();
+  const [victim] = workers();
+  process.kill(victim!, "SIGSTOP");
+  // Half of the connections go to the one that hangs.
+  const duringHang = await Promise.any(Array.from({ length: 4 }, told));
+  process.kill(victim!, "SIGKILL");
+  while (workers().includes(victim!)) await wait(20);
+  const afterDeath = await untilProcesses(told, 2);
+
+  assert.equal(valueOf(counted, "latchkey_requests_total", users), 20);
+  assert.equal(valueOf(duringHang, "latchkey_processes"), 1);
+  assert.equal(valueOf(duringHang, "latchkey_requests_total", users), 20);
+  assert.equal(valueOf(afterDeath, "latchkey_requests_total", users), 20);
+  assert.equal(valueOf(afterDeath, "latchkey_request_duration_seconds_count", users), 20);
+});
+
+/** Asks until as many processes tell; one that has just died answers nobody. */
+async function untilProcesses(
+  told: () => Promise<ReadonlyMap<string, ScrapedFamily>>,
+  count: number,
+): Promise<ReadonlyMap<string, ScrapedFamily>> {
+  for (;;) {
+    const families = await told().catch(() => null);
+    if (families !== null && valueOf(families, "latchkey_processes") === count) return families;
+    await wait(50);
+  }
+}
+
+test("a metric that nobody has touched yet is no series, and one that was is read again unchanged", () => {
+  const metrics = makeMetrics();
+
+  const untouched = readExposition(formatFamilies(metrics.read()));
+  metrics.observe({ kind: "notice", level: "error", message: "The store does not answer" });
+  metrics.observe({ kind: "notice", level: "info", message: "The store answers again" });
+
+  assert.equal(untouched.has("latchkey_requests_total"), false);
+  assert.equal(valueOf(readExposition(formatFamilies(metrics.read())), "latchkey_errors_total"), 1);
+  assert.equal(valueOf(readExposition(formatFamilies(metrics.read())), "latchkey_errors_total"), 1);
+});

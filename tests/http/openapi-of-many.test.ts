@@ -1,0 +1,126 @@
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+import type { Permission } from "../../src/door/auth.ts";
+import { documentation, openapiDocument } from "../../src/door/features.ts";
+import {
+  anyone,
+  defineResource,
+  enumeration,
+  integer,
+  mount,
+  reference,
+  text,
+  type Service,
+} from "../../src/door/index.ts";
+import type { Mount } from "../../src/door/resources.ts";
+import { ownService } from "../harness/own-service.ts";
+import { slowness } from "../harness/slowness.ts";
+
+const shop = { title: "Many", version: "1" };
+
+/** Resources of which each refers to the one before. */
+function mountsOf(count: number, permission = anyone): Mount[] {
+  const mounts: Mount[] = [];
+  for (let at = 0; at < count; at++) {
+    const before = mounts.at(-1)?.resource;
+    const resource = defineResource({
+      name: `thing${at}`,
+      fields: {
+        title: text({ maxLength: 200, unique: true }),
+        note: text({ optional: true }),
+        count: integer({ minimum: 0 }),
+        state: enumeration(["open", "paid", "sent"]),
+        ...(before === undefined ? {} : { other_id: reference(before) }),
+      },
+      filters: { title: ["eq"], count: ["gte", "lte"], state: ["eq"] },
+      sorts: ["title", "count"],
+    });
+    mounts.push(mount(resource, { permission }));
+  }
+  return mounts;
+}
+
+/** Answers without a binding, whose copies of megabytes are not the document's. */
+async function answerOf(service: Service, target: string): Promise<{ readonly tag: string; readonly text: string }> {
+  const facts = { method: "GET", rawHeaders: ["Host", "127.0.0.1"], peer: "127.0.0.1", encrypted: false };
+  const answer = await service.respond({ ...facts, target, readBody: async () => new Uint8Array() });
+  assert.equal(answer.status, 200);
+  return { tag: answer.headers[answer.headers.indexOf("ETag") + 1]!, text: Buffer.from(answer.content!).toString() };
+}
+
+/** For how long the thread worked at most before others had their turn, in milliseconds. What others did meanwhile does not count. */
+async function longestTurn(work: () => Promise<unknown>): Promise<number> {
+  const worked = (): number => {
+    const { user, system } = process.threadCpuUsage();
+    return (user + system) / 1000;
+  };
+  let [longest, last, isOver] = [0, worked(), false];
+  const turn = (): void => {
+    const now = worked();
+    [longest, last] = [Math.max(longest, now - last), now];
+    if (!isOver) setImmediate(turn);
+  };
+  setImmediate(turn);
+  await work();
+  await new Promise(setImmediate);
+  isOver = true;
+  return longest;
+}
+
+/** The code is loaded when the first description is asked for, of whichever service. */
+async function loaded(t: TestContext): Promise<void> {
+  const { service } = await ownService(t, { mounts: mountsOf(1), features: [documentation(shop)] });
+  await answerOf(service, "/openapi.json");
+  await answerOf(service, "/docs");
+}
+
+test("while three hundred mounts are described for the first time, nobody waits for longer than 50 ms", async (t) => {
+  await loaded(t);
+  const { service } = await ownService(t, { mounts: mountsOf(300), features: [documentation(shop)] });
+
+  for (const target of ["/openapi.json", "/docs", "/docs/listThing7s", "/openapi.json"]) {
+    const longest = await longestTurn(() => answerOf(service, target));
+
+    assert.ok(longest < 50 * slowness(), `${target}: ${longest} ms, slowness ${slowness()}`);
+  }
+});
+
+test("what is sent in pieces is the document", async (t) => {
+  const mounts = mountsOf(3);
+  const { service } = await ownService(t, { mounts, features: [documentation(shop)] });
+
+  const { text: sent } = await answerOf(service, "/openapi.json");
+
+  const { paths, components } = JSON.parse(sent) as Record<string, Record<string, object>>;
+  const described = await openapiDocument({ ...shop, mounts });
+  const { paths: itsPaths } = described as Record<string, Record<string, object>>;
+  for (const path of ["/thing0s", "/thing2s/{id}"])
+    assert.deepEqual(Object.keys(paths![path]!), Object.keys(itsPaths![path]!));
+  assert.deepEqual(components!["schemas"], (described["components"] as Record<string, object>)["schemas"]);
+  assert.equal(JSON.stringify(JSON.parse(sent)), sent);
+});
+
+test("whoever asks while the document is made waits for the same one", async (t) => {
+  const many = ["/openapi.json", "/docs", "/openapi.json", "/openapi.json"];
+
+  const [alone, together] = [await countReads(t, ["/openapi.json"]), await countReads(t, many)];
+
+  assert.ok(alone > 0);
+  assert.equal(together, alone);
+});
+
+/** How often the description looks at what permissions are called. */
+async function countReads(t: TestContext, targets: readonly string[]): Promise<number> {
+  let reads = 0;
+  const permission: Permission = {
+    get name() {
+      reads++;
+      return "anyone";
+    },
+    decide: () => "allow",
+  };
+  const { service } = await ownService(t, { mounts: mountsOf(20, permission), features: [documentation(shop)] });
+  reads = 0;
+  await Promise.all(targets.map((target) => answerOf(service, target)));
+  return reads;
+}

@@ -1,0 +1,183 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { Duplex } from "node:stream";
+import { test, type TestContext } from "node:test";
+import { setImmediate as nextTurn, setTimeout as wait } from "node:timers/promises";
+import { connect as connectTLS } from "node:tls";
+import type { ListenOptions } from "../../src/door/http.ts";
+import { listen } from "../../src/door/index.ts";
+import { selfSigned } from "../harness/self-signed.ts";
+import { adminPassword, serve } from "../harness/serve.ts";
+
+const login = JSON.stringify({ username: "admin", password: adminPassword });
+const json = "Host: a\r\nContent-Type: application/json\r\n";
+const kinds: Readonly<Record<string, string>> = {
+  nothing: "",
+  GET: "GET /users HTTP/1.1\r\nHost: a\r\n\r\n",
+  "HTTP/1.0": "GET /livez HTTP/1.0\r\n\r\n",
+  "a body with a length": `POST /api/token/ HTTP/1.1\r\n${json}Content-Length: ${login.length}\r\n\r\n${login}`,
+  "half of a body": `POST /api/token/ HTTP/1.1\r\n${json}Content-Length: ${login.length}\r\n\r\n${login.slice(9)}`,
+  "a body in chunks": `POST /api/token/ HTTP/1.1\r\n${json}Transfer-Encoding: chunked\r\n\r\n${login.length.toString(16)}\r\n${login}\r\n0\r\n\r\n`,
+  "a body that is refused": `POST /users HTTP/1.1\r\n${json}Content-Length: 1000000\r\n\r\n${"x".repeat(1000)}`,
+  "an expectation": `POST /api/token/ HTTP/1.1\r\n${json}Expect: 100-continue\r\nContent-Length: ${login.length}\r\n\r\n`,
+  "a wrong expectation": `POST /api/token/ HTTP/1.1\r\n${json}Expect: a miracle\r\nContent-Length: 9\r\n\r\n`,
+  CONNECT: "CONNECT h:80 HTTP/1.1\r\nHost: h:80\r\n\r\n",
+  "CONNECT and more": `CONNECT h:80 HTTP/1.1\r\nHost: h:80\r\n\r\n${"more".repeat(1000)}`,
+  Upgrade: "GET /livez HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
+  "Upgrade with a body": `POST /api/token/ HTTP/1.1\r\n${json}Connection: Upgrade\r\nUpgrade: h2c\r\nContent-Length: ${login.length}\r\n\r\n${login}`,
+  "HTTP/2": "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+  pipelined: "GET /livez HTTP/1.1\r\nHost: a\r\n\r\n".repeat(20),
+  "pipelined and unreadable": "GET /users HTTP/1.1\r\nHost: a\r\n\r\nnonsense\r\n\r\n",
+  unreadable: "nonsense\r\n\r\n",
+  "an unknown method": "FOO /users HTTP/1.1\r\nHost: a\r\n\r\n",
+  "a TLS handshake": "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+};
+
+for (const [transport, tls] of [
+  ["plain", null],
+  ["TLS", selfSigned],
+] as const) {
+  test(`${transport}: a connection that is reset after any kind of request, at once or after the answer, ends nothing and leaves nothing`, async (t) => {
+    const own = await overSocket(t, tls === null ? {} : { tls });
+
+    for (const text of Object.values(kinds))
+      await Promise.all([
+        cut(await own.open(), text, 0),
+        cut(await own.open(), text, 1),
+        cut(await own.open(), text, 20),
+        cut(await own.openPlain(), text, 5),
+      ]);
+
+    await own.isWell();
+  });
+}
+
+test("connections that are reset in the middle, at a thousand places, end nothing and leave nothing", async (t) => {
+  const own = await overSocket(t, {});
+  const texts = Object.values(kinds).filter((text) => text !== "");
+  const random = seeded(20261122);
+
+  for (let round = 0; round < 20; round++)
+    await Promise.all(
+      Array.from({ length: 50 }, async () => {
+        const text = texts[Math.floor(random() * texts.length)]! + texts[Math.floor(random() * texts.length)]!;
+        const delayMs = random() < 0.5 ? 0 : random() * 5;
+        await cut(await own.openPlain(), text.slice(0, Math.floor(random() * text.length)), delayMs);
+      }),
+    );
+
+  await own.isWell();
+});
+
+test("CONNECT is answered like any other method, and its connection closed though the caller keeps its half open", async (t) => {
+  const own = await overSocket(t, {});
+  const socket = connect({ port: own.port, host: "127.0.0.1", allowHalfOpen: true });
+  socket.write(kinds["CONNECT and more"]!);
+
+  let answer = "";
+  for await (const chunk of socket) answer += String(chunk);
+
+  assert.match(answer, /^HTTP\/1.1 404 [^]*\r\nConnection: close\r\n[^]*"not_found"/);
+  await own.isWell();
+});
+
+test("whoever says that nothing more will come is answered whatever was asked, and then let go", async (t) => {
+  const own = await overSocket(t, {});
+  const answersTo = async (text: string): Promise<readonly string[]> => {
+    const socket = await own.open();
+    socket.end(text);
+    let answers = "";
+    for await (const chunk of socket) answers += String(chunk);
+    return answers.match(/(?<=HTTP\/1.1 )\d+/g) ?? [];
+  };
+
+  // Hashes are computed in threads.
+  const loggingIn = kinds["a body with a length"]!;
+  assert.deepEqual(await answersTo(loggingIn), ["200"]);
+  assert.deepEqual(await answersTo(kinds["GET"]! + loggingIn + kinds["GET"]!), ["401", "200", "401"]);
+  assert.equal((await answersTo(loggingIn + kinds["pipelined"]!.repeat(5))).length, 101);
+  assert.deepEqual(await answersTo(kinds["half of a body"]!), ["400"]);
+  assert.deepEqual(await answersTo(""), []);
+  await own.isWell();
+});
+
+test("an upgrade that is not followed is passed over (RFC 9110 §7.8), with a body too", async (t) => {
+  const own = await overSocket(t, {});
+
+  for (const [kind, answer] of [
+    ["Upgrade", /^HTTP\/1.1 200 [^]*\r\nConnection: keep-alive/],
+    ["Upgrade with a body", /^HTTP\/1.1 200 [^]*"access"/],
+  ] as const) {
+    const socket = await own.openPlain();
+    socket.write(kinds[kind]!);
+    const [said] = (await once(socket, "data")) as [Buffer];
+    assert.match(String(said), answer, kind);
+    socket.destroy();
+  }
+});
+
+interface Own {
+  readonly port: number;
+  open(): Promise<Socket>;
+  /** Without TLS, also where that is spoken. */
+  openPlain(): Promise<Socket>;
+  /** It answers, and nobody is connected any more. */
+  isWell(): Promise<void>;
+}
+
+async function overSocket(t: TestContext, options: Omit<ListenOptions, "port">): Promise<Own> {
+  const { service } = await serve(t);
+  const listener = await listen(service, { port: 0, ...options });
+  t.after(() => listener.close(0));
+  const { port } = listener;
+  const openPlain = async (): Promise<Socket> => {
+    const socket = connect(port, "127.0.0.1");
+    socket.on("error", () => undefined);
+    await once(socket, "connect");
+    return socket;
+  };
+  const open = async (): Promise<Socket> => {
+    const below = await openPlain();
+    if (options.tls === undefined) return below;
+    const socket = connectTLS({ socket: Duplex.from(below), rejectUnauthorized: false });
+    socket.on("error", () => undefined);
+    await once(socket, "secureConnect");
+    // A socket that TLS had taken over could not be reset any more.
+    socket.resetAndDestroy = () => below.resetAndDestroy() && socket;
+    return socket;
+  };
+  return {
+    port,
+    open,
+    openPlain,
+    async isWell() {
+      const socket = await open();
+      socket.write("GET /livez HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+      const [said] = (await once(socket, "data")) as [Buffer];
+      assert.match(String(said), /^HTTP\/1.1 200 /);
+      for (let turn = 0; listener.connections() > 0; turn++) {
+        assert.ok(turn < 200, `${listener.connections()} connections are left`);
+        await wait(25);
+      }
+    },
+  };
+}
+
+/** Sends it, and resets the connection after a while. */
+async function cut(socket: Socket, text: string, afterMs: number): Promise<void> {
+  socket.write(text, "latin1");
+  await (afterMs === 0 ? nextTurn() : wait(afterMs));
+  socket.resetAndDestroy();
+}
+
+/** The same numbers every time (mulberry32). */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

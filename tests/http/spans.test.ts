@@ -1,0 +1,131 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import path from "node:path";
+import { after, before, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { context, SpanStatusCode, trace } from "@opentelemetry/api";
+import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
+import {
+  BasicTracerProvider,
+  InMemorySpanExporter,
+  SimpleSpanProcessor,
+  type ReadableSpan,
+} from "@opentelemetry/sdk-trace-base";
+import { openTelemetry } from "../../src/door/ops.ts";
+import { createLatchkey, type Latchkey } from "../../src/service/latchkey.ts";
+import { readSettings } from "../../src/service/settings/settings.ts";
+
+const password = "of the one who is followed";
+const exporter = new InMemorySpanExporter();
+let service: Latchkey;
+
+before(async () => {
+  assert.equal(await openTelemetry(), null, "there is an API and no SDK");
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+  trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }));
+  const settings = readSettings({
+    LATCHKEY_DATABASE: "sqlite::memory:",
+    LATCHKEY_ADMIN_PASSWORD: password,
+  });
+  service = await createLatchkey({ settings, tracer: await openTelemetry() });
+});
+
+after(() => service.close());
+
+/** Asks in the name of a caller's span; gives the answer and the spans of its trace. */
+async function ask(method: string, target: string, traceId: string, options: RequestInit = {}) {
+  const headers = { ...options.headers, traceparent: `00-${traceId}-00f067aa0ba902b7-01` };
+  const answer = await service.fetch(new Request(`http://localhost${target}`, { ...options, method, headers }), {
+    peer: "127.0.0.1",
+  });
+  const text = await answer.text();
+  const spans = exporter.getFinishedSpans().filter((span) => span.spanContext().traceId === traceId);
+  return { status: answer.status, text, spans };
+}
+
+function login(traceId: string, given = password): ReturnType<typeof ask> {
+  return ask("POST", "/api/token/", traceId, {
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ username: "admin", password: given }),
+  });
+}
+
+const traceOf = (at: number): string => `${at + 1}`.padStart(32, "a");
+
+function requestOf(spans: readonly ReadableSpan[]): ReadableSpan {
+  const [request, ...more] = spans.filter(({ attributes }) => "http.request.method" in attributes);
+  assert.ok(request !== undefined);
+  assert.equal(more.length, 0);
+  return request;
+}
+
+test("a login is a span under the caller's, with what it asks the store and its hash", async () => {
+  const { status, text, spans } = await login(traceOf(1));
+
+  const request = requestOf(spans);
+  const names = new Set(spans.map(({ name }) => name));
+  assert.equal(status, 200);
+  assert.equal(request.name, "POST /api/token/");
+  assert.equal(request.parentSpanContext?.spanId, "00f067aa0ba902b7");
+  assert.equal(request.attributes["http.response.status_code"], 200);
+  for (const name of ["hash", "store findBy", "store write"])
+    assert.ok(names.has(name), `${name}: ${[...names].join()}`);
+  const known = new Set(spans.map((span) => span.spanContext().spanId));
+  for (const span of spans) if (span !== request) assert.ok(known.has(span.parentSpanContext!.spanId), span.name);
+  const { access } = JSON.parse(text) as { readonly access: string };
+  const told = JSON.stringify(spans.map(({ name, attributes, events }) => ({ name, attributes, events })));
+  assert.doesNotMatch(told, new RegExp(`${password}|${access}`));
+});
+
+test("reading one user has a permission and a read", async () => {
+  const { text } = await login(traceOf(2));
+  const { access } = JSON.parse(text) as { readonly access: string };
+
+  const { spans } = await ask("GET", "/users/1", traceOf(3), { headers: { authorization: `Bearer ${access}` } });
+
+  const request = requestOf(spans);
+  assert.equal(request.name, "GET /users/{id}");
+  assert.equal(request.attributes["user.id"], "1");
+  assert.ok(spans.some(({ name }) => name === "permission"));
+  assert.ok(
+    spans.some(({ name, attributes }) => name === "store find" && attributes["db.collection.name"] === "users"),
+  );
+});
+
+test("who is refused has spans without an error, and the reason in them", async () => {
+  const { status, spans } = await ask("GET", "/users", traceOf(4));
+
+  const permission = spans.find(({ name }) => name === "permission")!;
+  assert.equal(status, 401);
+  assert.equal(permission.attributes["error.type"], "not_authenticated");
+  assert.deepEqual(
+    spans.filter((span) => span.status.code === SpanStatusCode.ERROR),
+    [],
+  );
+});
+
+test("requests at once each have their own spans, also where they wait for one another", async () => {
+  const asked = Array.from({ length: 12 }, (_, at) => login(traceOf(100 + at), at % 3 === 0 ? "wrong" : password));
+  await Promise.all(asked);
+
+  for (let at = 0; at < 12; at++) {
+    const spans = exporter.getFinishedSpans().filter((span) => span.spanContext().traceId === traceOf(100 + at));
+    requestOf(spans);
+    assert.equal(spans.filter(({ name }) => name === "hash").length, 1, String(at));
+  }
+});
+
+test("without the API nothing is followed", () => {
+  const program = `
+    import { registerHooks } from "node:module";
+    registerHooks({ resolve(name, context, next) {
+      if (name === "@opentelemetry/api") throw Object.assign(new Error("no such package"), { code: "ERR_MODULE_NOT_FOUND" });
+      return next(name, context);
+    } });
+    const { openTelemetry } = await import(${JSON.stringify(pathToFileURL(path.join(import.meta.dirname, "../../src/features/ops/tracing.ts")).href)});
+    console.log(await openTelemetry());
+  `;
+  const said = execFileSync(process.execPath, ["--input-type=module", "--eval", program], { encoding: "utf8" });
+
+  assert.equal(said, "null\n");
+});

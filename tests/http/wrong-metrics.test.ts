@@ -1,0 +1,107 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { metrics } from "../../src/door/features.ts";
+import { anyone, createService, defineFeature } from "../../src/door/index.ts";
+import type { MetricFamily, Observation } from "../../src/door/ops.ts";
+import { sqliteStore } from "../../src/door/stores.ts";
+import { readExposition, valueOf } from "../harness/metrics-format.ts";
+
+const family = { name: "books_total", help: "Books.", type: "gauge", samples: [["books_total", 7]] } as const;
+const wrong = (given: unknown) => given as readonly MetricFamily[];
+let thrown = 0;
+const rows: Readonly<Record<string, readonly [measure: () => readonly MetricFamily[], told: RegExp]>> = {
+  throws: [
+    () => {
+      throw new Error("no count");
+    },
+    /measure threw Error: no count/,
+  ],
+  "throws something else each time": [
+    () => {
+      throw new Error(`no count ${++thrown}`);
+    },
+    /measure threw Error: no count 1/,
+  ],
+  "throws no error": [
+    () => {
+      throw "gone" as unknown as Error;
+    },
+    /measure threw .*, which is no error/,
+  ],
+  "gives nothing": [() => wrong(undefined), /measure gave missing; it has to give a list of families/],
+  "gives a promise": [
+    () => wrong(Promise.reject(new Error("late"))),
+    /measure gave a promise; it has to give its value at once/,
+  ],
+  "gives a text": [() => wrong("books_total 7"), /measure gave a text; it has to give a list of families/],
+  "gives null in a list": [() => wrong([null]), /measure gave families\[0\], which is null and no family/],
+  "gives no name": [
+    () => wrong([{ ...family, name: "books total" }]),
+    /families\[0\]: name is 'books total'; it has to be/,
+  ],
+  "gives no type": [() => wrong([{ ...family, type: "guage" }]), /type is 'guage'.*did you mean gauge\?/],
+  "gives samples that are none": [
+    () => wrong([{ ...family, samples: [["books_total", "7"]] }]),
+    /families\[0\]: samples is a list; it has to be/,
+  ],
+  "gives a series that ends its line": [
+    () => wrong([{ ...family, samples: [["books_total\nother 1", 7]] }]),
+    /samples is a list; it has to be/,
+  ],
+  "gives what another has given": [() => [{ ...family, name: "good_total" }], /the family good_total is there already/],
+};
+
+for (const [what, [measure, told]] of Object.entries(rows))
+  test(`a feature whose measure ${what} is told by its name, and the others are served`, async (t) => {
+    const observed: Observation[] = [];
+    const service = await createService({
+      store: sqliteStore({ path: ":memory:" }),
+      features: [
+        metrics({ permission: anyone }),
+        defineFeature({
+          name: "first",
+          setUp: () => ({
+            offer: null,
+            measure: () => [{ name: "good_total", help: "a", type: "counter", samples: [["good_total", 1]] }],
+          }),
+        }),
+        defineFeature({ name: "broken", setUp: () => ({ offer: null, measure }) }),
+        defineFeature({
+          name: "last",
+          setUp: () => ({ offer: null, measure: () => [{ ...family, name: "last", samples: [["last", 7]] }] }),
+        }),
+      ],
+      observe: (each) => void observed.push(each),
+    });
+    t.after(() => service.close());
+    const scrape = async (): Promise<Response> => service.fetch(new Request("http://a/metrics"), { peer: null });
+
+    const answer = await scrape();
+    const text = await answer.text();
+    await scrape();
+
+    assert.equal(answer.status, 200);
+    assert.equal(valueOf(readExposition(text), "good_total", {}), 1);
+    assert.match(text, /^# TYPE last gauge$/m);
+    assert.match(text, /^api_process|^process_/m);
+    const notices = observed.flatMap((each) => (each.kind === "notice" ? [each] : []));
+    assert.equal(notices.length, 1, "once, and not with every scrape");
+    assert.equal(notices[0]!.level, "error");
+    assert.match(notices[0]!.message, /^feature broken: measure (?:gave|threw)/);
+    assert.match(notices[0]!.message, told);
+  });
+
+test("the families of one's own program are looked at too", async (t) => {
+  const messages: string[] = [];
+  const service = await createService({
+    store: sqliteStore({ path: ":memory:" }),
+    features: [metrics({ permission: anyone, families: () => wrong([{ ...family, help: 5 }]) })],
+    observe: (each) => void (each.kind === "notice" && messages.push(each.message)),
+  });
+  t.after(() => service.close());
+
+  const answer = await service.fetch(new Request("http://a/metrics"), { peer: null });
+
+  assert.equal(answer.status, 200);
+  assert.deepEqual(messages, ["feature metrics: families gave families[0]: help is 5; it has to be a text"]);
+});

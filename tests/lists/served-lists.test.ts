@@ -1,0 +1,108 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { anyone, defineResource, mount, text } from "../../src/door/index.ts";
+import { references } from "../../src/door/resources.ts";
+import { mountedEvents } from "../../src/features/outbox/events.ts";
+import { scansOf, shapesOf } from "../../src/http/mount/shapes.ts";
+import { mountedItems, mountedOrders } from "../../src/service/endpoints/orders.ts";
+import { parametersOf } from "../../src/store/sql/dialect.ts";
+import { connect } from "../../src/store/sqlite/connection.ts";
+import { sqlite, tableOf } from "../../src/store/sqlite/dialect.ts";
+import { selectPage } from "../../src/store/sqlite/reads/pages.ts";
+import { prepareSchema } from "../../src/store/sqlite/schema.ts";
+
+test("SQLite answers every list that counts as served from an index, without sorting it as a whole", () => {
+  const database = connect(":memory:");
+  const users = { name: "users", key: "integer", columns: [] } as const;
+  const mounts = [mountedOrders, mountedItems];
+  prepareSchema(database, [users, ...mounts.map(({ collection }) => collection)]);
+
+  for (const mount of mounts) {
+    const served = shapesOf(mount, null).filter(({ isServed }) => isServed);
+    assert.ok(served.length > 10);
+    for (const { title, query } of served)
+      for (const [after, columns] of [
+        [undefined, query.columns],
+        [undefined, ["id"]],
+        [query.sort.map(({ column }) => (column === "id" ? 7 : "2")), query.columns],
+      ] as const) {
+        if (after !== undefined && query.sort.some(({ column }) => column === "quantity")) continue;
+        const parameters = parametersOf(sqlite);
+        const asked = { ...query, ...(after && { after }), ...(columns && { columns }) };
+        const sql = selectPage(tableOf(mount.collection), asked, parameters);
+
+        const plan = database
+          .prepare(`EXPLAIN QUERY PLAN ${sql}`)
+          .all(...(parameters.values as string[]))
+          .map((step) => String((step as unknown as unknown[])[3]));
+
+        const told = `${title}: ${plan.join("; ")}`;
+        const isUnique = title.includes("id[eq]") || title.includes("id[in]") || title.includes("search");
+        if (!isUnique) assert.ok(!plan.some((step) => step === "USE TEMP B-TREE FOR ORDER BY"), told);
+        assert.ok(
+          !plan.some((step) => /^SCAN orders(_items)?$/.test(step)) ||
+            / by -?id$/.test(` ${title}`) ||
+            title === "by id",
+          told,
+        );
+      }
+  }
+});
+
+test("SQLite finds rows whose keys are named by these keys, whatever else is asked and in whatever order", () => {
+  const database = connect(":memory:");
+  const fields = { status: text({ maxLength: 20 }), created_at: text({ maxLength: 30 }) };
+  const lists = { filters: { id: ["eq", "in"], status: ["eq"] }, sorts: ["created_at", "status"] } as const;
+  const mounts = [
+    mount(defineResource({ name: "number", fields, ...lists }), { permission: anyone }),
+    mount(defineResource({ name: "text", id: "uuid", fields, ...lists }), { permission: anyone }),
+  ];
+  prepareSchema(
+    database,
+    mounts.map(({ collection }) => collection),
+  );
+
+  for (const mount of mounts) {
+    const named = shapesOf(mount, null).filter(({ title }) => /id\[(eq|in)\]/.test(title));
+    assert.ok(named.length > 10);
+    for (const { title, query } of named) {
+      const parameters = parametersOf(sqlite);
+      const sql = selectPage(tableOf(mount.collection), query, parameters);
+      const plan = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...(parameters.values as string[]));
+      const steps = plan.map((step) => String((step as unknown as unknown[])[3]));
+      assert.ok(
+        steps.some((step) => /^SEARCH \w+ USING (INTEGER )?PRIMARY KEY \((rowid|id)=\?\)/.test(step)),
+        `${title}: ${steps.join("; ")}`,
+      );
+    }
+  }
+});
+
+test("the start names lists that no index serves, unless the declaration says that they are meant", () => {
+  const declaration = { name: "thing", fields: { title: text({ maxLength: 50 }) } } as const;
+  const told = (more: object): string | null =>
+    scansOf(mount(defineResource({ ...declaration, ...more }), { permission: anyone }));
+
+  assert.equal(told({ filters: { title: ["eq"] }, sorts: ["title"] }), null);
+  assert.match(
+    told({ filters: { title: ["contains"] } }) ?? "",
+    /^No index serves these lists of \/things: title\[contains\] by id; /,
+  );
+  assert.equal(told({ filters: { title: ["contains"] }, scans: true }), null);
+});
+
+test("the start names no list of the service's own, which nobody can declare otherwise", () => {
+  for (const own of [mountedEvents, mountedOrders, mountedItems]) assert.equal(scansOf(own), null);
+});
+
+test("the start names lists of what is linked that the table of the links does not give in their order", () => {
+  const tag = defineResource({ name: "tag", fields: { label: text() } });
+  const fields = { title: text({ maxLength: 50 }), tags: references(tag, { default: [] }) };
+  const told = (more: object): string | null =>
+    scansOf(mount(defineResource({ name: "post", fields, ...more }), { permission: anyone }));
+
+  assert.equal(told({ filters: { tags: ["eq"] } }), null);
+  assert.match(told({ filters: { tags: ["eq", "in"] } }) ?? "", /: tags\[in\] by id; /);
+  assert.match(told({ filters: { tags: ["eq"], title: ["eq"] } }) ?? "", /: tags\[eq\] title\[eq\] by id; /);
+  assert.match(told({ filters: { tags: ["eq"] }, sorts: ["title"] }) ?? "", /: tags\[eq\] by title; /);
+});

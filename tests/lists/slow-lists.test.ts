@@ -1,0 +1,147 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { anyone, dateTime, defineResource, mount } from "../../src/door/index.ts";
+import { sqliteStore, type Store } from "../../src/door/stores.ts";
+import { ownService } from "../harness/own-service.ts";
+
+const things = defineResource({
+  name: "thing",
+  fields: { at: dateTime() },
+  filters: { at: ["gte", "lt"] },
+  sorts: ["at"],
+});
+
+/** Keeps the thread at work for so long, whatever else the machine does meanwhile. */
+function work(ms: number): void {
+  const own = (): number => process.threadCpuUsage().user + process.threadCpuUsage().system;
+  for (const start = own(); own() - start < ms * 1000;);
+}
+
+test("a list that holds up all others again is read beside them from then on, and that is told", async (t) => {
+  const store = sqliteStore({ path: ":memory:" });
+  const asked: string[] = [];
+  const watched: Store = {
+    ...store,
+    listJSON(query, beside) {
+      const [order] = query.sort;
+      asked.push(
+        `${order!.descending === true ? "-" : ""}${order!.column} ${query.long === true ? "beside" : "at once"}`,
+      );
+      // As an index does that has all rows of one value in it.
+      if (order!.descending === true) work(25);
+      return store.listJSON(query, beside);
+    },
+  };
+  const own = await ownService(t, { store: watched, mounts: [mount(things, { permission: anyone })] });
+
+  const day = "at[gte]=2026-01-01T00:00:00Z";
+  const queries = [
+    "sort=-at",
+    "sort=at",
+    "sort=-at&limit=50",
+    "sort=-at&limit=60",
+    `sort=-at&${day}`,
+    "sort=at&limit=5",
+  ];
+  for (const query of queries) assert.equal((await own.get(`/things?${query}`)).status, 200);
+
+  // The machine may have been busy once.
+  assert.deepEqual(asked, ["-at at once", "at at once", "-at at once", "-at beside", "-at at once", "at at once"]);
+  const told = own.observed.flatMap((each) =>
+    each.kind === "notice" && each.message.startsWith("A list") ? [each.message] : [],
+  );
+  assert.equal(told.length, 1);
+  assert.match(
+    told[0]!,
+    /^A list of things took \d+ ms for a page of 50, with the order -at, id, and others waited for it\./,
+  );
+});
+
+test("long pages that are slow leave the shorter ones of the same list in the event loop", async (t) => {
+  const store = sqliteStore({ path: ":memory:" });
+  const asked: string[] = [];
+  const listJSON: Store["listJSON"] = (query, beside) => {
+    asked.push(`${query.limit} ${query.long === true ? "beside" : "at once"}`);
+    // As large records take.
+    work(query.limit / 40);
+    return store.listJSON(query, beside);
+  };
+  const own = await ownService(t, { store: { ...store, listJSON }, mounts: [mount(things, { permission: anyone })] });
+
+  for (const limit of [1000, 999, 998, 100, 10]) await own.get(`/things?limit=${limit}`);
+
+  assert.deepEqual(asked, ["1000 at once", "999 at once", "998 beside", "100 at once", "10 at once"]);
+});
+
+test("a list that is slow now and then is read in the event loop", async (t) => {
+  const store = sqliteStore({ path: ":memory:" });
+  const asked: boolean[] = [];
+  let reads = 0;
+  const watched: Store = {
+    ...store,
+    listJSON(query, beside) {
+      asked.push(query.long === true);
+      // Every eighth read; the others take a moment, since they are not remembered. The clock of the processor may see nothing of it (it goes by ticks).
+      if (reads++ % 8 === 0) work(25);
+      else for (const start = performance.now(); performance.now() - start < 0.1;);
+      return store.listJSON(query, beside);
+    },
+  };
+  const own = await ownService(t, { store: watched, mounts: [mount(things, { permission: anyone })] });
+
+  for (let limit = 1; limit <= 40; limit++) await own.get(`/things?sort=at&limit=${limit}`);
+
+  assert.deepEqual(new Set(asked), new Set([false]));
+});
+
+test("a list that is slow in one service is read in the event loop of another over the same declarations", async (t) => {
+  const asked: boolean[] = [];
+  const mounts = [mount(things, { permission: anyone })];
+  const serviceWith = (ms: number) => {
+    const store = sqliteStore({ path: ":memory:" });
+    const listJSON: Store["listJSON"] = (query, beside) => {
+      asked.push(query.long === true);
+      work(ms);
+      return store.listJSON(query, beside);
+    };
+    return ownService(t, { store: { ...store, listJSON }, mounts });
+  };
+  const [slow, fast] = await Promise.all([serviceWith(25), serviceWith(0)]);
+
+  for (const own of [slow, slow, slow, fast]) await own.get("/things");
+
+  assert.deepEqual(asked, [false, false, true, false]);
+});
+
+test("filters in another order are the same list", async (t) => {
+  const asked: boolean[] = [];
+  const store = sqliteStore({ path: ":memory:" });
+  const listJSON: Store["listJSON"] = (query, beside) => {
+    asked.push(query.long === true);
+    work(25);
+    return store.listJSON(query, beside);
+  };
+  const own = await ownService(t, { store: { ...store, listJSON }, mounts: [mount(things, { permission: anyone })] });
+  const [from, to] = ["at[gte]=2026-01-01T00:00:00Z", "at[lt]=2026-01-02T00:00:00Z"];
+
+  for (const query of [`${from}&${to}`, `${to}&${from}`, `${from}&${to}`])
+    assert.equal((await own.get(`/things?sort=at&${query}`)).status, 200);
+
+  assert.deepEqual(asked, [false, false, true]);
+});
+
+test("a process that the system lets wait takes none of its lists for slow", async (t) => {
+  const asked: boolean[] = [];
+  const store = sqliteStore({ path: ":memory:" });
+  const nothing = new Int32Array(new SharedArrayBuffer(4));
+  const listJSON: Store["listJSON"] = (query, beside) => {
+    asked.push(query.long === true);
+    Atomics.wait(nothing, 0, 0, 30);
+    return store.listJSON(query, beside);
+  };
+  const own = await ownService(t, { store: { ...store, listJSON }, mounts: [mount(things, { permission: anyone })] });
+
+  for (let limit = 10; limit < 20; limit++) await own.get(`/things?limit=${limit}`);
+
+  assert.deepEqual(new Set(asked), new Set([false]));
+});

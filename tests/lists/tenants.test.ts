@@ -1,0 +1,212 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { test } from "node:test";
+import { callerField, callerFields, defineUsers, sameAs, type OwnUserFields } from "../../src/door/auth.ts";
+import {
+  accepted,
+  accounts,
+  administrator,
+  anyOf,
+  createService,
+  defineEndpoint,
+  defineResource,
+  integer,
+  mount,
+  text,
+} from "../../src/door/index.ts";
+import { DeclarationError } from "../../src/door/resources.ts";
+import { sqliteStore } from "../../src/door/stores.ts";
+import { adminPassword, serve, type API } from "../harness/serve.ts";
+
+const users = defineUsers({
+  fields: { tenant_id: integer({ default: 1, minimum: 1 }), desk: text({ maxLength: 20, optional: true }) },
+  administered: ["tenant_id"],
+  identity: ["tenant_id", "desk"],
+});
+
+const notes = defineResource({
+  name: "note",
+  fields: { tenant_id: integer({ default: callerField(users, "tenant_id") }), body: text() },
+});
+
+const mine = defineEndpoint({
+  method: "GET",
+  path: "/mine",
+  access: { name: "known", decide: ({ identity }) => (identity === null ? "deny" : "allow") },
+  handle: (context) => ({
+    status: 200,
+    body: { kind: "data", value: { ...callerFields(users, context.requireIdentity()) }, element: "mine" },
+  }),
+});
+
+const config = { users, mounts: [mount(notes, { permission: sameAs(users, "tenant_id") })], endpoints: [mine] };
+
+async function tenantsOf(api: API) {
+  const [ann, bob] = [await api.user("Ann"), await api.user("Bob")];
+  await api.patch(`/users/${bob.id}`, { tenant_id: 2 }, api.admin);
+  return { ann, bob };
+}
+
+async function pairOf(api: API, { email: username, password }: { email: string; password: string }) {
+  const { access, refresh } = (await api.post("/api/token/", { username, password })).json;
+  return { access, refresh, headers: { authorization: `Bearer ${access}` } };
+}
+
+test("each sees and makes what is of their own tenant, and nothing of another", async (t) => {
+  const api = await serve(t, { config });
+  const { ann, bob } = await tenantsOf(api);
+
+  const made = await api.post("/notes", { body: "of tenant 1" }, ann.headers);
+  assert.deepEqual(made.json, { id: 1, tenant_id: 1, body: "of tenant 1" });
+  assert.equal((await api.post("/notes", { body: "b" }, bob.headers)).json.tenant_id, 2);
+
+  assert.deepEqual((await api.get("/notes?fields=id", bob.headers)).json, [{ id: 2 }]);
+  for (const [method, body] of [["GET"], ["PATCH", { body: "x" }], ["PUT", { body: "x" }], ["DELETE"]] as const)
+    assert.equal((await api.ask(method, "/notes/1", { headers: bob.headers, body })).status, 404, method);
+  const attempts = [
+    await api.post("/notes", { tenant_id: 1, body: "x" }, bob.headers),
+    await api.patch("/notes/2", { tenant_id: 1 }, bob.headers),
+    await api.put("/notes/2", { tenant_id: 1, body: "x" }, bob.headers),
+  ];
+  for (const { status } of attempts) assert.equal(status, 403);
+  assert.equal((await api.get("/notes")).status, 401);
+});
+
+test("the identity has the fields under every scheme", async (t) => {
+  const api = await serve(t, { config });
+  const { bob } = await tenantsOf(api);
+  const { headers } = await pairOf(api, bob);
+  const { token } = (await api.post(`/users/${bob.id}/token`, undefined, bob.headers)).json;
+  const session = await api.post("/api/session/", { username: bob.email, password: bob.password });
+  const cookie = session.headers.get("set-cookie")!.split(";")[0]!;
+
+  for (const each of [bob.headers, headers, { authorization: `Token ${token}` }, { cookie }])
+    assert.deepEqual((await api.get("/mine", each)).json, { tenant_id: 2, desk: null });
+});
+
+test("a changed field ends the access tokens of before at once; what is looked up goes on with the new value", async (t) => {
+  const api = await serve(t, { config });
+  const { bob } = await tenantsOf(api);
+  const pair = await pairOf(api, bob);
+  const { token } = (await api.post(`/users/${bob.id}/token`, undefined, bob.headers)).json;
+  assert.equal((await api.get("/mine", pair.headers)).json.tenant_id, 2);
+
+  assert.equal((await api.patch(`/users/${bob.id}`, { tenant_id: 3 }, api.admin)).status, 200);
+
+  const refused = await api.get("/mine", pair.headers);
+  assert.deepEqual([refused.status, refused.json.code], [401, "token_not_valid"]);
+  const { access } = (await api.post("/api/token/refresh/", { refresh: pair.refresh })).json;
+  for (const authorization of [`Bearer ${access}`, `Token ${token}`, bob.headers["authorization"]!])
+    assert.equal((await api.get("/mine", { authorization })).json.tenant_id, 3);
+  // Back to the old one: what was refused once stays refused.
+  await api.patch(`/users/${bob.id}`, { tenant_id: 2 }, api.admin);
+  assert.equal((await api.get("/mine", pair.headers)).status, 401);
+  // What is not of the identity, and what stays as it was, ends nothing.
+  const { headers } = await pairOf(api, bob);
+  await api.patch(`/users/${bob.id}`, { name: "Robert", tenant_id: 2 }, api.admin);
+  assert.equal((await api.get("/mine", headers)).status, 200);
+});
+
+test("role and tenant changed at once leave no token of either before", async (t) => {
+  const api = await serve(t, { config });
+  const { bob } = await tenantsOf(api);
+  const before = await pairOf(api, bob);
+
+  const changes = await Promise.all([
+    api.patch(`/users/${bob.id}`, { tenant_id: 3 }, api.admin),
+    api.patch(`/users/${bob.id}/account`, { role: "admin" }, api.admin),
+    api.patch(`/users/${bob.id}`, { desk: "A" }, api.admin),
+  ]);
+
+  for (const { status, text: told } of changes) assert.equal(status, 200, told);
+  assert.equal((await api.get("/mine", before.headers)).status, 401);
+  assert.deepEqual((await api.get("/mine", (await pairOf(api, bob)).headers)).json, { tenant_id: 3, desk: "A" });
+});
+
+test("an access token from before the fields were declared is not taken", async (t) => {
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-tenants-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const database = `sqlite:${path.join(folder, "a.db")}`;
+  const settings = { LATCHKEY_DATABASE: database, LATCHKEY_SECRET: "a secret of more than 32 characters" };
+  const before = await serve(t, { settings, config: { users: { ...users, identity: ["desk"] } } });
+  const { refresh, headers } = await pairOf(before, { email: "admin", password: adminPassword });
+  assert.equal((await before.get("/protected/", headers)).status, 200);
+  await before.service.close();
+
+  const api = await serve(t, { settings, config });
+
+  assert.equal((await api.get("/mine", headers)).status, 401);
+  const { access } = (await api.post("/api/token/refresh/", { refresh })).json;
+  assert.equal((await api.get("/mine", { authorization: `Bearer ${access}` })).json.tenant_id, 1);
+});
+
+test("whoever has no value is denied, and never matches others without one", async (t) => {
+  const desks = defineResource({ name: "desk", fields: { desk: text({ optional: true }) } });
+  const permission = anyOf(administrator, sameAs(users, "desk"));
+  const api = await serve(t, { config: { users, mounts: [mount(desks, { permission })] } });
+  const { ann } = await tenantsOf(api);
+  await api.post("/desks", { desk: null }, api.admin);
+
+  assert.equal((await api.get("/desks", ann.headers)).status, 403);
+  await api.patch(`/users/${ann.id}`, { desk: "A" }, api.admin);
+  assert.deepEqual((await api.get("/desks", ann.headers)).json, []);
+});
+
+const slips: readonly (readonly [users: OwnUserFields, told: RegExp])[] = [
+  [{ fields: users.fields, identity: ["tenat_id"] }, /identity names tenat_id, .*did you mean tenant_id\?/],
+  [
+    { fields: { bio: text({ maxLength: 101, optional: true }) }, identity: ["bio"] },
+    /identity names bio, which may be long/,
+  ],
+  [
+    { fields: { pin: integer({ optional: true, writeOnly: true }) }, identity: ["pin"] },
+    /identity names pin, which is not shown; what stands in tokens is no secret/,
+  ],
+];
+
+for (const [given, told] of slips)
+  test(`fields that cannot stand in identities do not start: ${told.source.slice(0, 40)}`, async () => {
+    await assert.rejects(
+      createService({ store: sqliteStore({ path: ":memory:" }), features: [accounts(given)] }),
+      told,
+    );
+  });
+
+test("a permission that looks for what is in nobody's identity does not start", async () => {
+  const started = createService({
+    store: sqliteStore({ path: ":memory:" }),
+    features: [accounts({ fields: users.fields })],
+    mounts: config.mounts,
+  });
+
+  await assert.rejects(started, (thrown: unknown) => {
+    assert.ok(thrown instanceof DeclarationError);
+    assert.match(
+      thrown.message,
+      /mount\(\/notes\): the permission same tenant_id looks at the caller's tenant_id, which is in no identity/,
+    );
+    return true;
+  });
+});
+
+test("an identity without the fields is denied, and a handler that needs them is told whose fault it is", () => {
+  const bare = { id: 1, username: "a", role: "user", scheme: "badge", scopes: null, expiresAt: null } as const;
+  const request = { identity: bare, action: "list", params: {} } as const;
+
+  assert.equal(sameAs(users, "tenant_id").decide(request), "deny");
+  assert.throws(() => callerFields(users, bare), /The identity from badge has no tenant_id/);
+  assert.equal(accepted(bare).kind, "accepted");
+});
+
+test("members and columns that are not there do not compile", () => {
+  // @ts-expect-error -- tenat_id
+  assert.throws(() => sameAs(users, "tenat_id"), /sameAs: identity names no tenat_id; did you mean tenant_id\?/);
+  // @ts-expect-error -- tenat
+  assert.throws(() => mount(notes, { permission: sameAs(users, "tenant_id", "tenat") }));
+  // @ts-expect-error -- a text is no tenant_id
+  assert.ok(integer({ default: callerField(users, "desk") }));
+  // @ts-expect-error -- plan
+  assert.throws(() => defineUsers({ fields: users.fields, identity: ["plan"] }));
+});

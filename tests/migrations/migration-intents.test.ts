@@ -1,0 +1,302 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  anyone,
+  createService,
+  dateTime,
+  decimal,
+  defineResource,
+  integer,
+  json,
+  mount,
+  reference,
+  text,
+  type Service,
+} from "../../src/door/index.ts";
+import type { Observer } from "../../src/door/ops.ts";
+import { date, references, type Fields, type Mount } from "../../src/door/resources.ts";
+import type { Collection, MigrateOptions, Plan } from "../../src/door/stores.ts";
+import { bothDatabases, type TestDatabase } from "../harness/both-databases.ts";
+
+// What somebody meant by a change of a declaration, and what becomes of it: each change alone, over HTTP, on both databases.
+
+const databases = bothDatabases();
+
+type Mounts = Mount | readonly Mount[];
+
+const collectionsOf = (mounts: Mounts): readonly Collection[] =>
+  [mounts].flat().flatMap(({ collection, links }) => [collection, ...links.map((link) => link.collection)]);
+
+const plan = (database: TestDatabase, mounts: Mounts): Promise<Plan> => database.plan(collectionsOf(mounts));
+
+const migrate = (database: TestDatabase, mounts: Mounts, options?: Partial<MigrateOptions>): Promise<unknown> =>
+  database.migrate(collectionsOf(mounts), options);
+
+function books(fields: Fields, more: object = {}): Mount {
+  return mount(defineResource({ name: "book", fields, ...more }), { permission: anyone, arrays: true });
+}
+
+/** Does something with a service of this declaration. */
+async function serving<T>(
+  database: TestDatabase,
+  mounts: Mounts,
+  task: (service: Service) => Promise<T>,
+  observe: Observer | null = null,
+): Promise<T> {
+  const service = await createService({ store: database.open(), mounts: [mounts].flat(), observe });
+  try {
+    return await task(service);
+  } finally {
+    await service.close();
+  }
+}
+
+/** Makes records; gives the status of the answer. */
+function create(database: TestDatabase, mounts: Mounts, ...records: readonly object[]): Promise<number> {
+  const body = JSON.stringify(records);
+  const request = new Request("http://x/books", {
+    method: "POST",
+    body,
+    headers: { "content-type": "application/json" },
+  });
+  return serving(database, mounts, async (service) => (await service.fetch(request, { peer: null })).status);
+}
+
+function list(database: TestDatabase, mounts: Mounts): Promise<unknown> {
+  return serving(database, mounts, async (service) =>
+    (await service.fetch(new Request("http://x/books?limit=1000"), { peer: null })).json(),
+  );
+}
+
+const breakOff = (): never => {
+  throw Object.assign(new RangeError("broken off"), { errcode: 5 });
+};
+
+test("a migration that was broken off goes on with no other SQL and no other values than it began with", async (t) => {
+  for (const database of await databases(t)) {
+    const rows = Array.from({ length: 700 }, (_, at) => ({ title: `t${at}` }));
+    await create(database, books({ title: text() }), ...rows);
+    const now = (sql: string, kept: object): Mount =>
+      books({
+        name: text({ renamedFrom: "title", convert: { sqlite: sql, postgres: sql } }),
+        extra: json({ backfill: kept }),
+      });
+
+    await assert.rejects(migrate(database, now(`upper("title")`, { of: 1 }), { tell: breakOff }), /broken off/);
+    const second = now(`"title" || '!'`, { of: 2 });
+    await migrate(database, second);
+
+    const kept = (await list(database, second)) as readonly { readonly name: string; readonly extra: unknown }[];
+    assert.deepEqual(
+      kept.map(({ name, extra }) => ({ name, extra })),
+      rows.map(({ title }) => ({ name: `${title}!`, extra: { of: 2 } })),
+      database.engine,
+    );
+  }
+});
+
+test("a column that was left from before takes the place of no field that is renamed to its name", async (t) => {
+  for (const database of await databases(t)) {
+    await create(database, books({ name: text(), title: text() }), { name: "of long ago", title: "of today" });
+    const titled = books({ title: text() }, { removed: { name: "2999-01" } });
+    await create(database, titled, { title: "second" });
+    const renamed = books({ name: text({ renamedFrom: "title" }) });
+
+    const { obstacles } = await plan(database, renamed);
+    assert.match(
+      obstacles.join(),
+      /books\.name .*title.*left from before.*--allow-data-loss books\.name/,
+      database.engine,
+    );
+    await assert.rejects(migrate(database, renamed), /left from before/);
+    await assert.rejects(list(database, renamed), /left from before/);
+    await migrate(database, books({ title: text() }), { dropped: ["books.name"] });
+    await migrate(database, renamed);
+
+    assert.deepEqual(await list(database, renamed), [
+      { id: 1, name: "of today" },
+      { id: 2, name: "second" },
+    ]);
+  }
+});
+
+test("a text within JSON that has a NUL in it is no decimal and no date", async (t) => {
+  for (const database of await databases(t)) {
+    await create(
+      database,
+      books({ value: json() }),
+      ...["1.5\0junk", "1.5\0", "2026-01-31\0", "2026-01-31T00:00:00.000Z\0", "\\u0000", "1.50"].map((value) => ({
+        value,
+      })),
+    );
+
+    for (const [kind, wrong] of [
+      [decimal({ scale: 2, maximum: "10" }), "1, 2, 3, 4, 5"],
+      [date(), "1, 2, 3, 4, 5, …"],
+      [dateTime(), "1, 2, 3, 4, 5, …"],
+    ] as const) {
+      const { obstacles } = await plan(database, books({ value: kind }));
+      assert.ok(obstacles.join().includes(`do not fit (id ${wrong})`), `${database.engine}: ${obstacles.join()}`);
+    }
+  }
+});
+
+test("an amount that is removed is asked of nobody", async (t) => {
+  for (const database of await databases(t)) {
+    const price = decimal({ scale: 2, maximum: "100" });
+    await create(database, books({ title: text(), price }), { title: "One", price: "1.00" });
+    // Whatever a start adds to a table goes over all of its columns.
+    await list(database, books({ title: text(), price, pages: integer({ default: 1 }) }));
+
+    const status = await create(database, books({ title: text() }, { removed: { price: "2999-01" } }), {
+      title: "Two",
+    });
+
+    assert.equal(status, 201, database.engine);
+  }
+});
+
+const tags = defineResource({ name: "tag", fields: { label: text() } });
+const labels = mount(tags, { permission: anyone, arrays: true });
+const tagged = books(
+  { title: text(), tags: references(tags, { default: [] }), first_id: reference(tags, { optional: true }) },
+  { filters: { tags: ["eq"] } },
+);
+
+/** Four tags, and a book that names three of them. */
+async function planted(database: TestDatabase): Promise<void> {
+  await serving(database, [labels, tagged], async (service) => {
+    const made = ["a", "b", "c", "d"].map((label) => ({ label }));
+    assert.equal((await asked(service, "POST", "/tags", made)).status, 201);
+    assert.equal((await asked(service, "POST", "/books", [{ title: "One", tags: [2, 1], first_id: 3 }])).status, 201);
+  });
+}
+
+async function asked(service: Service, method: string, target: string, body?: unknown): Promise<Response> {
+  const sent =
+    body === undefined ? {} : { body: JSON.stringify(body), headers: { "content-type": "application/json" } };
+  return service.fetch(new Request(`http://x${target}`, { method, ...sent }), { peer: null });
+}
+
+async function removals(
+  database: TestDatabase,
+  mounts: Mounts,
+  ids: readonly number[],
+  observe: Observer | null = null,
+): Promise<readonly (readonly [number, string])[]> {
+  const task = async (service: Service): Promise<readonly (readonly [number, string])[]> => {
+    const told: (readonly [number, string])[] = [];
+    for (const id of ids) {
+      const answer = await asked(service, "DELETE", `/tags/${id}`);
+      told.push([
+        answer.status,
+        answer.status === 204 ? "" : ((await answer.json()) as { readonly detail: string }).detail,
+      ]);
+    }
+    return told;
+  };
+  return serving(database, mounts, task, observe);
+}
+
+test("a field that is declared no more keeps no other record from being deleted", async (t) => {
+  for (const database of await databases(t)) {
+    await planted(database);
+    const bare = books({ title: text() }, { removed: { tags: "2999-01", first_id: "2999-01" } });
+
+    const { tables, obstacles } = await plan(database, [labels, bare]);
+    const changes = tables.flatMap((table) => table.changes);
+    assert.deepEqual(
+      changes.filter(({ words }) => /refer/.test(words)).map(({ place, alone }) => [place, alone]),
+      [
+        ["books.first_id", null],
+        ["books_tags.tags", null],
+      ],
+      database.engine,
+    );
+    assert.deepEqual(obstacles, []);
+    assert.deepEqual(
+      await removals(database, [labels, bare], [3, 1]),
+      [
+        [204, ""],
+        [204, ""],
+      ],
+      database.engine,
+    );
+    assert.deepEqual((await plan(database, [labels, bare])).tables, [], database.engine);
+    await assert.rejects(list(database, [labels, tagged]), /books_tags\.tags|books\.first_id/);
+    const again = books(
+      { title: text(), tags: references(tags, { default: [] }) },
+      { filters: { tags: ["eq"] }, removed: { first_id: "2999-01" } },
+    );
+    await database.run("DELETE FROM books_tags WHERE tags = 1; UPDATE books SET tags = '[2]'");
+    const found = await serving(database, [labels, again], async (service) =>
+      (await asked(service, "GET", "/books?tags=2")).json(),
+    );
+    assert.deepEqual(found, [{ id: 1, title: "One", tags: [2] }], database.engine);
+  }
+});
+
+test("a table of relations keeps what it holds on to while whoever migrates names its resource alone, and lets go when the field is another", async (t) => {
+  for (const database of await databases(t)) {
+    await planted(database);
+    const first_id = reference(tags, { optional: true });
+    const { collection } = tagged;
+    const alone = { collection, links: [] } as const;
+
+    assert.deepEqual((await plan(database, [labels, { ...tagged, ...alone }])).tables, [], database.engine);
+    const anything = books({ title: text(), first_id, tags: json() });
+    await migrate(database, [labels, anything]);
+
+    assert.deepEqual(
+      (await removals(database, [labels, anything], [1, 3])).map(([status]) => status),
+      [204, 409],
+      database.engine,
+    );
+  }
+});
+
+test("what a field of relations had goes with its column, and comes back with none of the same name", async (t) => {
+  for (const database of await databases(t)) {
+    await planted(database);
+    const bare = books({ title: text() });
+
+    await migrate(database, [labels, bare], { dropped: ["books.tags", "books.first_id"] });
+    assert.deepEqual(await removals(database, [labels, bare], [1]), [[204, ""]], database.engine);
+    const again = books({ title: text(), tags: references(tags, { default: [] }) }, { filters: { tags: ["eq"] } });
+    const found = await serving(database, [labels, again], async (service) =>
+      Promise.all(["/books", "/books?tags=2"].map(async (target) => (await asked(service, "GET", target)).json())),
+    );
+
+    assert.deepEqual(found, [[{ id: 1, title: "One", tags: [] }], []], database.engine);
+  }
+});
+
+test("a resource that is declared no more holds on to what its records name, and a plan says that they are there", async (t) => {
+  for (const database of await databases(t)) {
+    await planted(database);
+    await database.run(
+      "CREATE TABLE lent (pk integer PRIMARY KEY, tag bigint REFERENCES tags (id)); INSERT INTO lent VALUES (1, 4)",
+    );
+
+    const { remarks } = await plan(database, labels);
+    assert.deepEqual(remarks, [
+      "books is declared no more, and has 1 row. It stays, and nobody sees it. The table of a resource has the name of its plural.",
+      "books_tags is declared no more, and has 2 rows. They stay, and nobody sees them. The table of a resource has the name of its plural.",
+    ]);
+    const logged: string[] = [];
+    const told = await removals(
+      database,
+      labels,
+      [1, 3, 4],
+      (event) => void (event.kind === "notice" && logged.push(event.message)),
+    );
+    // The names of tables that no resource has are for the operator, and for no caller.
+    const refused = [409, "The record is still referenced by others."];
+    assert.deepEqual(told, [refused, refused, refused], database.engine);
+    assert.deepEqual(
+      logged.map((message) => /a record of tags is still referenced by the table (\w+),/.exec(message)?.[1]),
+      ["books_tags", "books", "lent"],
+      database.engine,
+    );
+  }
+});

@@ -1,0 +1,292 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { test, type TestContext } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Secret } from "../../src/core/crypto/secret.ts";
+import {
+  inspectPostgres,
+  migratePostgres,
+  migrateSQLite,
+  postgresStore,
+  sqliteStore,
+  tryPostgres,
+  trySQLite,
+  type Store,
+} from "../../src/door/stores.ts";
+import { before, now } from "../harness/migrating.ts";
+import { askPostgres, startPostgres } from "../harness/postgres.ts";
+
+/** How many rows there are, how often the migration is killed, and how many write meanwhile. `npm run test:migrations` asks for more. */
+const rows = Number(process.env["MIGRATION_ROWS"] ?? 800);
+const kills = Number(process.env["MIGRATION_KILLS"] ?? 2);
+const writers = Number(process.env["MIGRATION_WRITERS"] ?? 4);
+/** How long the migration lives before it is killed, at most, in milliseconds. */
+const life = Number(process.env["MIGRATION_LIFE_MS"] ?? 900);
+
+interface Place {
+  readonly engine: "sqlite" | "postgres";
+  readonly address: string;
+  open(): Store;
+  /** Fills the table as it was: row n has the price n. */
+  fill(): Promise<void>;
+  /** What dry runs have left. */
+  findTries(): Promise<readonly unknown[]>;
+}
+
+async function places(t: TestContext): Promise<readonly Place[]> {
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-kills-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const file = path.join(folder, "things.db");
+  const server = await startPostgres();
+  t.after(() => server.stop());
+  const address = await server.makeDatabase();
+  const values = (series: string): string =>
+    `INSERT INTO things (id, _revision, title, price, note) SELECT n, n, 'title ' || n, n, 'a note of the row ' || n FROM ${series}`;
+  return [
+    {
+      engine: "sqlite",
+      address: `sqlite:${file}`,
+      open: () => sqliteStore({ path: file }),
+      async fill() {
+        const database = new DatabaseSync(file, { timeout: 5000 });
+        database.exec(
+          `WITH RECURSIVE series(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM series WHERE n < ${rows}) ${values("series")}`.replace(
+            /^(WITH .*?\)) (INSERT INTO \S+ \(.*?\)) /s,
+            "$2 $1 ",
+          ),
+        );
+        database.exec(
+          `UPDATE latchkey_revision SET revision = ${rows}; INSERT INTO latchkey_keys VALUES ('things', ${rows + 1})`,
+        );
+        database.close();
+      },
+      findTries: async () => readdirSync(folder).filter((name) => name.includes(".try-")),
+    },
+    {
+      engine: "postgres",
+      address,
+      open: () => postgresStore({ url: new Secret(address), poolSize: 8 }),
+      async fill() {
+        await askPostgres(
+          address,
+          `${values(`generate_series(1, ${rows}) AS n`)};
+           SELECT setval('latchkey_revision', ${rows}); SELECT setval('"things(id) next"', ${rows}); ANALYZE things`,
+        );
+      },
+      findTries: () => askPostgres(address, "SELECT nspname FROM pg_namespace WHERE nspname LIKE '%try%'"),
+    },
+  ];
+}
+
+/** Many who write one after another: new prices for rows anywhere, and new rows. What was acknowledged stands in the ledger. */
+function startWriting(store: Store): {
+  readonly ledger: Map<number, number>;
+  readonly times: number[];
+  stop(): Promise<void>;
+} {
+  const ledger = new Map<number, number>();
+  const times: number[] = [];
+  let isOver = false;
+  let next = 1_000_000_000;
+  const write = async (writer: number): Promise<void> => {
+    while (!isOver) {
+      // Each has rows of its own, so that the order of what is acknowledged is the order of what is there.
+      const key = Math.floor((Math.random() * rows) / writers) * writers + writer + 1;
+      const price = next++;
+      const isNew = Math.random() < 0.1 || key > rows;
+      const start = performance.now();
+      const written = await store.write({
+        changes: isNew
+          ? [{ kind: "insert", collection: before, values: { title: `new ${price}`, price } }]
+          : [{ kind: "update", collection: before, key, values: { price } }],
+      });
+      times.push(performance.now() - start);
+      assert.equal(written.kind, "written");
+      if (written.kind === "written") ledger.set(isNew ? (written.rows[0]!.record["id"] as number) : key, price);
+    }
+  };
+  const all = Promise.all(Array.from({ length: writers }, (_, writer) => write(writer)));
+  all.catch(() => undefined);
+  return {
+    ledger,
+    times,
+    async stop() {
+      isOver = true;
+      await all;
+    },
+  };
+}
+
+/** Tries the migration in a process of its own, which is killed over the first rows. */
+async function tryKilled(address: string): Promise<void> {
+  const file = path.join(import.meta.dirname, "../harness/migrating.ts");
+  const child = spawn(process.execPath, [file, address, "try"], { stdio: "ignore" });
+  const [, signal] = (await once(child, "close")) as [number | null, string | null];
+  assert.equal(signal, "SIGKILL");
+  // A server learns that a client is gone when its statement ends, and until then it keeps its turn.
+  const turns =
+    "SELECT FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
+  while (!address.startsWith("sqlite:") && (await askPostgres(address, turns)).length > 0) await sleep(20);
+}
+
+/** Runs the migration in a process of its own; killed after so many milliseconds, it gives null. */
+async function migrate(address: string, killedAfter: number | null): Promise<string | null> {
+  const child = spawn(process.execPath, [path.join(import.meta.dirname, "../harness/migrating.ts"), address], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let said = "";
+  child.stdout.on("data", (text: Buffer) => (said += String(text)));
+  child.stderr.on("data", (text: Buffer) => (said += String(text)));
+  const ended = once(child, "close");
+  if (killedAfter !== null) {
+    await Promise.race([sleep(killedAfter), ended]);
+    child.kill("SIGKILL");
+  }
+  const [code] = (await ended) as [number | null];
+  if (code === null) return null;
+  assert.equal(code, 0, said);
+  return said;
+}
+
+function p99(times: readonly number[]): number {
+  return times.toSorted((one, other) => one - other)[Math.floor(times.length * 0.99)] ?? 0;
+}
+
+function longest(times: readonly number[]): number {
+  return times.reduce((most, time) => Math.max(most, time), 0);
+}
+
+test(`a migration of ${rows} rows beside ${writers} who write, killed ${kills} times, loses and invents nothing`, async (t) => {
+  for (const place of (await places(t)).filter(
+    ({ engine }) => (process.env["MIGRATION_ENGINE"] ?? engine) === engine,
+  )) {
+    const store = place.open();
+    await store.open([before]);
+    await place.fill();
+    const quiet = startWriting(store);
+    await sleep(Math.min(rows, 3000));
+    await quiet.stop();
+    const busy = startWriting(store);
+    let killed = 0;
+    let last: string | null = null;
+    for (let at = 0; at < kills && last === null; at++) {
+      last = await migrate(place.address, 300 + Math.random() * life);
+      if (last === null) killed++;
+    }
+    // Nobody is left who could write as before once the tables have changed places.
+    const isDone = last !== null;
+    const ending = isDone ? Promise.resolve(last) : migrate(place.address, null);
+    // The old program goes on until it learns that its table is another: from then on its writes are refused, and none is lost.
+    const failed = await Promise.race([ending.then(() => null), stopped(busy)]);
+    last = await ending;
+    await busy.stop().catch(() => undefined);
+    await store.close();
+    void failed;
+
+    t.diagnostic(
+      `${place.engine}: killed ${killed} times; writes ${quiet.times.length} quiet, ${busy.times.length} beside; p99 ${p99(quiet.times).toFixed(1)} ms quiet, ${p99(busy.times).toFixed(1)} ms beside; longest ${longest(quiet.times).toFixed(0)} and ${longest(busy.times).toFixed(0)} ms; ${String(last).trim()}`,
+    );
+    const after = place.open();
+    await after.open([now]);
+    await verify(after, new Map([...quiet.ledger, ...busy.ledger]));
+    await after.close();
+  }
+});
+
+/** Waits until writes are refused. */
+async function stopped(busy: { stop(): Promise<void>; readonly times: readonly number[] }): Promise<void> {
+  for (let seen = -1; seen !== busy.times.length; await sleep(2000)) seen = busy.times.length;
+}
+
+/** Every row is what was acknowledged last, in its new form. */
+async function verify(store: Store, ledger: ReadonlyMap<number, number>): Promise<void> {
+  let seen = 0;
+  for (let behind = 0; ;) {
+    const page = await store.list({
+      collection: now,
+      where: { column: "id", operator: "gt", value: behind },
+      sort: [{ column: "id" }],
+      limit: 1000,
+    });
+    for (const { record } of page) {
+      const id = record["id"] as number;
+      const price = ledger.get(id) ?? id;
+      const name = id <= rows ? `title ${id}` : `new ${price}`;
+      const note = id <= rows ? `a note of the row ${id}` : null;
+      const kind = price % 2 === 0 ? "even" : "odd";
+      assert.deepEqual(record, { id, name, price: `${price}.50`, note, kind });
+      seen++;
+    }
+    if (page.length === 0) break;
+    behind = page.at(-1)!.record["id"] as number;
+  }
+  assert.equal(seen, rows + [...ledger.keys()].filter((id) => id > rows).length);
+}
+
+test("what a killed dry run has left is removed by the next one, and by a migration", async (t) => {
+  const options = { program: "0.1.0" };
+  for (const { engine, address, open, fill, findTries } of await places(t)) {
+    const store = open();
+    await store.open([before]);
+    await store.close();
+    await fill();
+    const file = address.replace("sqlite:", "");
+    const url = new Secret(address);
+
+    await tryKilled(address);
+    assert.equal((await findTries()).length, 1);
+    if (engine === "postgres") assert.deepEqual([...(await inspectPostgres(url)).keys()], []);
+    await (engine === "sqlite" ? trySQLite(file, [now], options) : tryPostgres(url, [now], options));
+    assert.deepEqual(await findTries(), []);
+
+    await tryKilled(address);
+    await (engine === "sqlite" ? migrateSQLite(file, [now], options) : migratePostgres(url, [now], options));
+    assert.deepEqual(await findTries(), []);
+  }
+});
+
+test("what others keep beside a file under the name of a dry run stays, and is in nobody's way", async (t) => {
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-tries-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const file = path.join(folder, "some.db");
+  const store = sqliteStore({ path: file });
+  await store.open([before]);
+  await store.close();
+  const others = ["some.db.try-second", path.join("some.db.try-photos", "one.png")];
+  mkdirSync(path.join(folder, "some.db.try-photos"));
+  for (const name of others) writeFileSync(path.join(folder, name), "mine");
+
+  await trySQLite(file, [now], { program: "0.1.0" });
+  await migrateSQLite(file, [now], { program: "0.1.0" });
+
+  for (const name of others) assert.equal(readFileSync(path.join(folder, name), "utf8"), "mine");
+});
+
+const isRoot = process.getuid?.() === 0;
+test(
+  "what a dry run of another user has left is in nobody's way",
+  { skip: !isRoot && "only root becomes another user" },
+  async (t) => {
+    const folder = mkdtempSync(path.join(tmpdir(), "latchkey-tries-"));
+    t.after(() => rmSync(folder, { recursive: true }));
+    chmodSync(folder, 0o777);
+    const left = path.join(folder, "some.db.try-abc123");
+    mkdirSync(left, { mode: 0o700 });
+    process.seteuid!(65_534);
+    t.after(() => process.seteuid!(0));
+    const file = path.join(folder, "some.db");
+    const store = sqliteStore({ path: file });
+    await store.open([before]);
+    await store.close();
+
+    await trySQLite(file, [now], { program: "0.1.0" });
+    process.seteuid!(0);
+
+    assert.deepEqual(readdirSync(left), []);
+  },
+);

@@ -1,0 +1,176 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import path from "node:path";
+import { after, before, test, type TestContext } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import { Secret } from "../../src/core/crypto/secret.ts";
+import { postgresStore, type Store } from "../../src/door/stores.ts";
+import { watchLocks } from "../harness/lock-watcher.ts";
+import { added, old, owners } from "../harness/locked-things.ts";
+import { askPostgres, startPostgres, type TestServer } from "../harness/postgres.ts";
+
+/** How many rows there are and how many write meanwhile. `npm run test:locks` asks for more. */
+const rows = Number(process.env["LOCKS_ROWS"] ?? 4000);
+const writers = Number(process.env["LOCKS_WRITERS"] ?? 4);
+/** How long nobody may have a table for himself, in milliseconds, where a write takes next to nothing. */
+const limit = Number(process.env["LOCKS_LIMIT_MS"] ?? 500);
+
+let server: TestServer;
+before(async () => void (server = await startPostgres()));
+after(() => server.stop());
+
+async function fill(url: string): Promise<Store> {
+  const store = postgresStore({ url: new Secret(url), poolSize: 8 });
+  await store.open([owners, old]);
+  await askPostgres(
+    url,
+    `INSERT INTO owners (id, _revision, name) SELECT n, n, 'owner ' || n FROM generate_series(1, 1000) AS n;
+     INSERT INTO things (id, _revision, title, email, price, count, note, owner)
+       SELECT n, n, 'Title ' || n, 'Row' || n || '@Example.com', n, n, 'a note of the row ' || n, n % 1000 + 1 FROM generate_series(1, ${rows}) AS n;
+     SELECT setval('latchkey_revision', ${rows}); SELECT setval('"things(id) next"', ${rows}); ANALYZE things`,
+  );
+  return store;
+}
+
+/** No number is written twice. */
+let next = 2 * rows;
+
+/** Many who write one after another; how long each write took. They end with the first that is refused. */
+function startWriting(store: Store): { readonly times: number[]; stop(): Promise<readonly unknown[]> } {
+  const times: number[] = [];
+  let isOver = false;
+  const write = async (writer: number): Promise<void> => {
+    while (!isOver) {
+      const count = next++;
+      const key = Math.floor((Math.random() * rows) / writers) * writers + writer + 1;
+      const values = {
+        title: `New ${count}`,
+        email: `new${count}@Example.com`,
+        price: count,
+        count,
+        note: "n",
+        owner: 7,
+      };
+      const start = performance.now();
+      await store.write({
+        changes: [
+          Math.random() < 0.1 || key > rows
+            ? { kind: "insert", collection: old, values }
+            : { kind: "update", collection: old, key, values: { price: count } },
+        ],
+      });
+      times.push(performance.now() - start);
+    }
+  };
+  const refused: unknown[] = [];
+  const all = Promise.all(
+    Array.from({ length: writers }, (_, writer) => write(writer).catch((error: unknown) => void refused.push(error))),
+  );
+  return {
+    times,
+    async stop() {
+      isOver = true;
+      await all;
+      return refused;
+    },
+  };
+}
+
+async function watched(t: TestContext, what: string, task: (url: string) => Promise<unknown>): Promise<void> {
+  const url = await server.makeDatabase();
+  const store = await fill(url);
+  const quiet = startWriting(store);
+  await sleep(Math.min(rows / 10, 5000));
+  await quiet.stop();
+  const beside = startWriting(store);
+  const watching = await watchLocks(url, ["things", "owners"]);
+  // One that is known, for those of the task may be gone before anybody has looked; and more than once, for the machine may be busy.
+  for (let times = 0; times < 10; times++)
+    await askPostgres(url, "BEGIN; LOCK TABLE owners IN SHARE ROW EXCLUSIVE MODE; SELECT pg_sleep(0.05); COMMIT");
+  const start = performance.now();
+
+  await task(url);
+
+  const took = performance.now() - start;
+  const { longest, blindMs } = await watching.stop();
+  const refused = await beside.stop();
+  await store.close();
+  t.diagnostic(
+    `${what} of ${rows} rows beside ${writers} who write took ${(took / 1000).toFixed(1)} s; ` +
+      `writes ${quiet.times.length} quiet, the longest ${longestOf(quiet.times).toFixed(0)} ms; ${beside.times.length} beside, the longest ${longestOf(beside.times).toFixed(0)} ms; ` +
+      `refused ${refused.length}; locks, looked at at least every ${blindMs.toFixed(0)} ms: ` +
+      longest
+        .map(
+          (each) =>
+            `${each.table} ${each.mode} ${each.granted ? "held" : "waited for"} ${each.ms.toFixed(0)} to ${each.atMostMs.toFixed(0)}`,
+        )
+        .join(", "),
+  );
+  for (const { table, mode, granted, ms } of longest)
+    assert.ok(ms < limit, `${table}: ${mode} ${granted ? "held" : "waited for"} for ${ms.toFixed(0)} ms`);
+  assert.ok(
+    longest.some(({ table, mode }) => table === "owners" && mode === "ShareRowExclusiveLock"),
+    "locks are not seen",
+  );
+  // Somebody who makes an index, and nobody writes meanwhile.
+  assert.deepEqual(
+    longest.filter(({ mode }) => mode === "ShareLock"),
+    [],
+  );
+}
+
+/** As it is done: whoever writes takes no time from whoever migrates but what the machine has. */
+function inOwnProcess(file: string, url: string): Promise<unknown> {
+  return promisify(execFile)(process.execPath, [path.join(import.meta.dirname, "../harness", file), url]);
+}
+
+function longestOf(times: readonly number[]): number {
+  return times.reduce((longest, time) => Math.max(longest, time), 0);
+}
+
+test("what a migration on PostgreSQL locks, nobody waits for long", (t) =>
+  watched(t, "a migration", (url) => inOwnProcess("locked-things.ts", url)));
+
+test("so it is with what a start adds", (t) =>
+  watched(t, "a start", async (url) => {
+    const store = postgresStore({ url: new Secret(url), poolSize: 2 });
+    await store.open([owners, added]);
+    await store.close();
+  }));
+
+test("an index that was broken off while it was made is made anew by the next start", async () => {
+  const url = await server.makeDatabase();
+  await (await fill(url)).close();
+  const index = (name: string, columns: string): string => `CREATE INDEX CONCURRENTLY "${name}" ON things (${columns})`;
+  await askPostgres(url, index("things(note, id)", "note, id"));
+  await askPostgres(url, index("things(nothing)", "note"));
+  await askPostgres(url, "UPDATE pg_index SET indisvalid = false WHERE indexrelid::regclass::text LIKE '%things(no%'");
+  const store = postgresStore({ url: new Secret(url), poolSize: 2 });
+
+  await store.open([owners, added]);
+
+  await store.close();
+  const found = await askPostgres(
+    url,
+    "SELECT relname, indisvalid FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid WHERE indrelid = 'things'::regclass AND relname LIKE 'things(no%'",
+  );
+  assert.deepEqual(found, [{ relname: "things(note, id)", indisvalid: true }]);
+});
+
+test("rows against a new rule are told, and nothing is left behind", async () => {
+  const url = await server.makeDatabase();
+  await (await fill(url)).close();
+  await askPostgres(url, "UPDATE things SET owner = 5000 WHERE id = 7");
+  const store = postgresStore({ url: new Secret(url), poolSize: 2 });
+  const before = await constraints(url);
+
+  await assert.rejects(store.open([owners, added]), /things\.owner refers to rows of owners that are not there/);
+
+  assert.deepEqual(await constraints(url), before);
+  await store.close();
+});
+
+async function constraints(url: string): Promise<readonly unknown[]> {
+  return askPostgres(url, "SELECT conname FROM pg_constraint WHERE conrelid = 'things'::regclass ORDER BY 1");
+}

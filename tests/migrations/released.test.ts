@@ -1,0 +1,159 @@
+// The databases of every released version, made by `tools/released/make.ts` with that version: whatever its clients hold goes on.
+import assert from "node:assert/strict";
+import { copyFileSync, globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test, type TestContext } from "node:test";
+import { askPostgres, startPostgres, type TestServer } from "../harness/postgres.ts";
+import { basicHeader, serve, type API } from "../harness/serve.ts";
+
+type Headers = Readonly<Record<string, string>>;
+type Caller = "admin" | "ada";
+
+/** What the clients of the database hold. */
+interface Known {
+  readonly secret: string;
+  readonly passwords: Readonly<Record<Caller, string>>;
+  readonly login: { readonly username: string; readonly password: string };
+  readonly cookie: string;
+  readonly refresh: string;
+  readonly usedRefresh: string;
+  readonly itsSuccessor: string;
+  readonly endedRefresh: string;
+  readonly apiToken: string;
+  readonly key: string;
+  readonly endedKey: string;
+  readonly createdAt: string;
+  readonly next: string;
+  readonly reads: readonly {
+    readonly as: Caller;
+    readonly path: string;
+    readonly json: unknown;
+    readonly etag: string;
+  }[];
+  readonly repeatable: Readonly<Record<Caller, readonly Repeatable[]>>;
+}
+
+interface Repeatable {
+  readonly method: string;
+  readonly path: string;
+  readonly key: string;
+  readonly body: unknown;
+  readonly status: number;
+  readonly json: unknown;
+  readonly etag: string;
+}
+
+const folder = join(import.meta.dirname, "../released");
+let server: Promise<TestServer> | null = null;
+after(async () => (await server)?.stop());
+
+async function takeOver(
+  t: TestContext,
+  from: string,
+): Promise<{ api: API; known: Known; as: Record<Caller, Headers> }> {
+  const known = JSON.parse(readFileSync(`${from}.json`, "utf8")) as Known;
+  const database = from.endsWith("postgres") ? await restored(t, `${from}.sql`) : await copied(t, `${from}.db`);
+  const api = await serve(t, { settings: { LATCHKEY_DATABASE: database, LATCHKEY_SECRET: known.secret } });
+  const { username, password } = known.login;
+  return {
+    api,
+    known,
+    as: { admin: basicHeader("admin", known.passwords.admin), ada: basicHeader(username, password) },
+  };
+}
+
+async function copied(t: TestContext, file: string): Promise<string> {
+  const place = mkdtempSync(join(tmpdir(), "latchkey-released-"));
+  t.after(() => rmSync(place, { recursive: true, force: true }));
+  copyFileSync(file, join(place, "latchkey.db"));
+  return `sqlite:${join(place, "latchkey.db")}`;
+}
+
+async function restored(t: TestContext, file: string): Promise<string> {
+  const { makeDatabase, dropDatabase } = await (server ??= startPostgres());
+  const url = await makeDatabase();
+  t.after(() => dropDatabase(url));
+  await askPostgres(url, readFileSync(file, "utf8"));
+  return url;
+}
+
+const databases = globSync("*/*.json", { cwd: folder }).map((file) => file.slice(0, -".json".length));
+
+for (const name of databases.toSorted()) {
+  const from = join(folder, name);
+
+  test(`${name}: every record is there under its validator, and so is the next page`, async (t) => {
+    const { api, known, as } = await takeOver(t, from);
+
+    for (const { as: caller, path, json, etag } of known.reads) {
+      const reply = await api.get(path, as[caller]);
+      assert.deepEqual([path, reply.status, reply.json], [path, 200, json]);
+      if (Array.isArray(json)) continue;
+      assert.equal(reply.headers.get("etag"), etag);
+      assert.equal((await api.get(path, { ...as[caller], "if-none-match": etag })).status, 304);
+    }
+
+    const { path, etag } = known.reads.find((read) => read.path === "/orders/1")!;
+    const written = await api.patch(path, { status: "cancelled" }, { ...as.ada, "if-match": etag });
+    assert.equal(written.status, 200);
+    assert.equal((await api.patch(path, { status: "open" }, { ...as.ada, "if-match": etag })).status, 412);
+  });
+
+  test(`${name}: every login goes on, and what was ended stays so`, async (t) => {
+    const { api, known, as } = await takeOver(t, from);
+    const bearer = async (refresh: string): Promise<Headers> => {
+      const reply = await api.post("/api/token/refresh/", { refresh });
+      assert.equal(reply.status, 200, reply.text);
+      return { authorization: `Bearer ${reply.json.access}` };
+    };
+
+    for (const headers of [
+      as.ada,
+      basicHeader("ADA", known.login.password),
+      { cookie: known.cookie },
+      { authorization: `Token ${known.apiToken}` },
+      { authorization: `Token ${known.key}` },
+      await bearer(known.refresh),
+      await bearer(known.itsSuccessor),
+    ])
+      assert.equal((await api.get("/protected/", headers)).json.username, known.login.username);
+    const token = await api.post("/api-token-auth/", known.login);
+    const account = await api.get("/users/2/account", as.admin);
+    const ended = [
+      await api.post("/api/token/refresh/", { refresh: known.endedRefresh }),
+      await api.post("/api/token/refresh/", { refresh: known.usedRefresh }),
+      await api.get("/protected/", { authorization: `Token ${known.endedKey}` }),
+    ];
+
+    assert.equal(token.json.token, known.apiToken);
+    assert.equal(account.json.created_at, known.createdAt);
+    assert.deepEqual(
+      ended.map(({ status }) => status),
+      [401, 401, 401],
+    );
+  });
+
+  test(`${name}: what was written under a key is answered again, and no id is handed out twice`, async (t) => {
+    const { api, known, as } = await takeOver(t, from);
+
+    for (const caller of ["admin", "ada"] as const) {
+      for (const { method, path, key, body, status, json, etag } of known.repeatable[caller]) {
+        const again = await api.ask(method, path, { headers: { ...as[caller], "idempotency-key": key }, body });
+        assert.deepEqual(
+          [again.status, again.json, again.headers.get("etag"), again.headers.get("idempotency-replayed")],
+          [status, json, etag, "true"],
+        );
+        const other = await api.ask(method, path, {
+          headers: { ...as[caller], "idempotency-key": key },
+          body: { a: 1 },
+        });
+        assert.equal(other.status, 422);
+      }
+    }
+
+    const ids: number[] = [];
+    for (const name of ["seven", "nine", "ten"]) ids.push((await api.user(name)).id);
+    assert.deepEqual(ids, [7, 9, 10]);
+  });
+}

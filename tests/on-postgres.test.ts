@@ -1,4 +1,0 @@
-// The service on PostgreSQL, by tests that say much in little time. `npm run test:postgres` runs all of them there.
-process.env["LATCHKEY_TEST_STORE"] = "postgres";
-await import("./users-writes.test.ts");
-await import("./auth-revocation.test.ts");

@@ -1,0 +1,189 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { after, before, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
+import { command } from "../harness/command.ts";
+import { startService } from "../harness/service-process.ts";
+
+/**
+ * What a page shows works. In README.md and docs:
+ * - a block of `ts` has the right types, also in a docstring, one of `ts run` runs too; `ts part` is a piece of something larger and is only read;
+ * - a block of any kind with `file=…` behind it shows that file, which is run somewhere else;
+ * - the blocks of `sh run` of a page run in order, as one script, against a service of their own. `http://127.0.0.1:8000` means
+ *   that service, `$PASSWORD` its administrator's password, `latchkey` the command on its database; `NAME=value` behind `sh run` is a setting
+ *   it starts with.
+ */
+interface Block {
+  readonly page: string;
+  readonly line: number;
+  readonly info: string;
+  readonly text: string;
+}
+
+const run = promisify(execFile);
+const root = path.join(import.meta.dirname, "../..");
+const fromSource = pathToFileURL(path.join(root, "tests/harness/from-source.ts")).href;
+// Inside the repository, so that libraries are found; not in node_modules, where Node strips no types.
+const scratch = path.join(root, "tests/.documentation");
+const pages = ["README.md", ...globSync("docs/**/*.md", { cwd: root })].filter((page) =>
+  existsSync(path.join(root, page)),
+);
+const sources = globSync("src/**/*.ts", { cwd: root });
+const blocks = [...pages.flatMap(blocksOf), ...sources.flatMap(examplesOf)];
+const typescript = blocks.filter(({ info }) => info === "ts" || info === "ts run");
+
+before(() => {
+  rmSync(scratch, { recursive: true, force: true });
+  mkdirSync(scratch, { recursive: true });
+  for (const block of typescript) writeFileSync(fileOf(block), block.text);
+});
+
+after(() => rmSync(scratch, { recursive: true, force: true }));
+
+test(
+  "the TypeScript of every page has the right types",
+  { skip: typescript.length === 0 && "no page shows any" },
+  async () => {
+    const settings = {
+      extends: path.join(root, "tsconfig.json"),
+      compilerOptions: { rootDir: root, noUnusedLocals: false },
+      include: ["*.ts"],
+    };
+    writeFileSync(path.join(scratch, "tsconfig.json"), JSON.stringify(settings));
+
+    const said = await run(path.join(root, "node_modules/.bin/tsc"), ["-p", scratch]).then(
+      () => "",
+      (error: { stdout: string }) => error.stdout,
+    );
+
+    assert.equal(said, "");
+  },
+);
+
+for (const block of typescript.filter(({ info }) => info === "ts run")) {
+  test(`${block.page}:${block.line} runs`, async () => {
+    await run(process.execPath, ["--import", fromSource, fileOf(block)], { cwd: scratch, timeout: 20_000 });
+  });
+}
+
+test("what a page points at is there, in the package too", async () => {
+  const { stdout } = await run("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], { cwd: root });
+  const packed = filesOf(JSON.parse(stdout));
+  const broken = [...pages, ...globSync("*.md", { cwd: root })].flatMap((page) =>
+    linksOf(page)
+      .filter(({ file, anchor }) => !packed.has(file) || !hasAnchor(file, anchor))
+      .map(({ link }) => `${page}: ${link}`),
+  );
+
+  assert.deepEqual(broken, []);
+});
+
+test("the index of the docs has every page", () => {
+  const named = new Set(linksOf("docs/README.md").map(({ file }) => file));
+
+  assert.deepEqual(
+    pages.filter(
+      (page) => page.startsWith("docs/") && page !== "docs/README.md" && !named.has(page.replaceAll("\\", "/")),
+    ),
+    [],
+  );
+});
+
+test("what it was tested on is said in one sentence, the same everywhere", () => {
+  const sentence = "It is tested on Linux; macOS and Windows should work, and have not been tried.";
+  for (const page of ["README.md", "CONTRIBUTING.md", "docs/stability.md", "docs/tutorial/shop.md"])
+    assert.ok(readFileSync(path.join(root, page), "utf8").includes(sentence), page);
+});
+
+test("a block that names its file shows all of it", () => {
+  for (const { page, line, info, text } of blocks) {
+    const file = / file=(\S+)/.exec(info)?.[1];
+    if (file !== undefined) assert.equal(text, readFileSync(path.join(root, file), "utf8"), `${page}:${line}`);
+  }
+});
+
+for (const page of pages) {
+  const commands = blocks.filter((block) => block.page === page && /^sh run\b/.test(block.info));
+  if (commands.length === 0) continue;
+
+  test(`the commands of ${page} work`, async () => {
+    const settings = commands.flatMap(({ info }) => info.split(" ").slice(2)).map((pair) => pair.split(/=(.*)/s));
+    await using service = await startService(Object.fromEntries(settings));
+    const script = commands.map(({ text }) => text.replaceAll("http://127.0.0.1:8000", service.address)).join("\n");
+
+    await run("bash", ["-euxo", "pipefail", "-c", `latchkey() { "$NODE" "$COMMAND" "$@"; }\n${script}`], {
+      cwd: scratch,
+      env: {
+        ...process.env,
+        BASE: service.address,
+        PASSWORD: service.password,
+        NODE: process.execPath,
+        COMMAND: command,
+        LATCHKEY_DATABASE: `sqlite:${service.file}`,
+      },
+      timeout: 60_000,
+    });
+  });
+}
+
+/** `npm pack --json` has a list of packages, or an object of them. */
+function filesOf(packages: object): ReadonlySet<string> {
+  const [one] = Object.values(packages) as { readonly files: readonly { readonly path: string }[] }[];
+  return new Set(one!.files.map((each) => each.path));
+}
+
+/** The relative links of a page, with the files that they name. */
+function linksOf(page: string): { link: string; file: string; anchor: string }[] {
+  return [...proseOf(page).matchAll(/\]\(([^)\s]+)\)/g)]
+    .map(([, link = ""]) => link)
+    .filter((link) => !/^[a-z]+:/.test(link))
+    .map((link) => {
+      const [target = "", anchor = ""] = link.split("#");
+      const file = target === "" ? page : path.posix.join(path.posix.dirname(page), target);
+      return { link, file, anchor };
+    });
+}
+
+/** Headings become anchors as GitHub and the site make them. */
+function hasAnchor(file: string, anchor: string): boolean {
+  if (anchor === "" || !file.endsWith(".md")) return true;
+  return [...proseOf(file).matchAll(/^#+ (.*)$/gm)].some(
+    ([, heading = ""]) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N}_\- ]/gu, "")
+        .replaceAll(" ", "-") === anchor,
+  );
+}
+
+function proseOf(page: string): string {
+  return readFileSync(path.join(root, page), "utf8").replaceAll(/^```[^]*?^```/gm, "");
+}
+
+function blocksOf(page: string): Block[] {
+  const text = readFileSync(path.join(root, page), "utf8");
+  return [...text.matchAll(/^```(\w.*)\n([^]*?)^```$/gm)].map((match) => ({
+    page,
+    line: text.slice(0, match.index).split("\n").length,
+    info: match[1]!.trim(),
+    text: match[2]!,
+  }));
+}
+
+/** The examples of docstrings. */
+function examplesOf(source: string): Block[] {
+  const text = readFileSync(path.join(root, source), "utf8");
+  return [...text.matchAll(/^ +\* ```(ts)\n([^]*?)^ +\* ```$/gm)].map((match) => ({
+    page: source,
+    line: text.slice(0, match.index).split("\n").length,
+    info: match[1]!,
+    text: match[2]!.replaceAll(/^ +\* ?/gm, ""),
+  }));
+}
+
+function fileOf(block: Block): string {
+  return path.join(scratch, `${block.page.replaceAll(/[/.]/g, "-")}-${block.line}.ts`);
+}

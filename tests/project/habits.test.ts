@@ -1,0 +1,131 @@
+import assert from "node:assert/strict";
+import { existsSync, globSync, readFileSync, statSync } from "node:fs";
+import path from "node:path";
+import { test } from "node:test";
+import { parseSync, Visitor } from "oxc-parser";
+import { exportedNames, namesPage } from "../../tools/names.ts";
+
+const root = path.join(import.meta.dirname, "../..");
+const files = globSync(["*", ".*", ".{ci,changeset}/*", "{src,tests,tools,bench,examples,docs,deploy}/**/*"], {
+  cwd: root,
+  exclude: [".git", "tests/.documentation", "tools/*/{node_modules,generated}", "*.{db,db-shm,db-wal,secret,tgz}"],
+}).filter((file) => statSync(path.join(root, file), { throwIfNoEntry: false })?.isFile());
+const typescript = files.filter((file) => file.endsWith(".ts"));
+
+function read(file: string): string {
+  return readFileSync(path.join(root, file), "utf8");
+}
+
+function linesThat(match: RegExp, among: readonly string[]): string[] {
+  return among.flatMap((file) =>
+    read(file)
+      .split("\n")
+      .flatMap((line, at) => (match.test(line) ? [`${file}:${at + 1}: ${line.trim().slice(0, 120)}`] : [])),
+  );
+}
+
+test("no file names a place on somebody's machine or a package registry", () => {
+  const machine = /(?<![\w.:/-])\/(?:work|root|home\/\w+|Users\/\w+)\//;
+  const registry = /registry\.(?:npmjs|yarnpkg|npmmirror)\.|"resolved": "\w/;
+
+  assert.deepEqual([...linesThat(machine, files), ...linesThat(registry, files)], []);
+});
+
+test("no type is silenced", () => {
+  assert.deepEqual(linesThat(/\bas any\b|@ts-(?:ignore|nocheck)\b/, typescript.filter(isNotThisFile)), []);
+});
+
+test("no test stands aside without saying why", () => {
+  const tests = typescript.filter((file) => file.endsWith(".test.ts") && isNotThisFile(file));
+
+  assert.deepEqual(
+    linesThat(/\b(?:test|it|describe|suite)\.(?:only|skip|todo)\(|\b(?:only|skip|todo): true/, tests),
+    [],
+  );
+});
+
+test("no source file passes 300 lines", () => {
+  const long = typescript
+    .filter((file) => file.startsWith("src/") && !file.endsWith(".test.ts"))
+    .filter((file) => read(file).split("\n").length > 301);
+
+  assert.deepEqual(long, []);
+});
+
+test("no function passes 80 lines, with all that stands within it", () => {
+  const code = typescript.filter((file) => file.startsWith("src/") && !file.endsWith(".test.ts"));
+
+  assert.deepEqual(code.flatMap(longFunctions), []);
+});
+
+function longFunctions(file: string): readonly string[] {
+  const text = read(file);
+  const lineAt = (offset: number): number => text.slice(0, offset).split("\n").length;
+  const found: string[] = [];
+  const look = ({ body, start, end }: { body: unknown; start: number; end: number }): void => {
+    const lines = body === null ? 0 : lineAt(end) - lineAt(start) + 1;
+    if (lines > 80) found.push(`${file}:${lineAt(start)}: ${lines} lines`);
+  };
+  const visitor = new Visitor({
+    FunctionDeclaration: look,
+    FunctionExpression: look,
+    ArrowFunctionExpression: look,
+  });
+  visitor.visit(parseSync(file, text).program);
+  return found;
+}
+
+test("docs/settings.md explains each setting", () => {
+  const settings = globSync("src/service/settings/*.ts", { cwd: root })
+    .filter((file) => !file.endsWith(".test.ts"))
+    .flatMap((file) => read(file).match(/\bLATCHKEY_[A-Z_]+[A-Z]\b/g) ?? []);
+  const page = existsSync(path.join(root, "docs/settings.md")) ? read("docs/settings.md") : "";
+
+  assert.deepEqual(
+    [...new Set(settings)].filter((name) => !page.includes(`\`${name}\``)),
+    [],
+  );
+});
+
+test("every name that the package exports has a docstring, and stands in the docs", () => {
+  const silent = [...exportedNames()].flatMap(([door, names]) =>
+    names.filter(({ text }) => text === "").map(({ name }) => `${name} of ${door}`),
+  );
+
+  assert.deepEqual(silent, []);
+  assert.equal(read("docs/names.md"), namesPage(), "docs/names.md is not what the docstrings say: npm run names");
+});
+
+test("what declares something has an example", () => {
+  const doors = exportedNames();
+  const named = [
+    ...doors.get("latchkey")!,
+    ...["outbox", "health", "metrics", "consolePages", "rateLimits", "documentation"].map((name) =>
+      doors.get("latchkey/features")!.find((each) => each.name === name)!,
+    ),
+  ];
+
+  assert.deepEqual(
+    named.filter(({ kind, text }) => kind === "function" && !text.includes("@example")).map(({ name }) => name),
+    [],
+  );
+});
+
+test("ARCHITECTURE.md tells how long the drivers are, within a tenth", () => {
+  const text = read("ARCHITECTURE.md");
+  const told = /is ([\d,]+) on the floor today, ([\d,]+) in SQLite and ([\d,]+) in PostgreSQL/.exec(text)!.slice(1);
+  const lines = ["sql", "sqlite", "postgres"].map((folder) =>
+    typescript
+      .filter((file) => file.startsWith(`src/store/${folder}/`) && !file.endsWith(".test.ts"))
+      .reduce((sum, file) => sum + read(file).split("\n").length - 1, 0),
+  );
+
+  for (const [at, length] of lines.entries()) {
+    const said = Number(told[at]!.replace(",", ""));
+    assert.ok(Math.abs(length - said) < length / 10, `${told[at]} are ${length}: mend ARCHITECTURE.md`);
+  }
+});
+
+function isNotThisFile(file: string): boolean {
+  return file !== "tests/project/habits.test.ts";
+}

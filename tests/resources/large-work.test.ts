@@ -1,0 +1,46 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { serve, type Answered } from "../harness/serve.ts";
+
+/** How many rounds of the event loop the work takes: others are served between two of them. */
+async function roundsOf(work: () => Promise<unknown>): Promise<number> {
+  let rounds = 0;
+  let counter = setImmediate(function count() {
+    rounds++;
+    counter = setImmediate(count);
+  });
+  try {
+    await work();
+  } finally {
+    clearImmediate(counter);
+  }
+  return rounds;
+}
+
+const atOnce = 20;
+const many = (ask: () => Promise<Answered>) => Promise.all(Array.from({ length: atOnce }, ask));
+
+test("long lists that are asked for at once are read one in a round of the event loop, whatever their format", async (t) => {
+  const api = await serve(t);
+
+  for (const accept of ["application/json", "application/xml"]) {
+    const headers = { ...api.admin, accept };
+    const statuses: number[] = [];
+    const rounds = await roundsOf(async () => {
+      for (const { status } of await many(() => api.get("/users?limit=101", headers))) statuses.push(status);
+    });
+    assert.deepEqual(new Set(statuses), new Set([200]));
+    assert.ok(rounds >= atOnce, `${rounds} rounds for ${atOnce} long lists`);
+  }
+});
+
+test("large bodies that come at once are read one in a round", async (t) => {
+  const api = await serve(t);
+  const body = { name: "Ann", email: "ann@example.com", password: "x".repeat(100_000) };
+
+  const rounds = await roundsOf(async () => {
+    for (const { status } of await many(() => api.post("/users", body, api.admin))) assert.equal(status, 400);
+  });
+
+  assert.ok(rounds >= 2 * atOnce, `${rounds} rounds for ${atOnce} large bodies`);
+});

@@ -1,0 +1,126 @@
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+import {
+  anyone,
+  createService,
+  dateTime,
+  defineResource,
+  enumeration,
+  integer,
+  mount,
+  text,
+} from "../../src/door/index.ts";
+import { array, date, olderShape, url, uuid, type Field, type Mount } from "../../src/door/resources.ts";
+import { sqliteStore } from "../../src/door/stores.ts";
+
+// What a function of the author's makes is shown as what the field is declared to be, so it is looked at before it is kept.
+
+const made = (value: unknown) => () => value as never;
+const rows: Readonly<Record<string, readonly [field: Field, told: RegExp]>> = {
+  "a word that is none": [enumeration(["open"], { default: made("nope") }), /One of open is required/],
+  "a text that is too long": [text({ maxLength: 3, default: made("abcd") }), /At most 3 characters/],
+  "a number that is too small": [integer({ minimum: 3, default: made(1) }), /must be 3 or more/],
+  NaN: [integer({ default: made(Number.NaN) }), /does not take/],
+  "a bigint": [integer({ default: made(1n) }), /does not take/],
+  nothing: [text({ default: made(undefined) }), /what makes the field made gave nothing; it has to give a value/],
+  null: [text({ default: made(null) }), /what makes the field made gave nothing; it has to give a value/],
+  "a Date": [dateTime({ default: made(new Date()) }), /date-time is required/],
+  "a text that is no time": [dateTime({ default: made("yesterday") }), /date-time is required/],
+  "a day that is none": [date({ default: made("2026-02-31") }), /A date is required/],
+  "a Map": [array(text(), { default: made(new Map()) }), /does not take/],
+  "a list of others": [array(text(), { default: made([1]) }), /does not take/],
+  "no UUID": [uuid({ default: made("x") }), /does not take/],
+  "no URL": [url({ default: made("x") }), /does not take/],
+  "what is generated and too long": [text({ maxLength: 2, readOnly: true, generated: made("abc") }), /At most 2/],
+  "what is generated and nothing": [text({ readOnly: true, generated: made(undefined) }), /gave nothing/],
+};
+
+async function faultsOf(t: TestContext, mounted: Mount, ...more: readonly Mount[]) {
+  const faults: string[] = [];
+  const service = await createService({
+    store: sqliteStore({ path: ":memory:" }),
+    mounts: [mounted, ...more],
+    observe: (each) => void (each.kind === "fault" && faults.push(String(each.error))),
+  });
+  t.after(() => service.close());
+  const ask = (method: string, path: string, body: object) =>
+    service.fetch(
+      new Request(`http://a${path}`, {
+        method,
+        body: JSON.stringify(body),
+        headers: { "content-type": "application/json" },
+      }),
+      { peer: null },
+    );
+  return { faults, ask, count: () => service.store.count(mounted.collection, null) };
+}
+
+for (const [what, [field, told]] of Object.entries(rows))
+  test(`a default that makes ${what} is a fault that names the field, and nothing is kept`, async (t) => {
+    const thing = defineResource({ name: "thing", fields: { title: text(), made: field } });
+    const { faults, ask, count } = await faultsOf(t, mount(thing, { permission: anyone }));
+
+    assert.equal((await ask("POST", "/things", { title: "a" })).status, 500);
+
+    assert.match(faults[0]!, /^TypeError: \/things: what makes the field made gave /);
+    assert.match(faults[0]!, told);
+    assert.equal(await count(), 0);
+  });
+
+test("what a hook gives for a field that is shown is a value of it, and what nobody is shown may be kept in another form", async (t) => {
+  const thing = defineResource({
+    name: "thing",
+    fields: {
+      status: enumeration(["open", "closed"], { default: "open" }),
+      digest: text({ writeOnly: true, maxLength: 3, optional: true }),
+    },
+  });
+  const mounted = mount(thing, {
+    permission: anyone,
+    beforeWrite: ({ kind }) => ({
+      values: kind === "create" ? { digest: "longer than what is sent" } : { status: "clsed" as "closed" },
+    }),
+  });
+  const { faults, ask, count } = await faultsOf(t, mounted);
+
+  assert.equal((await ask("POST", "/things", {})).status, 201);
+  assert.equal((await ask("PATCH", "/things/1", { digest: "a" })).status, 500);
+
+  assert.match(
+    faults[0]!,
+    /^TypeError: mount\(\/things\): beforeWrite gave a wrong status: One of open, closed is required\./,
+  );
+  assert.equal(await count(), 1);
+});
+
+test("what is optional may be made nothing, and what is made is read as what is sent", async (t) => {
+  const thing = defineResource({
+    name: "thing",
+    fields: { none: text({ optional: true, default: made(undefined) }), trimmed: text({ default: () => " a " }) },
+  });
+  const { ask } = await faultsOf(t, mount(thing, { permission: anyone }));
+
+  const answer = await ask("POST", "/things", {});
+
+  assert.deepEqual([answer.status, await answer.json()], [201, { id: 1, none: null, trimmed: "a" }]);
+});
+
+test("what a hook gives is read by the fields of the newer shape, whatever those of that name were in the older one", async (t) => {
+  const state = enumeration(["open", "lost"], { default: "open", readOnly: true });
+  const parcels = mount(defineResource({ name: "parcel", fields: { title: text(), state } }), {
+    permission: anyone,
+    arrays: true,
+    beforeWrite: () => ({ values: { state: "lost" } }),
+  });
+  const older = olderShape(parcels, {
+    prefix: "/v1",
+    fields: { title: "title", state: { from: "state", as: integer(), show: (now) => now.length } },
+  });
+  const { ask } = await faultsOf(t, parcels, older);
+  const shown = async (method: string, path: string, body: object) => (await ask(method, path, body)).json();
+
+  assert.deepEqual(await shown("POST", "/v1/parcels", { title: "a" }), { id: 1, title: "a", state: 4 });
+  assert.deepEqual(await shown("POST", "/v1/parcels", [{ title: "b" }]), [{ id: 2, title: "b", state: 4 }]);
+  assert.deepEqual(await shown("PATCH", "/v1/parcels/1", { title: "c" }), { id: 1, title: "c", state: 4 });
+  assert.deepEqual(await shown("PATCH", "/parcels/1", { title: "d" }), { id: 1, title: "d", state: "lost" });
+});

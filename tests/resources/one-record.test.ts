@@ -1,0 +1,188 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { test, type TestContext } from "node:test";
+import { setImmediate as nextRound } from "node:timers/promises";
+import { anyone, caller, createService, defineResource, integer, mount, owner } from "../../src/door/index.ts";
+import { sqliteStore } from "../../src/door/stores.ts";
+import { ownService } from "../harness/own-service.ts";
+
+const counters = defineResource({ name: "counter", fields: { count: integer() } });
+
+const mountWith = (beforeUpdate: () => unknown) =>
+  mount(counters, {
+    permission: anyone,
+    beforeWrite: async ({ kind }) => {
+      if (kind === "update") await beforeUpdate();
+      return {};
+    },
+  });
+
+async function setUp(t: TestContext, mounted: ReturnType<typeof mountWith>, handlerTimeoutSeconds = 60) {
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-one-record-"));
+  const service = await createService({
+    store: sqliteStore({ path: path.join(folder, "one.db") }),
+    handlerTimeoutSeconds,
+    observe: () => undefined,
+    mounts: [mounted],
+  });
+  t.after(async () => {
+    await service.close();
+    rmSync(folder, { recursive: true });
+  });
+  const ask = async (method: string, target: string, count: number): Promise<number> => {
+    const answer = await service.respond({
+      method,
+      target,
+      rawHeaders: ["Host", "api.example", "Content-Type", "application/json"],
+      peer: "127.0.0.1",
+      encrypted: false,
+      readBody: async () => Buffer.from(JSON.stringify({ count })),
+    });
+    return answer.status;
+  };
+  assert.equal(await ask("POST", "/counters", 0), 201);
+  return { service, change: (count: number) => ask("PATCH", "/counters/1", count) };
+}
+
+test("many who change one record in a loop are all served, and hardly ever in vain", async (t) => {
+  let tries = 0;
+  const { change } = await setUp(
+    t,
+    mountWith(() => tries++),
+  );
+  const statuses: Record<number, number> = {};
+  let left = 1000;
+  const client = async (): Promise<void> => {
+    while (left-- > 0) {
+      const status = await change(left);
+      statuses[status] = (statuses[status] ?? 0) + 1;
+    }
+  };
+
+  await Promise.all(Array.from({ length: 64 }, client));
+
+  assert.deepEqual(statuses, { 200: 1000 });
+  // The first of each come at once.
+  assert.ok(tries < 1000 + 3 * 64, `${tries} tries for 1000 changes`);
+});
+
+test("one that is slow in a line keeps the others for two seconds, and then they go one after another", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const slow = Promise.withResolvers<void>();
+  let tries = 0;
+  const { change } = await setUp(
+    t,
+    mountWith(() => (++tries === 4 ? slow.promise : nextRound())),
+  );
+
+  // One is faster, and the others make their change anew.
+  const first = [change(1), change(2), change(3)];
+  await Promise.race(first);
+  while (tries < 4) await nextRound();
+  const newcomers = Array.from({ length: 30 }, (_, at) => change(at));
+  await rounds();
+  t.mock.timers.tick(1999);
+  await rounds();
+  assert.equal(tries, 4);
+  t.mock.timers.tick(1);
+
+  assert.deepEqual(new Set(await Promise.all(newcomers)), new Set([200]));
+  assert.equal(tries, 4 + 1 + 30);
+  slow.resolve();
+  assert.deepEqual(await Promise.all(first), [200, 200, 200]);
+});
+
+test("whoever is given up in a line begins nothing more, and the line goes on", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout", "setInterval"] });
+  const slow = Promise.withResolvers<void>();
+  let tries = 0;
+  const { change } = await setUp(
+    t,
+    mountWith(() => (++tries === 3 ? slow.promise : undefined)),
+    1,
+  );
+  const both = [change(1), change(2)];
+  await Promise.race(both);
+  while (tries < 3) await nextRound();
+
+  const inVain = change(3);
+  await rounds();
+  t.mock.timers.tick(2000);
+  assert.equal(await inVain, 503);
+  const later = change(4);
+
+  assert.equal(await later, 200);
+  assert.equal(tries, 4);
+  slow.resolve();
+  assert.deepEqual(new Set(await Promise.all(both)), new Set([200, 503]));
+});
+
+test("whoever may not know of a record does not line up for it, and learns nothing of those who do", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const slow = Promise.withResolvers<void>();
+  let tries = 0;
+  const mine = defineResource({
+    name: "mine",
+    plural: "mine",
+    fields: { count: integer(), owner_id: integer({ default: caller }) },
+  });
+  const own = await ownService(t, {
+    mounts: [
+      mount(mine, {
+        permission: owner("owner_id"),
+        beforeWrite: async ({ kind }) => {
+          if (kind === "update" && ++tries === 3) await slow.promise;
+          return {};
+        },
+      }),
+    ],
+  });
+  await own.ask("POST", "/mine", { as: "ada", body: { count: 0 } });
+  const change = (as: string, count: number) => own.ask("PATCH", "/mine/1", { as, body: { count } });
+  const both = [change("ada", 1), change("ada", 2)];
+  while (tries < 3) await nextRound();
+
+  assert.equal((await change("ben", 3)).status, 404);
+
+  slow.resolve();
+  assert.deepEqual(
+    (await Promise.all(both)).map(({ status }) => status),
+    [200, 200],
+  );
+});
+
+test("a change that others were faster with a dozen times, in their own processes, is made after all", async (t) => {
+  let tries = 0;
+  const counted = mountWith(async () => {
+    if (++tries > 12) return;
+    const values = { count: -tries };
+    await set.service.store.write({ changes: [{ kind: "update", collection: counted.collection, key: 1, values }] });
+  });
+  const set = await setUp(t, counted);
+
+  assert.equal(await set.change(1), 200);
+  assert.equal(tries, 13);
+});
+
+test("two services over the same declarations have lines of their own", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const slow = Promise.withResolvers<void>();
+  let tries = 0;
+  const both = mountWith(() => (++tries === 3 ? slow.promise : undefined));
+  const { change } = await setUp(t, both);
+  const other = await setUp(t, both);
+  const two = [change(1), change(2)];
+  await Promise.race(two);
+  while (tries < 3) await nextRound();
+
+  assert.equal(await other.change(3), 200);
+
+  slow.resolve();
+  assert.deepEqual(await Promise.all(two), [200, 200]);
+});
+
+async function rounds(): Promise<void> {
+  for (let round = 0; round < 100; round++) await nextRound();
+}

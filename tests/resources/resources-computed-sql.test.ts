@@ -1,0 +1,204 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  anyone,
+  boolean,
+  decimal,
+  defineResource,
+  enumeration,
+  integer,
+  mount,
+  owner,
+  reference,
+  text,
+} from "../../src/door/index.ts";
+import { olderShape } from "../../src/door/resources.ts";
+import { onBoth } from "../harness/existing.ts";
+
+const line = defineResource({
+  name: "line",
+  fields: {
+    product: text(),
+    count: integer(),
+    price: decimal({ scale: 2, maximum: "9999999.99" }),
+    rate: decimal({ scale: 4, maximum: "1", json: "number", default: 0 }),
+    secret: text({ writeOnly: true, optional: true }),
+  },
+  computed: {
+    sum: { as: decimal({ scale: 2, maximum: "99999999999.99" }), sql: '"count" * "price"' },
+    taxed: { as: decimal({ scale: 2, maximum: "99999999999.99" }), sql: '"count" * "price" * (1 + "rate")' },
+    large: { as: boolean(), sql: '"count" > 10' },
+    label: { as: text(), sql: `"product" || ' × ' || "count"` },
+    size: {
+      as: enumeration(["few", "many"], { optional: true }),
+      sql: `CASE WHEN "count" = 0 THEN NULL WHEN "count" < 5 THEN 'few' ELSE 'many' END`,
+    },
+    twice: { as: text(), from: ({ product }) => product + product },
+  },
+  filters: { count: ["gte"] },
+  sorts: ["count"],
+});
+const lines = mount(line, { permission: anyone, arrays: true });
+const body = { product: "Key", count: 3, price: "12.55", rate: 0.1, secret: "s" };
+const shown = {
+  id: 1,
+  product: "Key",
+  count: 3,
+  price: "12.55",
+  rate: 0.1,
+  sum: "37.65",
+  taxed: "41.42",
+  large: false,
+  label: "Key × 3",
+  size: "few",
+  twice: "KeyKey",
+};
+
+onBoth("what is computed by SQL is shown wherever the record is", "SELECT 1", async ({ serve }) => {
+  const old = olderShape(lines, {
+    prefix: "/v1",
+    fields: { total: "sum", product: "product", count: "count" },
+    defaults: { price: "1.00" },
+  });
+  const api = await serve(lines, old);
+  const ask = (method: string, path: string, sent?: unknown, headers = {}) =>
+    api.ask(method, path, { body: sent, headers });
+
+  const made = await ask("POST", "/lines", body, { "idempotency-key": "12345678" });
+
+  assert.equal(made.status, 201, made.text);
+  assert.deepEqual(made.json, shown);
+  assert.deepEqual((await ask("POST", "/lines", body, { "idempotency-key": "12345678" })).json, shown);
+  const one = await api.get("/lines/1");
+  assert.deepEqual(one.json, shown);
+  assert.deepEqual((await api.get("/lines")).json, [shown]);
+  assert.deepEqual((await api.get("/lines?fields=sum,size&count[gte]=1&sort=-count")).json, [
+    { sum: "37.65", size: "few" },
+  ]);
+  assert.deepEqual((await ask("QUERY", "/lines", { where: { not: { count: { gte: 9 } } } })).json, [shown]);
+  assert.deepEqual((await api.get("/v1/lines")).json, [{ id: 1, total: "37.65", product: "Key", count: 3 }]);
+  const changed = await ask("PATCH", "/lines/1", { count: 20 }, { "if-match": one.headers.get("etag")! });
+  assert.deepEqual([changed.json.sum, changed.json.large, changed.json.size], ["251.00", true, "many"]);
+  assert.equal(changed.headers.get("etag"), (await api.get("/lines/1")).headers.get("etag"));
+  const repeated = await ask("PUT", "/lines/1", changed.json);
+  assert.equal(repeated.status, 200, repeated.text);
+  assert.deepEqual((await ask("PATCH", "/lines/1", { sum: "1.00" })).json.errors[0], {
+    pointer: "/sum",
+    code: "read_only",
+    detail: "This field cannot be set.",
+  });
+  const several = await ask("POST", "/lines", [{ ...body, count: 0 }, body]);
+  assert.deepEqual(
+    several.json.map(({ sum, size }: typeof shown) => [sum, size]),
+    [
+      ["0.00", null],
+      ["37.65", "few"],
+    ],
+  );
+  assert.equal((await ask("DELETE", "/lines/1")).status, 204);
+});
+
+onBoth(
+  "tables that were there before have computed fields too, over the names of the declaration",
+  {
+    sqlite:
+      "CREATE TABLE sale (nr integer PRIMARY KEY, n integer NOT NULL, p decimal(8,2)); INSERT INTO sale VALUES (1, 3, 1.1), (2, 1, NULL)",
+    postgres:
+      "CREATE TABLE sale (nr integer PRIMARY KEY, n integer NOT NULL, p numeric(8,2)); INSERT INTO sale VALUES (1, 3, 1.1), (2, 1, NULL)",
+  },
+  async ({ serve }) => {
+    const sale = defineResource({
+      name: "sale",
+      table: "sale",
+      columns: { id: "nr", count: "n", price: "p" },
+      writes: ["update"],
+      fields: { count: integer(), price: decimal({ scale: 2, maximum: "999.99", optional: true }) },
+      computed: { sum: { as: decimal({ scale: 2, maximum: "9999.99", optional: true }), sql: '"count" * "price"' } },
+    });
+    const api = await serve(mount(sale, { permission: anyone }));
+
+    assert.deepEqual(
+      (await api.get("/sales")).json.map(({ sum }: { sum: string }) => sum),
+      ["3.30", null],
+    );
+    assert.equal((await api.ask("PATCH", "/sales/1", { body: { count: 4 } })).json.sum, "4.40");
+  },
+);
+
+for (const [what, sql, as, told] of [
+  ["what is no SQL", '"count" +', integer(), /does not take/],
+  ["another column", '"nothing"', integer(), /does not take/],
+  ["chance", "CAST(random() AS INTEGER)", integer(), /does not take/],
+  ["another table", '(SELECT count(*) FROM "lines")', integer(), /does not take/],
+  ["another type", `"count" || ''`, integer(), /is not integer|is of type text/],
+  ["nothing for a field that is needed", 'CASE WHEN "count" > 5 THEN "count" END', integer(), /in the rows 1/],
+] as const)
+  onBoth(`a computed field of ${what} is told at the start`, "SELECT 1", async ({ serve }) => {
+    const fields = { count: integer() };
+    const before = await serve(mount(defineResource({ name: "line", fields }), { permission: anyone }));
+    await before.ask("POST", "/lines", { body: { count: 1 } });
+    const after = defineResource({
+      name: "line",
+      fields,
+      computed: { made: { as, sql } },
+    });
+
+    await assert.rejects(serve(mount(after, { permission: anyone })), told);
+  });
+
+test("a computed field is made in one way, and no list is asked by one that SQL makes", () => {
+  const fields = { count: integer() };
+  const as = integer();
+
+  assert.throws(
+    () => defineResource({ name: "line", fields, computed: { made: { as } as never } }),
+    /from is missing, or sql/,
+  );
+  const both = { as, sql: "1", from: () => 1 };
+  assert.throws(() => defineResource({ name: "line", fields, computed: { made: both } }), /one of the two/);
+  assert.throws(
+    () => defineResource({ name: "line", fields, computed: { made: { as, sql: "1" } }, sorts: ["made" as never] }),
+    /no index has it/,
+  );
+  assert.throws(() => defineResource({ name: "line", fields, computed: { made: { as, sql: " " } } }), /no expression/);
+});
+
+onBoth("what SQL computes stands beside others as far as each may see it", "SELECT 1", async ({ serve }) => {
+  const order = defineResource({
+    name: "order",
+    fields: { title: text(), owner_id: integer() },
+    computed: { shout: { as: text(), sql: 'upper("title")' } },
+  });
+  const item = defineResource({
+    name: "item",
+    within: order,
+    fields: { count: integer(), order: reference("orders", { optional: true }) },
+    computed: { twice: { as: integer(), sql: '"count" * 2' } },
+  });
+  const mine = owner("owner_id");
+  const permission = { list: mine, read: mine, create: anyone };
+  const items = mount(item, {
+    permission: { list: anyone, read: anyone, create: anyone },
+    expand: { other: "order" },
+    writers: "readers",
+  });
+  const api = await serve(mount(order, { permission, expand: { items } }), items);
+  await api.ask("POST", "/orders", { as: "ada", body: { title: "a", owner_id: 2 } });
+  await api.ask("POST", "/orders", { as: "ben", body: { title: "b", owner_id: 3 } });
+  for (const order of [1, 2]) await api.ask("POST", "/orders/1/items", { as: "ada", body: { count: order, order } });
+
+  const seen = await api.get("/orders?expand=items.other", { as: "ada" });
+
+  assert.equal(seen.status, 200, seen.text);
+  const one = { id: 1, title: "a", owner_id: 2, shout: "A" };
+  assert.deepEqual(seen.json, [
+    {
+      ...one,
+      items: [
+        { id: 1, count: 1, order: 1, other: one, twice: 2 },
+        { id: 2, count: 2, order: 2, other: null, twice: 4 },
+      ],
+    },
+  ]);
+  assert.deepEqual((await api.get("/orders/1?expand=items&fields=shout", { as: "ada" })).json.shout, "A");
+});

@@ -1,0 +1,303 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import test from "node:test";
+import { idempotencyCountsCollection } from "../../src/door/resources.ts";
+import { basicHeader, serve } from "../harness/serve.ts";
+
+const KEY = { "idempotency-key": "key-number-1" };
+const ann = { name: "Ann", email: "ann@example.com", password: "password of ann" };
+
+test("a POST that is repeated under its key is answered as the first time, and happens once", async (t) => {
+  const api = await serve(t);
+  const headers = { ...api.admin, ...KEY };
+
+  const first = await api.post("/users", ann, headers);
+  await api.patch("/users/2", { name: "Bea" }, api.admin);
+  const again = await api.post("/users/", ann, { ...api.admin, "idempotency-key": '"key-number-1"' });
+
+  assert.equal(first.headers.get("idempotency-replayed"), null);
+  assert.deepEqual([again.status, again.json, again.headers.get("idempotency-replayed")], [201, first.json, "true"]);
+  for (const name of ["etag", "location", "content-type", "cache-control"])
+    assert.equal(again.headers.get(name), first.headers.get(name), name);
+  await api.delete("/users/2", api.admin);
+  const afterDeletion = await api.post("/users", ann, headers);
+  assert.deepEqual([afterDeletion.status, afterDeletion.text], [201, ""], "nothing of a deleted user is kept");
+  assert.deepEqual(
+    [afterDeletion.headers.get("location"), afterDeletion.headers.get("idempotency-replayed")],
+    ["/users/2", "true"],
+  );
+  assert.equal((await api.get("/users", api.admin)).json.length, 1);
+});
+
+test("a PATCH that is repeated under its key is answered as the first time, whatever has become of the record", async (t) => {
+  const api = await serve(t);
+  const order = await api.post("/orders", {}, api.admin);
+  const rows: readonly (readonly [key: string, headers: Record<string, string>, body: unknown])[] = [
+    ["merge-patch", { "if-match": order.headers.get("etag")! }, { status: "paid" }],
+    [
+      "json-patch",
+      { "content-type": "application/json-patch+json" },
+      [
+        { op: "test", path: "/status", value: "paid" },
+        { op: "replace", path: "/status", value: "cancelled" },
+      ],
+    ],
+  ];
+  const firsts = [];
+  for (const [key, headers, body] of rows)
+    firsts.push(await api.patch("/orders/1", body, { ...api.admin, ...headers, "idempotency-key": key }));
+
+  for (const step of [
+    () => api.patch("/orders/1", { status: "open" }, api.admin),
+    () => api.delete("/orders/1", api.admin),
+  ]) {
+    await step();
+    for (const [at, [key, headers, body]] of rows.entries()) {
+      const again = await api.patch("/orders/1/", body, { ...api.admin, ...headers, "idempotency-key": key });
+      assert.equal(firsts[at]!.headers.get("idempotency-replayed"), null);
+      assert.deepEqual(
+        [again.status, again.json, again.headers.get("etag"), again.headers.get("idempotency-replayed")],
+        [200, firsts[at]!.json, firsts[at]!.headers.get("etag"), "true"],
+        key,
+      );
+    }
+  }
+});
+
+test("an item and an account are repeated in the same way", async (t) => {
+  const api = await serve(t);
+  const user = await api.user("Ann");
+  await api.post("/orders", {}, api.admin);
+  const item = { product: "Key", quantity: 1, unit_price: "1" };
+
+  const made = await api.post("/orders/1/items", item, { ...api.admin, ...KEY });
+  await api.delete("/orders/1", api.admin);
+  const again = await api.post("/orders/1/items", item, { ...api.admin, ...KEY });
+  const renaming = { username: "ann", current_password: user.password };
+  await api.patch(`/users/${user.id}/account`, renaming, { ...api.admin, "idempotency-key": "own-account" });
+  const login = (await api.post("/api/token/", { username: "ann", password: user.password })).json;
+  const renamed = await api.patch(
+    `/users/${user.id}`,
+    { password: "another password", current_password: user.password },
+    { ...KEY, authorization: `Bearer ${login.access}` },
+  );
+  const relogin = (await api.post("/api/token/", { username: "ann", password: "another password" })).json;
+  const replayed = await api.patch(
+    `/users/${user.id}`,
+    { password: "another password", current_password: user.password },
+    { ...KEY, authorization: `Bearer ${relogin.access}` },
+  );
+  const account = await api.patch(`/users/${user.id}/account`, renaming, {
+    ...api.admin,
+    "idempotency-key": "own-account",
+  });
+
+  assert.deepEqual([again.status, again.json, again.headers.get("location")], [201, made.json, "/orders/1/items/1"]);
+  assert.deepEqual(
+    [renamed.status, replayed.status, replayed.headers.get("idempotency-replayed")],
+    [200, 200, "true"],
+    replayed.text,
+  );
+  assert.deepEqual(
+    [account.status, account.json.username, account.headers.get("idempotency-replayed")],
+    [200, "ann", "true"],
+  );
+});
+
+test("a key stands for one request of one identity", async (t) => {
+  const api = await serve(t);
+  const [one, other] = [await api.user("One"), await api.user("Other")];
+  await api.post("/orders", { status: "open" }, { ...one.headers, ...KEY });
+  const rows: readonly (readonly [method: "POST" | "PATCH", path: string, body: unknown])[] = [
+    ["POST", "/orders", { status: "paid" }],
+    ["POST", "/orders", { status: "frobnicated" }],
+    ["POST", "/orders/1/items", { status: "open" }],
+    ["PATCH", "/orders/1", { status: "open" }],
+    ["PATCH", "/orders/999", { status: "open" }],
+  ];
+
+  for (const [method, path, body] of rows) {
+    const answer = await api.ask(method, path, { body, headers: { ...one.headers, ...KEY } });
+    assert.deepEqual([answer.status, answer.json.code], [422, "idempotency_mismatch"], `${method} ${path}`);
+  }
+  const ofOther = await api.post("/orders", { status: "open" }, { ...other.headers, ...KEY });
+  assert.deepEqual([ofOther.status, ofOther.headers.get("idempotency-replayed"), ofOther.json.id], [201, null, 2]);
+});
+
+test("after an error the key is free", async (t) => {
+  const api = await serve(t);
+  const headers = { ...api.admin, ...KEY };
+  const failing: readonly (readonly [path: string, body: unknown, status: number])[] = [
+    ["/users", { name: "Ann" }, 400],
+    ["/users", "{", 400],
+    ["/users", { name: "Ann", email: "admin@example.invalid" }, 409],
+    ["/orders/9/items", { product: "x", quantity: 1, unit_price: "1" }, 404],
+  ];
+
+  for (const [path, body, status] of failing) assert.equal((await api.post(path, body, headers)).status, status);
+  const answer = await api.post("/users", ann, headers);
+
+  assert.deepEqual([answer.status, answer.headers.get("idempotency-replayed")], [201, null]);
+});
+
+test("a key is kept for 24 hours", async (t) => {
+  const api = await serve(t);
+  const headers = { ...api.admin, ...KEY };
+  await api.post("/orders", {}, headers);
+
+  api.clock.turn(24 * 3600 - 1);
+  const before = await api.post("/orders", {}, headers);
+  api.clock.turn(1);
+  const after = await api.post("/orders", {}, headers);
+
+  assert.deepEqual([before.json.id, before.headers.get("idempotency-replayed")], [1, "true"]);
+  assert.deepEqual([after.json.id, after.headers.get("idempotency-replayed")], [2, null]);
+});
+
+test("a key that is none is refused, on POST and PATCH, before anything of the body is looked at", async (t) => {
+  const api = await serve(t);
+
+  for (const key of ["short", "x".repeat(256), "with space", '"unclosed', '"short"', "", "kéy-kéy-kéy"]) {
+    for (const [method, path] of [
+      ["POST", "/users"],
+      ["PATCH", "/users/1"],
+      ["PATCH", "/users/1/account"],
+    ] as const) {
+      for (const body of [{ bogus: 1 }, "{"]) {
+        const answer = await api.ask(method, path, { body, headers: { ...api.admin, "idempotency-key": key } });
+        assert.deepEqual([answer.status, answer.json.code], [400, "malformed"], `${method} ${key}`);
+        assert.match(answer.json.detail, /Idempotency-Key/, `${method} ${path} ${key}`);
+      }
+    }
+  }
+  for (const key of ["x".repeat(8), "x".repeat(255)])
+    assert.equal((await api.post("/orders", {}, { ...api.admin, "idempotency-key": key })).status, 201);
+  assert.equal(
+    (
+      await api.put(
+        "/users/1",
+        { name: "A", email: "admin@example.invalid" },
+        { ...api.admin, "idempotency-key": "short" },
+      )
+    ).status,
+    200,
+    "PUT is repeated without one",
+  );
+});
+
+test("of the same request many times at once one has an effect", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "latchkey-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const api = await serve(t, { settings: { LATCHKEY_DATABASE: `sqlite:${join(folder, "a.db")}` } });
+
+  const posts = await Promise.all(Array.from({ length: 30 }, () => api.post("/orders", {}, { ...api.admin, ...KEY })));
+  const patches = await Promise.all(
+    Array.from({ length: 30 }, () =>
+      api.patch(
+        "/orders/1",
+        [
+          { op: "test", path: "/status", value: "open" },
+          { op: "replace", path: "/status", value: "paid" },
+        ],
+        { ...api.admin, "content-type": "application/json-patch+json", "idempotency-key": "patch-once" },
+      ),
+    ),
+  );
+
+  assert.deepEqual(new Set(posts.map(({ status, json }) => `${status} ${json.id}`)), new Set(["201 1"]));
+  assert.deepEqual(
+    new Set(patches.map(({ status, text }) => `${status} ${text}`)),
+    new Set([`200 ${patches[0]!.text}`]),
+  );
+  for (const answers of [posts, patches])
+    assert.equal(answers.filter(({ headers }) => headers.get("idempotency-replayed") === null).length, 1);
+  assert.equal((await api.get("/orders", api.admin)).json.length, 1);
+});
+
+test("what the store keeps of a request cannot be tried out against guessed passwords without the server's secret", async (t) => {
+  const api = await serve(t);
+  await api.post("/users", ann, { ...api.admin, ...KEY });
+
+  const request = `POST /users application/json\n${JSON.stringify(ann)}`;
+  const known = await api.service.store.recall({
+    key: "1 key-number-1",
+    columns: ["id"],
+    erasable: true,
+    fingerprint: createHash("sha256").update(request).digest("base64url"),
+    now: new Date(api.clock.now).toISOString(),
+    expiresAt: new Date(api.clock.now + 1000).toISOString(),
+  });
+
+  assert.equal(known?.kind, "mismatch");
+});
+
+test("what is kept for repeats holds no password hash, and nothing of a user who was deleted", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "latchkey-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, "a.db");
+  const api = await serve(t, { settings: { LATCHKEY_DATABASE: `sqlite:${file}` } });
+  const kept = () => {
+    const database = new DatabaseSync(file, { timeout: 5000 });
+    const rows = database.prepare("SELECT key, rows FROM latchkey_idempotency").all();
+    database.close();
+    return JSON.stringify(rows);
+  };
+  const { id } = (await api.post("/users", ann, { ...api.admin, ...KEY })).json;
+  const headers = basicHeader(ann.email, ann.password);
+  const path = `/users/${id}`;
+  await api.patch(
+    `${path}/account`,
+    { username: "ann@else.example" },
+    { ...api.admin, "idempotency-key": "account-key" },
+  );
+  const own = basicHeader("ann@else.example", ann.password);
+  await api.patch(path, { name: "Anna" }, { ...own, "idempotency-key": "patch-key" });
+  const order = await api.post("/orders", {}, { ...own, "idempotency-key": "order-key" });
+  assert.equal(order.status, 201);
+  assert.doesNotMatch(kept(), /argon2/);
+  assert.match(kept(), /ann@example\.com.*ann@else\.example|ann@else\.example.*ann@example\.com/);
+  await api.delete(`/orders/${order.json.id}`, own);
+
+  assert.equal((await api.delete(path, api.admin)).status, 204);
+
+  assert.doesNotMatch(kept(), /ann@|Anna|patch-key|order-key/);
+  for (const [method, target, body, key, status] of [
+    ["POST", "/users", ann, KEY["idempotency-key"], 201],
+    ["PATCH", `${path}/account`, { username: "ann@else.example" }, "account-key", 204],
+  ] as const) {
+    const again = await api.ask(method, target, { body, headers: { ...api.admin, "idempotency-key": key } });
+    assert.deepEqual([again.status, again.text, again.headers.get("idempotency-replayed")], [status, "", "true"]);
+  }
+  assert.equal((await api.get(path, api.admin)).status, 404);
+  // Whoever comes under the same id later repeats nothing of the one before.
+  assert.equal((await api.put(path, ann, api.admin)).status, 201);
+  const fresh = await api.post("/orders", {}, { ...headers, "idempotency-key": "order-key" });
+  assert.deepEqual([fresh.status, fresh.headers.get("idempotency-replayed")], [201, null]);
+});
+
+test("a caller has ten thousand repeatable writes a day, and others have their own", async (t) => {
+  const api = await serve(t);
+  const other = await api.user("Other");
+  const write = (key: string, headers: Record<string, string> = api.admin) =>
+    api.post("/orders", {}, { ...headers, "idempotency-key": key });
+  await write("key-number-1");
+  const day = Math.floor(api.clock.now / 86_400_000);
+  await api.service.store.write({
+    changes: [{ kind: "update", collection: idempotencyCountsCollection, key: `1 ${day}`, values: { writes: 9999 } }],
+  });
+
+  assert.equal((await write("key-number-2")).status, 201);
+  const refused = await write("key-number-3");
+  assert.deepEqual([refused.status, refused.json.code], [429, "too_many_repeats"]);
+  assert.equal(refused.headers.get("retry-after"), String(14.5 * 3600));
+  assert.equal((await write("key-number-2")).headers.get("idempotency-replayed"), "true");
+  assert.equal((await api.post("/orders", {}, api.admin)).status, 201, "without a key");
+  assert.equal((await write("key-number-3", other.headers)).status, 201);
+  api.clock.turn(14.5 * 3600);
+  assert.equal((await write("key-number-3")).status, 201);
+  assert.equal(await api.service.store.count(idempotencyCountsCollection, null), 2);
+});

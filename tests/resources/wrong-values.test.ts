@@ -1,0 +1,538 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { callerField, defineUsers, issuerLogin, sameAs } from "../../src/door/auth.ts";
+import { consolePages, documentation, health, outbox, rateLimits } from "../../src/door/features.ts";
+import type { Format } from "../../src/door/http.ts";
+import * as latchkey from "../../src/door/index.ts";
+import {
+  accounts,
+  anyone,
+  createService,
+  defineEndpoint,
+  defineFeature,
+  defineResource,
+  mount,
+} from "../../src/door/index.ts";
+import { integer, listen, problem, Secret, sessionLogin, text, tokenLogin } from "../../src/door/index.ts";
+import { array, DeclarationError, defineField } from "../../src/door/resources.ts";
+import { postgresStore, sqliteStore, type Change, type Collection } from "../../src/door/stores.ts";
+import { createLatchkey, readSettings } from "../../src/service/service.ts";
+import { callOf } from "../../src/testing/testing.ts";
+
+// What JavaScript lets anybody write: no type of ours stands in its way, and none of it may start, or end in an error of Node's own words.
+type Loose = never;
+
+const people = accounts();
+const secret = new Secret("a secret of 32 characters or more.");
+const books = defineResource({ name: "book", fields: { title: text(), owner_id: integer() } });
+const pages = defineResource({ name: "page", within: books, fields: { body: text() } });
+const lines = defineResource({ name: "line", within: pages, fields: { body: text() } });
+const memory = () => sqliteStore({ path: ":memory:" });
+const start = async (options: object): Promise<void> => (await createService({ store: memory(), ...options })).close();
+const withFeatures = (...features: unknown[]): Promise<void> => start({ secret, features: [people, ...features] });
+const part = (parts: object): Promise<void> =>
+  start({ features: [defineFeature({ name: "a", setUp: () => ({ offer: null, ...parts }) as Loose })] });
+const table = (columns: readonly object[]): Promise<void> =>
+  start({ collections: [{ name: "visits", key: "integer", columns }] });
+const loose: Readonly<Record<string, unknown>> = latchkey;
+const call = (name: string, ...given: readonly unknown[]): unknown =>
+  (loose[name] as (...given: readonly unknown[]) => unknown)(...given);
+const withField = (field: unknown) => defineResource({ name: "a", fields: { f: field as Loose } });
+const format = {
+  mediaType: "text/x",
+  problemMediaType: "text/x",
+  tagSuffix: "-x",
+  write: String,
+  writeProblem: String,
+};
+
+const rows: readonly (readonly [what: string, run: () => unknown, told: RegExp])[] = [
+  ["nothing at all", () => call("createService"), /createService: its options are missing/],
+  [
+    "a store without functions",
+    () => start({ store: { open: 1 } }),
+    /store is an object; .*it has no function open, find/,
+  ],
+  ["features that are no list", () => start({ features: {} }), /features is an object; it has to be a list/],
+  ["a throttle of nothing", () => start({ throttle: {} }), /throttle is an object; .*it has no function check/],
+  ["a tracer of nothing", () => start({ tracer: 5 }), /tracer is 5; it has to be what openTelemetry\(\) gives/],
+  ["an observer that is none", () => start({ observe: {} }), /observe is an object; it has to be a function/],
+  ["a base path that is none", () => start({ basePath: 5, hsts: "hots" }), /hsts is 'hots'.*\n.*basePath is 5/],
+  [
+    "no proxy",
+    () => start({ trustedProxies: ["10.0.0.0/33"] }),
+    /createService: trustedProxies is a list; "10\.0\.0\.0\/33" is neither/,
+  ],
+  [
+    "two mistakes in a carrier",
+    () =>
+      start({
+        schemes: [{ name: "a", carriers: [{ in: "cookie", nmae: "a", hostprefix: true }], authenticate: String }],
+      }),
+    /carriers\[0\]: there is no option nmae; did you mean name\?; carriers\[0\]: there is no option hostprefix/,
+  ],
+  [
+    "another JSON",
+    () => start({ formats: [{ ...format, mediaType: "application/json" }] }),
+    /it is what everyone gets/,
+  ],
+  [
+    "an XML that reads nothing",
+    () => start({ formats: [{ ...format, mediaType: "application/xml" }] }),
+    /give it a read/,
+  ],
+  [
+    "a tag suffix twice",
+    () => start({ formats: [{ ...format, tagSuffix: "-xml" }] }),
+    /the tag suffix -xml is there twice/,
+  ],
+  [
+    "two mistakes in columns",
+    () =>
+      table([
+        { name: "at", tpye: "integer" },
+        { name: "by", type: "intger" },
+      ]),
+    /at: there is no option tpye; did you mean type\?; at: type is missing.*by: type is 'intger'.*did you mean integer\?/,
+  ],
+  [
+    "a reference to no table",
+    () => table([{ name: "at", type: "integer", references: { collection: "visit", onDelete: "cascade" } }]),
+    /visits\.at: refers to visit, which is not declared; did you mean visits\?/,
+  ],
+  [
+    "a store opened with a slip",
+    () => memory().open([{ name: "a", key: "text", columns: [], indxes: [] } as Loose]),
+    /collection a: there is no option indxes; did you mean indexes\?/,
+  ],
+  [
+    "a URL of another database",
+    () => postgresStore({ url: new Secret("mysql://a@b/c") }),
+    /url is an object; it has to hold postgres:/,
+  ],
+  ["a service that is none", () => listen({} as Loose, { port: 0 }), /listen: the service is an object; make one/],
+  [
+    "a certificate that is none",
+    async () => listen(await createService({ store: memory() }), { port: 0, tls: { cert: "a", key: "b" } }),
+    /listen: OpenSSL refuses/,
+  ],
+  [
+    "bounds the wrong way round",
+    () =>
+      defineResource({
+        name: "a",
+        fields: {
+          one: text({ minLength: 3, maxLength: 2 }),
+          two: integer({ minimum: 3, maximum: 2 }),
+        },
+      }),
+    /one: .*minLength \(3\) or more\n.*two: .*minimum \(3\) or more/,
+  ],
+  [
+    "a list the wrong way round",
+    () => withField(array(text(), { minItems: 3, maxItems: 2 })),
+    /maxItems is 2; it has to be minItems \(3\) or more/,
+  ],
+  [
+    "decimals the wrong way round",
+    () => withField(call("decimal", { scale: 2, minimum: "3", maximum: "2" })),
+    /maximum is 2; it has to be minimum \(3\)/,
+  ],
+  ["no words", () => withField(call("enumeration", [])), /resource a: field f: enumeration: there is no word/],
+  ["a word twice", () => withField(call("enumeration", ["a", "a"])), /the word a is there twice/],
+  ["words that are no list", () => withField(call("enumeration", "a")), /its words are 'a', and no list/],
+  ["a reference to nothing", () => withField(call("reference")), /what it refers to is missing/],
+  [
+    "a kind that is none",
+    () =>
+      defineResource({
+        name: "a",
+        fields: {
+          one: defineField(
+            { name: "x", parse: String, parseText: String, schema: {}, column: { tpye: "text" } } as Loose,
+            {},
+          ),
+        },
+      }),
+    /column is an object; there is no option tpye; did you mean type\?; type is missing/,
+  ],
+  ["permissions of nothing", () => mount(books, { permission: {} }), /permission names no action/],
+  [
+    "a permission that is undefined",
+    () => mount(books, { permission: { read: undefined } as Loose }),
+    /permission\.read is missing; it has to be a permission/,
+  ],
+  [
+    "a permission with a slip",
+    () => mount(books, { permission: { name: "mine", decide: () => "allow", narows: ["list"] } as Loose }),
+    /there is no option narows; did you mean narrows\?/,
+  ],
+  ["all of nothing", () => call("allOf"), /allOf: it is given no permission/],
+  ["any of a text", () => call("anyOf", "x"), /anyOf: argument 1 is 'x'; it has to be a permission/],
+  ["not of nothing", () => call("not"), /not: argument 1 is missing/],
+  ["an owner of nothing", () => call("owner"), /owner: it names missing, and that is not a column/],
+  ["a scope with a space", () => call("scope", "a b"), /scope: it names 'a b'/],
+  [
+    "a problem that is none",
+    () => call("problem", "not_fund"),
+    /there is no problem not_fund; did you mean not_found\?/,
+  ],
+  [
+    "a problem with a slip",
+    () => call("problem", "not_found", { detial: "x" }),
+    /there is no option detial; did you mean detail\?/,
+  ],
+  [
+    "a definition of nothing",
+    () => call("defineProblem"),
+    /defineProblem: it is missing; it takes an object with code/,
+  ],
+  [
+    "a secret of a number",
+    () => new Secret(5 as Loose),
+    /A secret is a text or bytes; what is given is of type number/,
+  ],
+  [
+    "a name with a space",
+    () => start({ features: [defineFeature({ name: "A B", setUp: () => ({ offer: null }) })] }),
+    /name is 'A B'; it has to be lower-case words/,
+  ],
+  [
+    "a setUp that waits",
+    () => start({ features: [defineFeature({ name: "a", setUp: async () => ({ offer: null }) } as Loose)] }),
+    /feature a: setUp gave a promise/,
+  ],
+  [
+    "a fault in setUp",
+    () =>
+      start({
+        hsts: "hots",
+        features: [
+          defineFeature({
+            name: "a",
+            setUp: () => {
+              throw new RangeError("no such room");
+            },
+          }),
+        ],
+      }),
+    /hsts is 'hots'.*\n.*feature a: setUp threw RangeError: no such room$/,
+  ],
+  [
+    "no limits",
+    () => withFeatures(rateLimits({ limits: [] })),
+    /feature rate-limits: limits is a list; .*one or more; leave the whole out/,
+  ],
+  ["nobody to tell", () => withFeatures(outbox({ subscribers: [] })), /feature outbox: subscribers .*one or more/],
+  [
+    "issuers of nobody",
+    () => withFeatures(issuerLogin(people, { issuers: [] })),
+    /feature issuer-login: issuers is an empty list/,
+  ],
+  [
+    "what features see only beside the others, at once",
+    () =>
+      start({
+        secret,
+        mounts: [mount(books, { permission: anyone })],
+        features: [
+          consolePages({ title: "A", templates: { "/boks/{id}": () => null, "/": () => null } }),
+          rateLimits({ limits: [{ name: "few", by: "address", limit: 1, windowSeconds: 1, at: ["POST /boks"] }] }),
+          outbox({ subscribers: [{ name: "mail", to: [pages], deliver: () => undefined }] }),
+        ],
+      }),
+    /console: there is a template for \/boks\/\{id\}, where nothing is served; did you mean \/books\/\{id\}\?\n.*template for \/, where.*\n.*limit few is for POST \/boks, which is not served; did you mean POST \/books\?\n.*mail is told of .*\/pages, which is not mounted/,
+  ],
+  [
+    "mounts in nothing",
+    () => start({ hsts: "hots", mounts: [mount(pages, { permission: anyone }), mount(lines, { permission: anyone })] }),
+    /hsts is 'hots'.*\n.*\/books\/\{book_id\}\/pages stands within \/books, which is not mounted; mount books too/,
+  ],
+  [
+    "a feature without an offer",
+    () => start({ features: [defineFeature({ name: "a", setUp: () => ({}) } as Loose)] }),
+    /offer is missing/,
+  ],
+  [
+    "parts of other types",
+    () => part({ start: 5, tags: [], limiter: {}, alongside: {}, problems: ["x"] }),
+    /limiter is an object.*\n.*tags is a list.*\n.*alongside is an object.*\n.*problems is a list.*\n.*start is 5/,
+  ],
+  [
+    "a service before it is known",
+    () => start({ features: [defineFeature({ name: "a", setUp: (host) => ({ offer: host.service() }) })] }),
+    /feature a: the service is known once/,
+  ],
+  [
+    "an endpoint that says what no OpenAPI has",
+    () =>
+      start({
+        endpoints: [
+          defineEndpoint({
+            method: "GET",
+            path: "/a",
+            access: anyone,
+            documentation: { summary: "a", responses: { abc: {} }, parameters: [{ nmae: "x" }] } as Loose,
+            handle: () => ({ status: 204 }),
+          }),
+        ],
+      }),
+    /abc is no status from 200 to 599; parameters is a list/,
+  ],
+  [
+    "lives the wrong way round",
+    () =>
+      withFeatures(
+        sessionLogin(people, { idleSeconds: 9, lifetimeSeconds: 5 }),
+        tokenLogin(people, { accessSeconds: 9, refreshSeconds: 5 }),
+      ),
+    /session-login: idleSeconds \(9\) is longer than lifetimeSeconds \(5\).*\n.*token-login: accessSeconds \(9\) is longer/,
+  ],
+  [
+    "issuers that nobody can trust",
+    () => withFeatures(issuerLogin(people, { issuers: [{ issuer: "x" }] as Loose })),
+    /feature issuer-login: issuers\[0\]/,
+  ],
+  [
+    "limits of nothing",
+    () => withFeatures(rateLimits(undefined as Loose)),
+    /feature rate-limits: its options are missing/,
+  ],
+  [
+    "an action that is none",
+    () =>
+      withFeatures(
+        rateLimits({ limits: [{ name: "a", by: "address", limit: 1, windowSeconds: 1, actions: ["lst"] as Loose }] }),
+      ),
+    /'lst' stands there; .*did you mean list\?/,
+  ],
+  [
+    "a subscriber to what is not served",
+    () => withFeatures(outbox({ subscribers: [{ name: "m", to: [books], deliver: () => undefined }] })),
+    /the subscriber m is told of \/books, which is not mounted/,
+  ],
+  [
+    "a colour that is none",
+    () => withFeatures(consolePages({ title: "A", colors: { acent: "red" } as Loose })),
+    /there is no option acent; did you mean accent\?/,
+  ],
+  [
+    "two mistakes in a license",
+    () => withFeatures(documentation({ title: "A", version: "1", license: { nmae: "MIT", ulr: "x" } as Loose })),
+    /did you mean name\?; there is no option ulr; did you mean url\?/,
+  ],
+  [
+    "a field of the caller that is none",
+    () => callerField(defineUsers({}), "tenant" as never),
+    /callerField: identity names no tenant/,
+  ],
+  ["the same as nothing", () => sameAs(defineUsers({}), "tenant" as never), /sameAs: identity names no tenant/],
+  [
+    "a call with a slip",
+    () => callOf({ methd: "GET" } as Loose),
+    /callOf: there is no option methd; did you mean method\?/,
+  ],
+  [
+    "a whole service with slips",
+    () =>
+      createLatchkey({
+        settings: readSettings({ LATCHKEY_DATABASE: "sqlite::memory:" }),
+        confg: {},
+        config: { featurs: [] },
+      } as Loose),
+    /createLatchkey has no option confg\. The nearest is config\.\nfeaturs in the config file/,
+  ],
+];
+
+for (const [what, run, told] of rows)
+  test(`${what} is told, with the cure`, async () => {
+    const thrown: unknown = await (async () => run())().then(
+      () => "it starts",
+      (error: unknown) => error,
+    );
+
+    assert.match(thrown instanceof Error ? thrown.message : String(thrown), told);
+  });
+
+test("what is wrong with a declaration is a DeclarationError, and nothing is left open", async () => {
+  const closed: string[] = [];
+  const store = {
+    ...memory(),
+    open: async () => void closed.push("opened"),
+    close: async () => void closed.push("closed"),
+  };
+
+  await assert.rejects(createService({ store, basePath: "a b", trustedProxies: ["x"] }), DeclarationError);
+  assert.deepEqual(closed, []);
+});
+
+const visits: Collection = { name: "visits", key: "integer", columns: [{ name: "at", type: "integer" }] };
+
+const erase = { kind: "deleteAll", collection: visits, where: { all: [] } } as const;
+
+for (const [what, change, told] of [
+  ["of no kind", { kind: "inser", collection: visits, values: {} }, /its kind is 'inser'.*did you mean insert\?/],
+  [
+    "with a slip",
+    { kind: "insert", collection: visits, vaules: {} },
+    /there is no member vaules of insert; did you mean values\?/,
+  ],
+  ["of no table", { kind: "insert", values: {} }, /its collection is missing/],
+  ["without values", { kind: "insert", collection: visits }, /values is missing; it has to be an object/],
+  [
+    "of a list of values",
+    { kind: "insert", collection: visits, values: [] },
+    /values is a list; it has to be an object/,
+  ],
+  ["of no rows", { kind: "deleteAll", collection: visits }, /where is missing; it has to be a condition/],
+  [
+    "of null for rows",
+    { kind: "updateAll", collection: visits, where: null, values: {} },
+    /where is null; it has to be a/,
+  ],
+  ["of less than none", { ...erase, atMost: -1 }, /atMost is -1; it has to be a whole number of 1 or more/],
+  ["of a half", { ...erase, atMost: 0.5 }, /atMost is 0\.5; it has to be a whole number/],
+  [
+    "of NaN rows",
+    { ...erase, kind: "require", atLeast: Number.NaN, name: "a" },
+    /atLeast is NaN; it has to be a whole/,
+  ],
+  ["that requires without a name", { ...erase, kind: "require", atLeast: 0 }, /name is missing; it has to be a text/],
+  [
+    "of a state that is none",
+    { kind: "update", collection: visits, key: 1, values: {}, revision: "1" },
+    /revision is a text; it has to be a whole number/,
+  ],
+  [
+    "of no column",
+    { ...erase, where: { columns: "at" } },
+    /Collection visits: a condition is \{ column, operator, value \}/,
+  ],
+  ["of values in a Map", { kind: "insert", collection: visits, values: new Map([["at", 1]]) }, /values is a Map; it/],
+  [
+    "of values that a class computes",
+    {
+      ...erase,
+      kind: "updateAll",
+      values: new (class {
+        get at() {
+          return 7;
+        }
+      })(),
+    },
+    /values is an object; it has to be an object with the columns by their names/,
+  ],
+  ...[
+    { all: [], any: [] },
+    { not: { any: [] }, all: [] },
+    { not: { any: [] }, column: "at", operator: "eq", value: 1 },
+    { column: "at", operator: "eq", value: 1, valeu: 2 },
+    { all: {} },
+    { all: [undefined] },
+    { any: "at" },
+    { word: "a", column: "at", operator: "eq", value: 1 },
+    { link: visits, record: "id", linked: "at", values: [1], column: "at", operator: "eq", value: 1 },
+  ].map((where) => ["of two conditions in one, or none", { ...erase, where }, /a condition is \{ column/] as const),
+  [
+    "of null without yes or no",
+    { ...erase, where: { column: "at", operator: "null" } },
+    /Column at: null takes true or false/,
+  ],
+] as const)
+  test(`a change ${what} is refused before anything is written`, async () => {
+    const store = memory();
+    await store.open([visits]);
+    const good: Change = { kind: "insert", collection: visits, values: { at: 1 } };
+
+    await store.write({ changes: [good] });
+
+    await assert.rejects(store.write({ changes: [good, change as Loose] }), told);
+    assert.equal(await store.count(visits, null), 1);
+    await store.close();
+  });
+
+test("a page of less than no rows is a fault, and not an empty one", async () => {
+  const store = memory();
+  await store.open([visits]);
+
+  assert.throws(
+    () => store.list({ collection: visits, where: null, sort: [], limit: -1 }),
+    /A limit of -1 is no number of rows/,
+  );
+  await store.close();
+});
+
+for (const [what, reply, told] of [
+  ["a slip", { staus: 200 }, /GET \/a gave what is no reply: there is no option staus; did you mean status\?/],
+  ["a problem", problem("conflict"), /The handler of GET \/a gave a problem; throw it: throw problem\(…\)\./],
+  ["nothing", undefined, /it is missing; a handler gives \{ status, body \}/],
+  ["a body of no kind", { status: 200, body: { hello: "you" } }, /its kind is missing; .*data, json, raw/],
+  ["a status that is none", { status: 99 }, /status is 99; it has to be a whole number from 200 to 599/],
+  [
+    "headers that are no list",
+    { status: 204, headers: { a: "b" } },
+    /headers is an object; it has to be a list of pairs/,
+  ],
+] as const)
+  test(`a handler that gives ${what} is a fault that says so`, async () => {
+    const faults: unknown[] = [];
+    const service = await createService({
+      store: memory(),
+      endpoints: [defineEndpoint({ method: "GET", path: "/a", access: anyone, handle: () => reply as Loose })],
+      observe: (seen) => void (seen.kind === "fault" && faults.push(seen.error)),
+    });
+
+    const { status } = await service.fetch(new Request("http://127.0.0.1/a"), { peer: null });
+    await service.close();
+
+    assert.equal(status, 500);
+    assert.match(String(faults[0]), told);
+  });
+
+test("no door makes an endpoint whose replies nobody looks at, and a copy of one is looked at", async () => {
+  const doors: readonly object[] = [
+    latchkey,
+    await import("../../src/door/http.ts"),
+    await import("../../src/door/features.ts"),
+  ];
+  assert.deepEqual(
+    doors.filter((door) => "builtInEndpoint" in door),
+    [],
+  );
+  const faults: unknown[] = [];
+  const { endpoints = [] } = health().setUp({} as Loose);
+  const service = await createService({
+    store: memory(),
+    endpoints: endpoints.map((each) => ({ ...each, handle: () => ({ staus: 200 }) as Loose })),
+    observe: (seen) => void (seen.kind === "fault" && faults.push(seen.error)),
+  });
+
+  await service.fetch(new Request(`http://127.0.0.1${endpoints[0]!.path}`), { peer: null });
+  await service.close();
+
+  assert.match(String(faults[0]), /gave what is no reply: there is no option staus/);
+});
+
+test("a format for application/xml takes the place of XML", async () => {
+  const xml: Format = {
+    mediaType: "application/xml",
+    problemMediaType: "application/xml",
+    tagSuffix: "-xml",
+    write: () => "<own/>",
+    writeProblem: () => "<problem/>",
+    read: () => ({ value: { title: "read by our own", owner_id: "1" }, typed: false }),
+  };
+  const service = await createService({
+    store: memory(),
+    mounts: [mount(books, { permission: anyone })],
+    formats: [xml],
+  });
+  const ask = (init: RequestInit) => service.fetch(new Request("http://127.0.0.1/books", init), { peer: null });
+
+  const made = await ask({ method: "POST", body: "<x/>", headers: { "content-type": "application/xml" } });
+  const shown = await ask({ headers: { accept: "application/xml" } });
+  await service.close();
+
+  assert.deepEqual(await made.json(), { id: 1, title: "read by our own", owner_id: 1 });
+  assert.equal(await shown.text(), "<own/>");
+});

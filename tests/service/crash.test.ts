@@ -1,0 +1,83 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { test, type TestContext } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+import { makeLedger } from "../harness/ledger.ts";
+import { postgresServers, urlOf, type PostgresServer } from "../harness/postgres-server.ts";
+import { startService, type ServiceProcess } from "../harness/service-process.ts";
+
+// `npm run test:processes` kills the service a few times, `npm run test:crash` and `npm run test:crash:postgres` fifty times.
+const rounds = Number(process.env["CRASH_ROUNDS"] ?? 3);
+const onPostgres = process.env["CRASH_STORE"] === "postgres";
+const password = "outlives every kill";
+
+test(`killed ${rounds} times under load: nothing acknowledged is lost, torn, doubled by a retry or brought back`, async (t) => {
+  const { database, server } = await (onPostgres ? inPostgres(t) : inSQLite(t));
+  const settings = {
+    LATCHKEY_DATABASE: database,
+    LATCHKEY_ADMIN_PASSWORD: password,
+    // What was ended must be refused for that, and not for its age.
+    LATCHKEY_ACCESS_SECONDS: "3600",
+    ...(onPostgres ? { LATCHKEY_SECRET: "known to every process of it, at any time" } : {}),
+  };
+  const ledger = makeLedger(password);
+  const slowest = { start: 0, recovery: 0 };
+
+  for (let round = 0; round < rounds; round++) {
+    const startedAt = performance.now();
+    await using service = await startService(settings);
+    await ready(service);
+    slowest.start = Math.max(slowest.start, performance.now() - startedAt);
+    await ledger.settle(service);
+
+    const load = ledger.load(service);
+    await load.begun;
+    await wait((round * 7) % 100);
+    // The server alone and the process after it, both at once, the process alone.
+    if (server !== null && round % 3 === 0)
+      slowest.recovery = Math.max(slowest.recovery, await restart(server, service));
+    const killed = server !== null && round % 3 === 1 ? server.kill() : null;
+    process.kill(service.pid, "SIGKILL");
+    await killed;
+    await load.stop();
+    if (killed !== null) await server?.start();
+  }
+
+  await using service = await startService(settings);
+  await ledger.settle(service);
+  await ledger.verify(service);
+  t.diagnostic(
+    `${ledger.summary()}; slowest start until ready ${Math.round(slowest.start)} ms` +
+      (server === null ? "" : `, ready again ${Math.round(slowest.recovery)} ms at most after the server was`),
+  );
+});
+
+/** Kills the server under a service that goes on; gives how long after its return that was ready, in milliseconds. */
+async function restart(server: PostgresServer, service: ServiceProcess): Promise<number> {
+  await server.kill();
+  await wait(200);
+  assert.equal((await fetch(`${service.address}/readyz`)).status, 503);
+  await server.start();
+  const back = performance.now();
+  await ready(service);
+  return performance.now() - back;
+}
+
+async function ready({ address }: ServiceProcess): Promise<void> {
+  while ((await fetch(`${address}/readyz`)).status !== 200) await wait(10);
+}
+
+async function inSQLite(t: TestContext): Promise<{ database: string; server: null }> {
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-crash-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return { database: `sqlite:${path.join(folder, "latchkey.db")}`, server: null };
+}
+
+async function inPostgres(t: TestContext): Promise<{ database: string; server: PostgresServer }> {
+  const servers = await postgresServers();
+  t.after(() => servers[Symbol.asyncDispose]());
+  const server = await servers.primary();
+  return { database: urlOf(server), server };
+}

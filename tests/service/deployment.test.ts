@@ -1,0 +1,219 @@
+import assert from "node:assert/strict";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { exits } from "../../src/cli/exit.ts";
+import { readSettings } from "../../src/service/settings/settings.ts";
+import { settingsTable } from "../../src/service/settings/table.ts";
+
+// What is not run here (there is no container engine) is at least true to the code.
+
+const root = path.join(import.meta.dirname, "../..");
+const read = (file: string): string => readFileSync(path.join(root, file), "utf8");
+const own = JSON.parse(read("package.json")) as {
+  readonly bin: { readonly latchkey: string };
+  readonly devDependencies: { readonly node: string };
+};
+const dockerfile = read("Dockerfile");
+const unit = read("deploy/latchkey.service");
+const compose = readYAML(read("compose.yaml")) as unknown as Compose;
+
+interface Compose {
+  readonly services: Readonly<Record<string, ComposeService>>;
+  readonly secrets: Readonly<Record<string, { readonly file: string }>>;
+}
+
+interface ComposeService {
+  readonly build?: { readonly args: Readonly<Record<string, string>> };
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
+  readonly secrets: readonly string[];
+  readonly volumes: readonly string[];
+  readonly ports?: readonly string[];
+  readonly read_only: string;
+  readonly cap_drop: readonly string[];
+  readonly security_opt: readonly string[];
+  readonly healthcheck?: { readonly test: readonly string[] };
+}
+
+type YAML = string | readonly string[] | { readonly [key: string]: YAML };
+
+/** As much of YAML as `compose.yaml` has: maps and lists of scalars by indentation, and plain, quoted or bracketed scalars. */
+function readYAML(text: string): YAML {
+  const lines = text
+    .split("\n")
+    .filter((line) => !/^\s*(?:#|$)/.test(line))
+    .map((line) => ({ depth: line.search(/\S/), text: line.trim() }));
+
+  function readBlock(depth: number): YAML {
+    if (lines[0]?.text.startsWith("- ")) {
+      const items: string[] = [];
+      while (lines[0]?.depth === depth) items.push(scalar(lines.shift()!.text.slice(2)));
+      return items;
+    }
+    const map: Record<string, YAML> = {};
+    while (lines[0]?.depth === depth) {
+      const line = lines.shift()!.text;
+      const found = /^([\w-]+):(?: (.+))?$/.exec(line);
+      assert.ok(found !== null, `not of this YAML: ${line}`);
+      const [, key = "", value] = found;
+      assert.equal(key in map, false, `twice: ${key}`);
+      const inner = lines[0]?.depth ?? 0;
+      map[key] = value !== undefined ? scalar(value) : inner > depth ? readBlock(inner) : "";
+    }
+    return map;
+  }
+
+  const whole = readBlock(0);
+  assert.deepEqual(lines, [], "indented in no way that is read");
+  return whole;
+}
+
+function scalar(text: string): string {
+  return /^".*"$/.test(text) ? (JSON.parse(text) as string) : text;
+}
+
+/** What `${NAME:-value}` and the like come to where nothing is set. */
+function withDefaults(text: string): string {
+  return text.replaceAll(/\$\{\w+:-([^}]*)\}/g, "$1");
+}
+
+function environmentOf(text: string): Record<string, string> {
+  return Object.fromEntries(
+    [...text.matchAll(/\b(LATCHKEY_[A-Z_]+)=(\S+)/g)].map(([, name = "", value = ""]) => [name, value]),
+  );
+}
+
+function requireSettings(settings: Readonly<Record<string, string>>): void {
+  const names = Object.keys(settings).filter((name) => name.startsWith("LATCHKEY_"));
+  assert.ok(names.length > 0);
+  for (const name of names) {
+    const setting = Object.values(settingsTable).find((each) => each.name === name);
+    assert.ok(setting !== undefined, `${name} is no setting`);
+    const value = withDefaults(settings[name]!);
+    if (value !== "") assert.equal("wrong" in setting.parse(value), false, `${name}=${value}`);
+  }
+}
+
+test("the image runs the Node of package.json, as nobody in particular, and takes signals itself", () => {
+  const images = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image);
+  const node = `node:${own.devDependencies.node}-slim`;
+
+  assert.match(dockerfile, new RegExp(`^ARG NODE_IMAGE=${node}$`, "m"));
+  assert.deepEqual(images, Array(2).fill("${NODE_IMAGE}"));
+  for (const { build } of [compose.services["latchkey"]!, compose.services["migrate"]!])
+    assert.equal(withDefaults(build!.args["NODE_IMAGE"]!), node);
+  assert.match(dockerfile, /^USER [1-9]\d*:[1-9]\d*$/m);
+  const entrypoint = /^ENTRYPOINT (.+)$/m.exec(dockerfile)![1]!;
+  assert.deepEqual(JSON.parse(entrypoint), ["node", path.posix.join("/app", own.bin.latchkey)]);
+});
+
+test("the image's settings exist", () => {
+  requireSettings(environmentOf(dockerfile));
+});
+
+test("what the image is built from is there and is sent, and nothing secret is", () => {
+  const [first, ...lines] = read(".dockerignore")
+    .split("\n")
+    .filter((line) => line !== "" && !line.startsWith("#"));
+  const sent = lines.filter((line) => line.startsWith("!")).map((line) => line.slice(1));
+  const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, files]) => files!.split(" "));
+
+  assert.equal(first, "*");
+  assert.deepEqual(new Set(copied), new Set(sent));
+  for (const file of sent) assert.ok(existsSync(path.join(root, file)), file);
+});
+
+test("compose.yaml has the settings of today, and no secret", () => {
+  const { latchkey, migrate } = compose.services;
+
+  requireSettings(latchkey!.environment!);
+  requireSettings(migrate!.environment!);
+  for (const { environment = {} } of Object.values(compose.services)) {
+    for (const [name, value] of Object.entries(environment)) {
+      if (/PASSWORD|SECRET|TOKEN/.test(name)) assert.match(`${name}=${value}`, /_FILE=\/run\/secrets\/\w+$/);
+    }
+  }
+  assert.doesNotMatch(read("compose.yaml"), /:\/\/[^/\s]*:[^/\s]*@/);
+  for (const name of Object.values(compose.services).flatMap(({ secrets }) => secrets))
+    assert.equal(compose.secrets[name]?.file, `./secrets/${name}`);
+  const made = read("docs/operation/running.md");
+  for (const name of Object.keys(compose.secrets))
+    assert.match(made, new RegExp(`(?:secrets/| )${name}\\b`), `docs/operation/running.md makes ${name}`);
+  assert.match(read(".gitignore"), /^secrets\/$/m);
+});
+
+test("its services can write to nothing but their data, gain no rights, and are open to this machine alone", () => {
+  for (const [name, service] of Object.entries(compose.services)) {
+    assert.equal(service.read_only, "true", name);
+    assert.deepEqual(service.cap_drop, ["ALL"], name);
+    assert.deepEqual(service.security_opt, ["no-new-privileges:true"], name);
+    // What ends by itself is waited for.
+    const waited = Object.values(compose.services).map(({ depends_on }) => depends_on?.[name]?.condition);
+    if (!waited.includes("service_completed_successfully")) assert.equal(service.healthcheck?.test[0], "CMD", name);
+    for (const port of service.ports ?? []) assert.match(port, /^127\.0\.0\.1:/, name);
+  }
+});
+
+test("who serves has no password but the lesser role's, who migrates none but the owner's, and the superuser's is for making both", () => {
+  const passwords = Object.fromEntries(
+    Object.entries(compose.services).map(([name, { secrets }]) => [
+      name,
+      secrets.filter((each) => each !== "latchkey_secret"),
+    ]),
+  );
+
+  assert.deepEqual(passwords, {
+    latchkey: ["postgres_service_password", "admin_password"],
+    migrate: ["postgres_owner_password"],
+    roles: ["postgres_password", "postgres_owner_password", "postgres_service_password"],
+    postgres: ["postgres_password"],
+  });
+  const script = read("deploy/postgres-roles.sql");
+  for (const [file] of script.matchAll(/\/run\/secrets\/\w+/g))
+    assert.ok(compose.services["roles"]!.secrets.includes(path.basename(file)), file);
+});
+
+for (const [service, role] of [
+  ["latchkey", "latchkey_service"],
+  ["migrate", "latchkey_owner"],
+] as const)
+  test(`the config file of ${service} reads its password of the database from the secret, whatever is in it`, async (t) => {
+    const folder = mkdtempSync(path.join(tmpdir(), "latchkey-compose-"));
+    t.after(() => rmSync(folder, { recursive: true, force: true }));
+    const { volumes, secrets } = compose.services[service]!;
+    const mounted = volumes.find((each) => each.includes("latchkey.config.ts"))!;
+    const [source = "", target] = mounted.split(":");
+    for (const secret of secrets) writeFileSync(path.join(folder, secret), `p@ss/w:rd?#% of ${secret}\n`);
+    const text = read(source);
+    assert.ok(text.includes("`/run/secrets/${name}`"));
+    const copy = path.join(folder, path.basename(source));
+    writeFileSync(copy, text.replace("`/run/secrets/${name}`", `\`${folder}/\${name}\``));
+
+    const config = ((await import(pathToFileURL(copy).href)) as { default: object }).default;
+    const { database, adminPassword } = readSettings(
+      { LATCHKEY_DATABASE: "", LATCHKEY_SECRET: "of thirty-two characters or more" },
+      config,
+    );
+
+    assert.equal(target, "/app/latchkey.config.ts");
+    assert.equal(database.kind, "postgres");
+    const url = new URL(database.kind === "postgres" ? database.url.reveal().toString() : "");
+    assert.equal(url.username, role);
+    assert.equal(
+      decodeURIComponent(url.password),
+      `p@ss/w:rd?#% of ${secrets.find((each) => each.startsWith("postgres_"))}`,
+    );
+    assert.equal(adminPassword === null, service === "migrate");
+    assert.ok(url.hostname in compose.services);
+  });
+
+test("the systemd unit starts the command with settings that exist, and leaves wrong ones alone", () => {
+  requireSettings(environmentOf(unit));
+  assert.match(unit, new RegExp(`^ExecStart=/\\S+/node \\S+${path.posix.join("/latchkey", own.bin.latchkey)}$`, "m"));
+  assert.match(unit, new RegExp(`^RestartPreventExitStatus=${exits.settings}$`, "m"));
+  // With one worker there would be nobody to take over, and SIGHUP would end the process.
+  assert.ok(Number(environmentOf(unit)["LATCHKEY_WORKERS"]) > 1);
+});

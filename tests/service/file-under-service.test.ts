@@ -1,0 +1,329 @@
+import assert from "node:assert/strict";
+import { execFile, spawnSync } from "node:child_process";
+import {
+  copyFileSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { test, type TestContext } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+import { promisify } from "node:util";
+import { command } from "../harness/command.ts";
+import { basicHeader } from "../harness/serve.ts";
+import { startService } from "../harness/service-process.ts";
+
+const run = promisify(execFile);
+
+test("where the file is removed, replaced or put back, nothing is acknowledged that would be lost, and it is told", async () => {
+  await using service = await startService({ LATCHKEY_LOG: "error" });
+  const { address, file, password } = service;
+  const headers = { ...basicHeader("admin", password), "content-type": "application/json" };
+  let made = 0;
+  const write = async (): Promise<number> => {
+    const body = JSON.stringify({ name: "Ann", email: `ann${made++}@example.com` });
+    return (await fetch(`${address}/users`, { method: "POST", headers, body })).status;
+  };
+  const ready = async (): Promise<number> => (await fetch(`${address}/readyz`)).status;
+  const both = async (): Promise<number[]> => [await write(), await ready()];
+  const said = async (text: RegExp): Promise<void> => {
+    for (let at = 0; at < 20 && !text.test(service.said()); at++) await wait(100);
+    assert.match(service.said(), text);
+  };
+  assert.deepEqual(await both(), [201, 200]);
+
+  renameSync(file, `${file}.away`);
+  assert.deepEqual(await both(), [503, 503]);
+  await said(/removed while it was in use.*latchkey db restore/);
+
+  copyFileSync(`${file}.away`, file);
+  assert.deepEqual(await both(), [503, 503]);
+
+  rmSync(file);
+  renameSync(`${file}.away`, file);
+  assert.deepEqual(await both(), [201, 200]);
+  rmSync(file);
+  await said(/replaced by another|removed while/);
+  assert.deepEqual([await write(), (await fetch(`${address}/livez`)).status], [503, 200]);
+});
+
+test("a process is not ready on a database that a newer program has made its own, and the log says why", async () => {
+  await using service = await startService({ LATCHKEY_LOG: "error" });
+  using newer = new DatabaseSync(service.file, { timeout: 5000 });
+  newer.exec("UPDATE latchkey_version SET version = version + 1");
+
+  const { status } = await fetch(`${service.address}/readyz`);
+
+  assert.equal(status, 503);
+  assert.match(service.said(), /schema version \d+ and this program knows \d+\. Run the newer program/);
+});
+
+test("where the log beside it is removed, nothing more is acknowledged, and what was is kept, also from who kills it", async (t) => {
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-log-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const file = path.join(folder, "latchkey.db");
+  await using service = await startService({ LATCHKEY_LOG: "error", LATCHKEY_DATABASE: `sqlite:${file}` });
+  const headers = { ...basicHeader("admin", service.password), "content-type": "application/json" };
+  const write = async (name: string): Promise<number> => {
+    const body = JSON.stringify({ name, email: `${name}@example.com` });
+    return (await fetch(`${service.address}/users`, { method: "POST", headers, body })).status;
+  };
+  assert.equal(await write("kept"), 201);
+
+  rmSync(`${file}-wal`);
+  for (let at = 0; at < 50 && !service.said().includes("-wal was removed"); at++) await wait(100);
+  const after = [await write("refused"), (await fetch(`${service.address}/readyz`)).status];
+  process.kill(service.pid, "SIGKILL");
+  await service.ended;
+  const database = new DatabaseSync(file, { readOnly: true });
+  const names = database.prepare("SELECT name FROM users ORDER BY id").all();
+  database.close();
+
+  assert.deepEqual(after, [503, 503]);
+  assert.match(service.said(), /latchkey\.db-wal was removed while it was in use.*latchkey db check/);
+  assert.deepEqual(
+    names.map(({ name }) => name),
+    ["Administrator", "kept"],
+  );
+});
+
+test("a link to the database stands for the file that it leads to, whether that is there yet or not", async (t) => {
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-link-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const link = path.join(folder, "latchkey.db");
+  const file = path.join(folder, "disk", "kept.db");
+  mkdirSync(path.dirname(file));
+  symlinkSync(path.join("disk", "kept.db"), link);
+  const settings = { LATCHKEY_DATABASE: `sqlite:${link}`, LATCHKEY_ADMIN_PASSWORD: "of this test alone" };
+  const env = { ...process.env, ...settings };
+  const headers = {
+    ...basicHeader("admin", settings.LATCHKEY_ADMIN_PASSWORD),
+    "content-type": "application/json",
+  };
+  async function asked(during: (write: (name: string) => Promise<number>) => Promise<void>): Promise<string> {
+    await using service = await startService({ ...settings, LATCHKEY_LOG: "error" });
+    await during(async (name) => {
+      const body = JSON.stringify({ name, email: `${name}@example.com` });
+      return (await fetch(`${service.address}/users`, { method: "POST", headers, body })).status;
+    });
+    const metrics = await (await fetch(`${service.address}/metrics`, { headers })).text();
+    assert.match(metrics, /^latchkey_sqlite_wal_bytes [1-9]/m);
+    return service.said();
+  }
+
+  await asked(async (write) => assert.equal(await write("first"), 201));
+  assert.equal(statSync(file).mode & 0o777, 0o600);
+  await run(process.execPath, [command, "db", "backup", path.join(folder, "backup.db")], { env });
+  const said = await asked(async (write) => {
+    assert.equal(await write("second"), 201);
+    renameSync(file, `${file}.away`);
+    assert.equal(await write("refused"), 503);
+    renameSync(`${file}.away`, file);
+    assert.equal(await write("third"), 201);
+  });
+  await run(process.execPath, [command, "db", "restore", path.join(folder, "backup.db")], { env });
+  const database = new DatabaseSync(file, { readOnly: true });
+  const { rows } = database.prepare("SELECT count(*) AS rows FROM users").get()!;
+  database.close();
+
+  assert.match(said, /kept\.db was removed while it was in use/);
+  assert.equal(lstatSync(link).isSymbolicLink(), true);
+  assert.equal(rows, 2);
+});
+
+/** How the log is overwritten in its place, where `older` is what it held some writes ago. */
+const overwritingTheLog: Readonly<Record<string, (log: string, older: Buffer) => void>> = {
+  nothing: (log) => truncateSync(log),
+  "what it held some writes ago": (log, older) => writeFileSync(log, older),
+  "what is no log": (log) => writeFileSync(log, "gone ".repeat(100_000)),
+};
+
+for (const [what, overwrite] of Object.entries(overwritingTheLog))
+  test(`where the log is overwritten with ${what}, nothing more is acknowledged at any process, and the file stays whole`, async (t) => {
+    const folder = mkdtempSync(path.join(tmpdir(), "latchkey-log-"));
+    t.after(() => rmSync(folder, { recursive: true, force: true }));
+    const file = path.join(folder, "latchkey.db");
+    const settings = { LATCHKEY_LOG: "error", LATCHKEY_DATABASE: `sqlite:${file}`, LATCHKEY_WORKERS: "2" };
+    await using service = await startService(settings);
+    const headers = { ...basicHeader("admin", service.password), "content-type": "application/json" };
+    let made = 0;
+    const write = async (): Promise<number> => {
+      const name = `n${made++}`;
+      const body = JSON.stringify({ name, email: `${name}@example.com` });
+      return (await fetch(`${service.address}/users`, { method: "POST", headers, body })).status;
+    };
+    for (let at = 0; at < 20; at++) assert.equal(await write(), 201);
+    await moveLogOf(file);
+    const older = readFileSync(`${file}-wal`);
+    for (let at = 0; at < 5; at++) assert.equal(await write(), 201);
+
+    overwrite(`${file}-wal`, older);
+    const after = new Set<number>();
+    // So many that the log would be moved into the file.
+    for (let at = 0; at < 100; at++) after.add(await write());
+    /** So many at once that every process has some. */
+    const ask = async (path: string): Promise<number[]> => {
+      const answers = await Promise.all(Array.from({ length: 16 }, () => fetch(service.address + path, { headers })));
+      return [...new Set(answers.map(({ status }) => status))];
+    };
+    const ready = await ask("/readyz");
+    let read = await ask("/users/1");
+    // Who was neither asked to write nor whether it is ready looks within a second, and a busy machine lets it wait.
+    for (let at = 0; at < 50 && read.includes(200); at++) {
+      await wait(100);
+      read = await ask("/users/1");
+    }
+    const live = await ask("/livez");
+    process.kill(service.pid, "SIGTERM");
+    await service.ended;
+    // As the log of the service says.
+    rmSync(`${file}-wal`);
+    const database = new DatabaseSync(file, { readOnly: true });
+    const { integrity_check: integrity } = database.prepare("PRAGMA integrity_check").get()!;
+    const { rows } = database.prepare("SELECT count(*) AS rows FROM users").get()!;
+    database.close();
+
+    assert.deepEqual([...after], [503]);
+    assert.deepEqual([ready, read, live], [[503], [503], [200]]);
+    assert.match(
+      service.said(),
+      /latchkey\.db-wal was overwritten while it was in use.*move \S+-wal away.*latchkey db check/,
+    );
+    assert.deepEqual([integrity, Number(rows) >= 21], ["ok", true]);
+  });
+
+/** What stands in the log alone: some rows, or the first page, without which nothing can be read. */
+const inTheLog = { rows: "UPDATE users SET name = 'Ada'", "tables too": "CREATE TABLE made_by_others (id INTEGER)" };
+
+for (const [what, sql] of Object.entries(inTheLog))
+  test(`a process that starts while the log is overwritten under another ends with 78, and says what to do: ${what}`, async (t) => {
+    const folder = mkdtempSync(path.join(tmpdir(), "latchkey-log-"));
+    t.after(() => rmSync(folder, { recursive: true, force: true }));
+    const file = path.join(folder, "latchkey.db");
+    const settings = { LATCHKEY_LOG: "error", LATCHKEY_DATABASE: `sqlite:${file}`, LATCHKEY_PORT: "0" };
+    await using _ = await startService(settings);
+    await moveLogOf(file);
+    {
+      using others = new DatabaseSync(file, { timeout: 5000 });
+      others.exec(sql);
+    }
+    truncateSync(`${file}-wal`);
+
+    const started = spawnSync(process.execPath, [command], {
+      env: { ...process.env, ...settings },
+      encoding: "utf8",
+      timeout: 20_000,
+    });
+
+    assert.match(started.stderr, /latchkey\.db-wal was overwritten while it was in use.*move \S+-wal away/);
+    assert.equal(started.status, 78, started.stderr);
+  });
+
+/** Moves all of the log into the file, as soon as nobody reads what is in the log alone. */
+async function moveLogOf(file: string): Promise<void> {
+  using beside = new DatabaseSync(file, { timeout: 5000 });
+  const move = beside.prepare("PRAGMA wal_checkpoint(PASSIVE)");
+  for (let at = 0; at < 100; at++) {
+    const { log, checkpointed } = move.get()!;
+    if (log === checkpointed) return;
+    await wait(20);
+  }
+  assert.fail("The log was never moved whole.");
+}
+
+/** How a file is overwritten in its place, where `copy` is a backup and `copy.raw` a copy of the file itself. */
+const overwriting: Readonly<Record<string, (file: string, copy: string) => void>> = {
+  "its own backup": (file, copy) => copyFileSync(copy, file),
+  "an older copy of the file itself": (file, copy) => copyFileSync(`${copy}.raw`, file),
+  nothing: (file) => truncateSync(file),
+  "half of it": (file) => truncateSync(file, 40_960),
+  "what is no database": (file) => writeFileSync(file, "gone ".repeat(100_000)),
+};
+
+for (const [what, overwrite] of Object.entries(overwriting))
+  test(`where the file is overwritten with ${what}, that is noticed within a second, and nothing of it is believed`, async (t) => {
+    await using beside = await serviceToOverwrite(t, what.startsWith("its own") ? "2" : "1");
+    const { service, file, copy, write } = beside;
+
+    overwrite(file, copy);
+    await wait(1000);
+    const answers = [
+      await write("refused"),
+      (await fetch(`${service.address}/readyz`)).status,
+      (await fetch(`${service.address}/users/1`, { headers: basicHeader("admin", service.password) })).status,
+      (await fetch(`${service.address}/livez`)).status,
+    ];
+
+    assert.deepEqual(answers, [503, 503, 503, 200]);
+    assert.match(service.said(), /latchkey\.db was overwritten while it was in use.*latchkey db restore/);
+  });
+
+test("a backup that was copied over the file is not mixed with the log by whoever ends or starts, and can be restored", async (t) => {
+  await using beside = await serviceToOverwrite(t, "1");
+  const { service, file, copy, settings, write } = beside;
+  copyFileSync(copy, file);
+  await wait(1000);
+  process.kill(service.pid, "SIGTERM");
+  await service.ended;
+  assert.ok(readFileSync(file).equals(readFileSync(copy)));
+
+  const started = spawnSync(process.execPath, [command], {
+    env: { ...process.env, ...settings, LATCHKEY_PORT: "0" },
+    encoding: "utf8",
+  });
+  assert.equal(started.status, 78);
+  assert.match(started.stderr, /latchkey\.db was overwritten, and \S+latchkey\.db-wal holds.*latchkey db restore/);
+  assert.ok(readFileSync(file).equals(readFileSync(copy)));
+
+  await run(process.execPath, [command, "db", "restore", copy], { env: { ...process.env, ...settings } });
+  await using again = await startService(settings);
+  assert.equal(await write("after", again.address), 201);
+});
+
+/** A service with a backup and a copy of the moment before its last writes, which are in the file. */
+async function serviceToOverwrite(t: TestContext, workers: string) {
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-overwritten-"));
+  const file = path.join(folder, "latchkey.db");
+  const settings = {
+    LATCHKEY_LOG: "error",
+    LATCHKEY_DATABASE: `sqlite:${file}`,
+    LATCHKEY_SECRET: "of this test, and long enough for it",
+    LATCHKEY_ADMIN_PASSWORD: "of this test alone",
+  };
+  const service = await startService({ ...settings, LATCHKEY_WORKERS: workers });
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const headers = { ...basicHeader("admin", settings.LATCHKEY_ADMIN_PASSWORD), "content-type": "application/json" };
+  const write = async (name: string, address = service.address): Promise<number> => {
+    const body = JSON.stringify({ name, email: `${name}@example.com` });
+    return (await fetch(`${address}/users`, { method: "POST", headers, body })).status;
+  };
+  const copy = path.join(folder, "backup.db");
+  assert.equal(await write("before"), 201);
+  await run(process.execPath, [command, "db", "backup", copy], { env: { ...process.env, ...settings } });
+  copyFileSync(file, `${copy}.raw`);
+  const made = await Promise.all(Array.from({ length: 60 }, (_, at) => write(`made${at}`)));
+  assert.deepEqual([...new Set(made)], [201]);
+  const beside = new DatabaseSync(file, { timeout: 5000 });
+  beside.exec("PRAGMA wal_checkpoint(PASSIVE)");
+  beside.close();
+  // What is to be noticed is a change of what was seen.
+  await wait(600);
+  return {
+    service: { ...service, password: settings.LATCHKEY_ADMIN_PASSWORD },
+    file,
+    copy,
+    settings,
+    write,
+    [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
+  };
+}

@@ -1,0 +1,266 @@
+import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { test } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+import { command } from "../harness/command.ts";
+import { freePort } from "../harness/free-port.ts";
+import { startService, type ServiceProcess } from "../harness/service-process.ts";
+
+/** The command beside a config file, with its standard error where a shell is told to put it. */
+function configured(config: string, standardError = "2>&1"): readonly string[] {
+  const script = `printf %s "$1" > latchkey.config.mjs; exec "$2" "$3" ${standardError}`;
+  return ["sh", "-c", script, "sh", config, process.execPath, command];
+}
+
+const slow = `endpoints: [{
+  method: "GET", path: "/slow", access: "open",
+  async handle() {
+    console.log("It is asked.");
+    await new Promise((done) => setTimeout(done, 1500));
+    return { status: 204, headers: [] };
+  },
+}]`;
+
+async function startWorkers(config: string, standardError?: string): Promise<ServiceProcess> {
+  const LATCHKEY_PORT = String(await freePort());
+  const service = await startService({ LATCHKEY_PORT, LATCHKEY_WORKERS: "2" }, configured(config, standardError));
+  await until(() => workersOf(service).length === 2);
+  return service;
+}
+
+/** Four callers who wait for long, once all of them are served. Gives what they get. */
+async function askSlowly(
+  service: ServiceProcess,
+): Promise<{ readonly answers: Promise<readonly (number | string)[]> }> {
+  const ask = (): Promise<number | string> =>
+    fetch(`${service.address}/slow`).then(
+      ({ status }) => status,
+      (error: Error) => String(error.cause),
+    );
+  const answers = Promise.all(Array.from({ length: 4 }, ask));
+  await until(() => countSaid(service, "It is asked.") === 4);
+  return { answers };
+}
+
+function countSaid(service: ServiceProcess, words: string): number {
+  return service.said().split(words).length - 1;
+}
+
+const isLinux = process.platform === "linux";
+test("where nothing can be written on standard error, a worker that dies is replaced", { skip: !isLinux }, async () => {
+  await using service = await startWorkers("export default {}", "2>/dev/full");
+  const [victim] = workersOf(service);
+
+  process.kill(victim!, "SIGKILL");
+  await until(() => workersOf(service).filter((pid) => pid !== victim).length === 2 || !isRunning(service.pid));
+
+  assert.ok(isRunning(service.pid));
+});
+
+test("where nothing can be written on standard error, wrong settings end with 78", { skip: !isLinux }, () => {
+  for (const LATCHKEY_WORKERS of ["1", "2"]) {
+    const { status } = endOf("export default {}", { LATCHKEY_WORKERS, LATCHKEY_SCHEMES: "none" }, "2>/dev/full");
+    assert.equal(status, 78);
+  }
+});
+
+for (const LATCHKEY_WORKERS of ["1", "2"]) {
+  const left = `setInterval(() => {}, 1000); export default {}`;
+
+  test(`what a config file leaves running does not keep a process that is told to end: ${LATCHKEY_WORKERS}`, async () => {
+    const settings = { LATCHKEY_WORKERS, LATCHKEY_PORT: String(await freePort()) };
+    await using service = await startService(settings, configured(left));
+
+    process.kill(service.pid, "SIGTERM");
+    const ended = await Promise.race([service.ended, wait(8000, "never", { ref: false })]);
+    if (ended === "never") process.kill(service.pid, "SIGKILL");
+
+    assert.equal(ended, 0);
+  });
+
+  test(`what a config file leaves running does not keep a process that cannot start: ${LATCHKEY_WORKERS}`, () => {
+    const { status, stdout } = endOf(left, { LATCHKEY_WORKERS, LATCHKEY_SCHEMES: "remote-user" });
+
+    assert.match(stdout, /Latchkey cannot start/);
+    assert.equal(status, 78);
+  });
+
+  test(`a feature that cannot stop keeps no process that is told to end: ${LATCHKEY_WORKERS}`, async () => {
+    const settings = { LATCHKEY_WORKERS, LATCHKEY_PORT: String(await freePort()) };
+    const odd = `{ name: "odd", needs: [], setUp: () => ({ offer: null, stop() { throw new Error("planted"); } }) }`;
+    const config = `setInterval(() => {}, 1000); export default { features: [${odd}] }`;
+    await using service = await startService(settings, configured(config));
+
+    process.kill(service.pid, "SIGTERM");
+    const ended = await Promise.race([service.ended, wait(8000, "never", { ref: false })]);
+    if (ended === "never") process.kill(service.pid, "SIGKILL");
+
+    assert.equal(ended, 1);
+    assert.match(service.said(), /did not end as it should.* feature odd: stop threw Error: planted/);
+  });
+
+  test(`what is declared wrongly ends with 78: ${LATCHKEY_WORKERS}`, () => {
+    const odd = `{ name: "odd", needs: [], setUp: () => ({}) }`;
+    const { status, stdout } = endOf(`export default { features: [${odd}] }`, { LATCHKEY_WORKERS });
+
+    assert.match(stdout, /One declaration is wrong/);
+    assert.equal(status, 78);
+  });
+
+  test(`SIGTERM while the config file is loaded ends with 0: ${LATCHKEY_WORKERS}`, async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), "latchkey-loads-"));
+    writeFileSync(
+      path.join(folder, "latchkey.config.mjs"),
+      `console.log("It begins."); await new Promise((done) => setTimeout(done, 30_000));`,
+    );
+    const child = spawn(process.execPath, [command], {
+      cwd: folder,
+      env: { ...process.env, LATCHKEY_WORKERS },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const ended = once(child, "exit");
+    await once(child.stdout, "data");
+
+    child.kill("SIGTERM");
+
+    assert.deepEqual(await ended, [0, null]);
+    rmSync(folder, { recursive: true, force: true });
+  });
+}
+
+test("a thread that hangs keeps no process that is told to end for more than 14 s", async () => {
+  // Whatever the thread that writes is sent, it never answers.
+  const hung = `import threads from "node:worker_threads"; import { syncBuiltinESMExports } from "node:module";
+    const { Worker } = threads;
+    const still = "data:text/javascript,Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)";
+    threads.Worker = class extends Worker {
+      constructor(url, options) { super(options.name === "latchkey-writer" ? new URL(still) : url, options); }
+    };
+    syncBuiltinESMExports();`;
+  const LATCHKEY_SECRET = randomBytes(48).toString("base64");
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-hung-"));
+  const settings = { LATCHKEY_SECRET, LATCHKEY_DATABASE: `sqlite:${path.join(folder, "latchkey.db")}` };
+  // The first administrator is written.
+  await (await startService(settings))[Symbol.asyncDispose]();
+  const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(hung)}`;
+  await using service = await startService({ ...settings, NODE_OPTIONS }, configured("export default {}"));
+
+  process.kill(service.pid, "SIGTERM");
+  const ended = await Promise.race([service.ended, wait(25_000, "never", { ref: false })]);
+  if (ended === "never") process.kill(service.pid, "SIGKILL");
+
+  assert.equal(ended, 1);
+  assert.match(service.said(), /did not end as it should.* not done after 14 s/);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+for (const [what, config] of [
+  ["the config file", "await new Promise(() => {}); export default {}"],
+  [
+    "the start of a feature",
+    `export default { features: [{ name: "odd", needs: [], setUp: () => ({ offer: null, start: () => new Promise(() => {}) }) }] }`,
+  ],
+] as const)
+  test(`where ${what} waits for what never comes, the start ends and says so`, () => {
+    const { status, stdout } = endOf(config, {});
+
+    assert.match(
+      stdout,
+      /^Latchkey cannot start\. The config file, or the start of a feature, waits for what never comes\.$/m,
+    );
+    assert.equal(status, 1);
+  });
+
+test("SIGTERM is heard before the service is loaded", () => {
+  const early = `import { registerHooks } from "node:module";
+    registerHooks({ resolve(specifier, context, next) {
+      if (/\\/serve[-.]/.test(specifier)) process.kill(process.pid, "SIGTERM");
+      return next(specifier, context);
+    } });`;
+  const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(early)}`;
+
+  assert.equal(endOf("export default {}", { NODE_OPTIONS }).status, 0);
+});
+
+test("SIGHUP to all processes, right after the start and later, loses no request", async () => {
+  const LATCHKEY_PORT = String(await freePort());
+  // The first process tells that it has begun by hanging up on itself.
+  const begun = `if (process.send) console.log("A worker begins."); else process.kill(process.pid, "SIGHUP");`;
+  const config = `${begun} export default { ${slow} }`;
+  await using service = await startService({ LATCHKEY_PORT, LATCHKEY_WORKERS: "2" }, configured(config));
+  // The first worker has a successor.
+  await until(() => countSaid(service, "A worker begins.") === 3 && workersOf(service).length === 2);
+  const before = workersOf(service);
+  const { answers } = await askSlowly(service);
+
+  for (const pid of [service.pid, ...before]) process.kill(pid, "SIGHUP");
+
+  assert.deepEqual(await answers, [204, 204, 204, 204]);
+  await until(() => workersOf(service).every((pid) => !before.includes(pid)));
+  await until(() => workersOf(service).length === 2);
+});
+
+test("V8 knows the flag that is set for a process that serves", async () => {
+  await using service = await startService({}, configured("export default {}"));
+
+  assert.doesNotMatch(service.said(), /flag/);
+});
+
+test("SIGHUP ends a process without workers as SIGTERM does", async () => {
+  await using service = await startService({}, configured(`export default { ${slow} }`));
+  const { answers } = await askSlowly(service);
+
+  process.kill(service.pid, "SIGHUP");
+
+  assert.deepEqual(await answers, [204, 204, 204, 204]);
+  assert.equal(await service.ended, 0);
+});
+
+test("a fault of the config file in the first process is told, and its workers finish what they have begun", async () => {
+  const fault = `if (!process.send) process.on("SIGUSR2", () => { throw new Error("planted"); });`;
+  await using service = await startWorkers(`${fault} export default { ${slow} }`);
+  const { answers } = await askSlowly(service);
+
+  process.kill(service.pid, "SIGUSR2");
+
+  assert.deepEqual(await answers, [204, 204, 204, 204]);
+  assert.equal(await service.ended, 1);
+  assert.match(service.said(), /^\{.*"level":"error".*that nobody caught: the process ends.*Error: planted\\n {4}at /m);
+});
+
+interface Ended {
+  readonly status: number | null;
+  readonly stdout: string;
+}
+
+/** How a start ends that cannot come to anything. */
+function endOf(config: string, settings: Readonly<Record<string, string>>, standardError?: string): Ended {
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-first-"));
+  const [file = "", ...args] = configured(config, standardError);
+  const env = { ...process.env, LATCHKEY_PORT: "0", ...settings };
+  const ended = spawnSync(file, args, { cwd: folder, env, encoding: "utf8", timeout: 15_000, killSignal: "SIGKILL" });
+  rmSync(folder, { recursive: true, force: true });
+  return ended;
+}
+
+function workersOf({ pid }: ServiceProcess): number[] {
+  const { stdout } = spawnSync("pgrep", ["-P", String(pid)], { encoding: "utf8" });
+  return stdout.split("\n").filter(Boolean).map(Number);
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await wait(25);
+}

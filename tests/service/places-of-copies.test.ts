@@ -1,0 +1,230 @@
+import assert from "node:assert/strict";
+import { copyFileSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { test, type TestContext } from "node:test";
+import { CopyError, restoreSQLite, sqliteStore, type Collection } from "../../src/door/stores.ts";
+import { backupDatabase, checkDatabase, moveDatabase, restoreDatabase } from "../../src/service/system/databases.ts";
+
+const notes: Collection = { name: "notes", key: "integer", columns: [{ name: "text", type: "text" }] };
+
+interface Place {
+  readonly folder: string;
+  /** The database that is copied. */
+  readonly file: string;
+  at(name: string): string;
+}
+
+async function place(t: TestContext): Promise<Place> {
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-copies-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const at = (name: string): string => path.join(folder, name);
+  const store = sqliteStore({ path: at("latchkey.db") });
+  await store.open([notes]);
+  await store.close();
+  return { folder, file: at("latchkey.db"), at };
+}
+
+const copyings: Readonly<Record<string, (from: string, to: string) => Promise<unknown>>> = {
+  backup: (from, to) => backupDatabase(from, to, false, () => {}),
+  "backup --force": (from, to) => backupDatabase(from, to, true, () => {}),
+  move: (from, to) => moveDatabase({ kind: "sqlite", path: from }, { kind: "sqlite", path: to }, () => {}),
+};
+
+/** Leaves a file and a log beside it, as a process does that is killed; gives what it wrote last. */
+function leaveLog(from: string, to: string): void {
+  const [one, other] = [`${to}.one`, to];
+  copyFileSync(from, one);
+  const database = new DatabaseSync(one);
+  database.exec("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; CREATE TABLE left_over (id INTEGER)");
+  for (const suffix of ["", "-wal", "-shm"]) copyFileSync(one + suffix, other + suffix);
+  database.close();
+  rmSync(one);
+}
+
+/** Whether what `leaveLog` wrote is in a file. */
+function hasLeftOver(file: string): boolean {
+  const database = new DatabaseSync(file, { readOnly: true });
+  const found = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'left_over'").get();
+  database.close();
+  return found !== undefined;
+}
+
+test("a copy is refused with the cure where no file can stand, and where SQLite would take it for its own", async (t) => {
+  const { folder, file, at } = await place(t);
+  mkdirSync(at("folder"));
+  symlinkSync("circle", at("circle"));
+  symlinkSync("missing/x.db", at("into-missing"));
+  const socket = createServer().listen(at("socket"));
+  t.after(() => socket.close());
+  await new Promise((resolve) => socket.once("listening", resolve));
+  const names = (): readonly string[] => readdirSync(folder).filter((name) => !/-(?:wal|shm)$/.test(name));
+  const before = names();
+  const rows: Readonly<Record<string, RegExp>> = {
+    folder: /folder is a directory\. Name a file in it\.$/,
+    "missing/x.db": /is to stand in \S+missing, which is no directory\. Make it, or name another\.$/,
+    "into-missing": /to which \S+into-missing leads, is to stand in \S+missing, which is no directory\. Make it/,
+    "latchkey.db/x": /is to stand in \S+latchkey\.db, which is no directory\. Make it/,
+    circle: /circle is a link, and those behind it lead in a circle/,
+    socket: /socket is no file that keeps anything \(a pipe, a socket or a device\)\. Name another\.$/,
+    ["n".repeat(300)]: /n is a longer name than the system takes\. Name another\.$/,
+    ["n".repeat(240)]: /n is too long a name: what is made beside it has a longer one\. Name another\.$/,
+    "latchkey.db-wal":
+      /latchkey\.db-wal is a name under which SQLite keeps a part of \S+latchkey\.db\. Name another file\.$/,
+    "latchkey.db-journal": /is a name under which SQLite keeps a part/,
+  };
+
+  for (const [name, words] of Object.entries(rows))
+    for (const [how, copying] of Object.entries(copyings))
+      await assert.rejects(
+        copying(file, at(name)),
+        (error) => error instanceof CopyError && error.code === "refused" && words.test(error.message),
+        `${how} ${name}`,
+      );
+
+  assert.deepEqual(names(), before);
+  assert.ok(lstatSync(at("socket")).isSocket());
+});
+
+test("a log that is left of a database that is gone is not mixed with a copy that takes its place", async (t) => {
+  const { file, at } = await place(t);
+  leaveLog(file, at("copy.db"));
+  rmSync(at("copy.db"));
+
+  for (const [how, copying] of Object.entries(copyings))
+    await assert.rejects(
+      copying(file, at("copy.db")),
+      (error) =>
+        error instanceof CopyError &&
+        error.code === "not_empty" &&
+        /copy\.db-wal is left of a database that is not there, .* Move it away, or name another file\.$/.test(
+          error.message,
+        ),
+      how,
+    );
+
+  assert.ok(!existsSync(at("copy.db")) && existsSync(at("copy.db-wal")));
+});
+
+test("a backup that replaces a file takes away the log beside it, so that it holds what it copied", async (t) => {
+  const { file, at } = await place(t);
+  leaveLog(file, at("copy.db"));
+  assert.ok(hasLeftOver(at("copy.db")));
+
+  await backupDatabase(file, at("copy.db"), true, () => {});
+
+  assert.ok(!hasLeftOver(at("copy.db")));
+  const options = { ending: "nothing", accessSeconds: 300, tell: () => {} } as const;
+  await restoreDatabase(at("copy.db"), at("restored.db"), options);
+  assert.ok(!hasLeftOver(at("restored.db")));
+});
+
+test("a restore puts aside the log of a database that is gone, so that it holds the backup alone", async (t) => {
+  const { file, at } = await place(t);
+  await backupDatabase(file, at("copy.db"), false, () => {});
+  leaveLog(file, at("gone.db"));
+  rmSync(at("gone.db"));
+
+  await restoreDatabase(at("copy.db"), at("gone.db"), { ending: "nothing", accessSeconds: 300, tell: () => {} });
+
+  assert.ok(!hasLeftOver(at("gone.db")));
+});
+
+test("a backup replaces no database that somebody has open, and the file behind a link rather than the link", async (t) => {
+  const { file, at } = await place(t);
+  await backupDatabase(file, at("used.db"), false, () => {});
+  const store = sqliteStore({ path: at("used.db") });
+  await store.open([]);
+  t.after(() => store.close());
+  await assert.rejects(
+    backupDatabase(file, at("used.db"), true, () => {}),
+    /used\.db is open in another process\. Stop the service/,
+  );
+  mkdirSync(at("disk"));
+  symlinkSync("disk/copy.db", at("copy.db"));
+
+  for (const replace of [false, true]) await backupDatabase(file, at("copy.db"), replace, () => {});
+
+  assert.ok(lstatSync(at("copy.db")).isSymbolicLink() && lstatSync(at("disk/copy.db")).isFile());
+});
+
+test("what replaces an empty file waits for nobody, and leaves it to a database that begins in it", async (t) => {
+  const { file, at } = await place(t);
+  const options = { ending: "nothing", accessSeconds: 300, tell: () => {} } as const;
+  const replacing: Readonly<Record<string, (to: string) => Promise<unknown>>> = {
+    backup: (to) => backupDatabase(file, to, true, () => {}),
+    restore: (to) => restoreDatabase(file, to, options),
+  };
+  for (const [how, replace] of Object.entries(replacing)) {
+    copyFileSync("/dev/null", at(how));
+    const beginning = new DatabaseSync(at(how));
+    beginning.exec("BEGIN IMMEDIATE; CREATE TABLE first (id INTEGER)");
+
+    await assert.rejects(replace(at(how)), /is open in another process\. Stop the service/, how);
+    beginning.exec("COMMIT");
+    beginning.close();
+    copyFileSync("/dev/null", at(how));
+    await replace(at(how));
+
+    await checkDatabase({ kind: "sqlite", path: at(how) });
+  }
+});
+
+test("a database that begins where nothing was is neither replaced nor put aside by what was begun before it", async (t) => {
+  const { folder, file, at } = await place(t);
+  // What is read in one go is not told of.
+  const large = new DatabaseSync(file);
+  large.exec("INSERT INTO notes (id, _revision, text) VALUES (1, 1, hex(zeroblob(4000000)))");
+  large.close();
+  const begun: DatabaseSync[] = [];
+  const begin = (name: string): void => {
+    if (existsSync(at(name))) return;
+    const database = new DatabaseSync(at(name));
+    database.exec("PRAGMA journal_mode = WAL; CREATE TABLE first (id INTEGER)");
+    begun.push(database);
+  };
+
+  await assert.rejects(
+    backupDatabase(file, at("used.db"), true, () => begin("used.db")),
+    /used\.db is open in another process\. Stop the service/,
+  );
+  const restoring = await restoreSQLite(file, at("restored.db"), () => begin("restored.db"));
+  assert.throws(() => restoring.putInPlace(new Date()), /restored\.db is there already, and stays as it is\.$/);
+  restoring.close();
+
+  for (const name of ["used.db-wal", "restored.db-wal"]) assert.ok(existsSync(at(name)), name);
+  for (const database of begun) database.close();
+  assert.equal(begun.length, 2);
+  assert.deepEqual(
+    readdirSync(folder).filter((name) => /\.(?:before|backup|restoring)-/.test(name)),
+    [],
+  );
+});
+
+test("what is no file, or empty, is told as that and stays as it is, whoever is to read it", async (t) => {
+  const { folder, file, at } = await place(t);
+  const socket = createServer().listen(at("socket"));
+  t.after(() => socket.close());
+  await new Promise((resolve) => socket.once("listening", resolve));
+  copyFileSync("/dev/null", at("empty"));
+  const options = { ending: "nothing", accessSeconds: 300, tell: () => {} } as const;
+
+  for (const [name, words] of [
+    [folder, /is no file\. Name the file of a database\.$/],
+    [at("socket"), /socket is no file\. Name the file of a database\.$/],
+    [at("empty"), /empty is empty, and no database of Latchkey\.$/],
+  ] as const) {
+    const asked = { kind: "sqlite", path: name } as const;
+    await assert.rejects(checkDatabase(asked), words);
+    await assert.rejects(restoreDatabase(name, file, options), words);
+    await assert.rejects(copyings["move"]!(name, at("new.db")), words);
+    await assert.rejects(
+      backupDatabase(name, at("new.db"), false, () => {}),
+      words,
+    );
+  }
+
+  assert.equal(lstatSync(at("empty")).size, 0);
+});

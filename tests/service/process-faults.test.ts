@@ -1,0 +1,104 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync, readlinkSync } from "node:fs";
+import { connect } from "node:net";
+import { test } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+import { freePort } from "../harness/free-port.ts";
+import { sendHalf, untilClosed } from "../harness/half-sent.ts";
+import { startService } from "../harness/service-process.ts";
+
+/** A fault of somebody's own that nobody catches, on a signal. */
+function planted(fault: string): Readonly<Record<string, string>> {
+  const text = `process.on("SIGUSR2", () => { ${fault} })`;
+  return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(text)}`, LATCHKEY_LOG: "error" };
+}
+
+/** How many sockets a process has open; 0 where it has ended. */
+function socketsOf(pid: number): number {
+  try {
+    const descriptors = `/proc/${pid}/fd`;
+    return readdirSync(descriptors).filter((each) => readlinkSync(`${descriptors}/${each}`).startsWith("socket:"))
+      .length;
+  } catch {
+    return 0;
+  }
+}
+
+for (const [title, fault] of [
+  ["an exception", `throw new Error("planted")`],
+  ["a rejection", `Promise.reject(new Error("planted"))`],
+] as const) {
+  test(`${title} that nobody caught is told in the log, what is in flight is finished, and the exit status is 1`, async () => {
+    await using service = await startService(planted(fault));
+    const late = await sendHalf(service.address, service.password);
+
+    process.kill(service.pid, "SIGUSR2");
+    await untilClosed(service.address);
+
+    assert.match(await late.finish(), /^HTTP\/1\.1 201 [^]*\r\nConnection: close\r\n/);
+    assert.equal(await service.ended, 1);
+    const line = JSON.parse(/^\{.*"event":"notice".*$/m.exec(service.said())![0]) as Record<string, string>;
+    assert.equal(line["level"], "error");
+    assert.match(line["error"]!, /^Error: planted\n {4}at /);
+  });
+}
+
+test("a worker that comes to a fault finishes what it has begun, while another one has its place already", async () => {
+  await using service = await startService({
+    ...planted(`if (process.send) throw new Error("planted")`),
+    LATCHKEY_WORKERS: "2",
+    LATCHKEY_PORT: String(await freePort()),
+  });
+  const { hostname, port } = new URL(service.address);
+  const workers = (): number[] =>
+    execFileSync("pgrep", ["-P", String(service.pid)], { encoding: "utf8" })
+      .trim()
+      .split("\n")
+      .map(Number);
+  while (workers().length < 2) await wait(10);
+  const before = new Map(workers().map((pid) => [pid, socketsOf(pid)]));
+  const growth = (pid: number): number => socketsOf(pid) - before.get(pid)!;
+  const half = Array.from({ length: 4 }, () => connect(Number(port), hostname));
+  for (const socket of half) socket.on("error", () => undefined).write("GET /livez HTTP/1.1\r\n");
+  // The system says which worker takes a connection: all of them may be with one.
+  while ([...before.keys()].reduce((all, pid) => all + growth(pid), 0) < half.length) await wait(10);
+  const victim = [...before.keys()].find((pid) => growth(pid) > 0)!;
+  const isReplaced = (): boolean => workers().some((pid) => !before.has(pid));
+
+  process.kill(victim, "SIGUSR2");
+  while (workers().includes(victim) && !isReplaced()) await wait(10);
+
+  assert.ok(workers().includes(victim));
+  assert.ok(isReplaced());
+  for (const socket of half) {
+    socket.write("Host: a\r\n\r\n");
+    const [answer] = (await once(socket, "data")) as [Buffer];
+    assert.match(String(answer), /^HTTP\/1\.1 200 /);
+    socket.destroy();
+  }
+});
+
+const isLinux = process.platform === "linux";
+test(
+  "when no descriptor is left, the log says so once, and whoever calls is answered when there are some again",
+  { skip: !isLinux },
+  async () => {
+    await using service = await startService({ LATCHKEY_LOG: "error" });
+    const { hostname, port } = new URL(service.address);
+    const open = readdirSync(`/proc/${service.pid}/fd`).length;
+    execFileSync("prlimit", ["--pid", String(service.pid), `--nofile=${open + 10}`]);
+
+    const sockets = Array.from({ length: 40 }, () => connect(Number(port), hostname).on("error", () => undefined));
+    const lines = (): readonly string[] => service.said().match(/^\{.*No descriptor is left.*$/gm) ?? [];
+    for (let looks = 0; looks < 100 && lines().length === 0; looks++) await wait(50);
+    await wait(1500);
+    for (const socket of sockets) socket.destroy();
+    for (let looks = 0; looks < 100 && readdirSync(`/proc/${service.pid}/fd`).length > open; looks++) await wait(50);
+
+    assert.equal((await fetch(`${service.address}/livez`)).status, 200);
+    assert.equal(lines().length, 1);
+    assert.match(lines()[0]!, /"level":"error".*LimitNOFILE.*EMFILE/);
+  },
+);

@@ -1,0 +1,271 @@
+import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { connect, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { test } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+import { command } from "../harness/command.ts";
+import { freePort } from "../harness/free-port.ts";
+import { sendHalf, untilClosed } from "../harness/half-sent.ts";
+import { startService, type ServiceProcess } from "../harness/service-process.ts";
+
+async function accessToken({ address, password }: ServiceProcess): Promise<string> {
+  const response = await fetch(`${address}/api/token/`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ username: "admin", password }),
+  });
+  return ((await response.json()) as { access: string }).access;
+}
+
+test("SIGTERM finishes what is in flight, refuses what comes after, and exits with 0", async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-term-"));
+  const child = spawn(process.execPath, [command], {
+    cwd: folder,
+    env: {
+      ...process.env,
+      LATCHKEY_PORT: "0",
+      LATCHKEY_LOG: "silent",
+      LATCHKEY_ADMIN_PASSWORD: "of the one that ends",
+    },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const ended = once(child, "exit");
+  const [said] = (await once(child.stdout, "data")) as [Buffer];
+  const [address] = /http:\/\/[\d.:]+/.exec(String(said))!;
+  const late = await sendHalf(address, "of the one that ends");
+
+  child.kill("SIGTERM");
+  await untilClosed(address);
+  const answer = await late.finish();
+  const [code] = (await ended) as [number];
+  rmSync(folder, { recursive: true, force: true });
+
+  assert.match(answer, /^HTTP\/1\.1 201 /);
+  assert.match(answer, /\r\nConnection: close\r\n/i);
+  assert.equal(code, 0);
+});
+
+test("SIGTERM ends with 0 while the start goes on, and from the moment that it is told", async () => {
+  const slow = `export default { features: [{ name: "slow", needs: [], setUp: () => ({
+    offer: null, start() { console.log("It begins."); return new Promise(() => {}); },
+  }) }] };`;
+  const endings = [slow, null, null, null].map(async (config) => {
+    const folder = mkdtempSync(path.join(tmpdir(), "latchkey-term-"));
+    if (config !== null) writeFileSync(path.join(folder, "latchkey.config.mjs"), config);
+    const child = spawn(process.execPath, [command], {
+      cwd: folder,
+      env: { ...process.env, LATCHKEY_PORT: "0", LATCHKEY_LOG: "silent" },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const ended = once(child, "exit");
+    await Promise.race([once(child.stdout, "data"), ended]);
+    child.kill("SIGTERM");
+    const ending: unknown = await ended;
+    rmSync(folder, { recursive: true, force: true });
+    return ending;
+  });
+
+  assert.deepEqual(await Promise.all(endings), Array(4).fill([0, null]));
+});
+
+test("wrong settings are told all at once, with exit status 78, and leave nothing behind", () => {
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-wrong-"));
+  const ended = spawnSync(process.execPath, [command], {
+    cwd: folder,
+    env: { ...process.env, LATCHKEY_PORT: "eighty", LATCHKEY_SCHEMS: "basic" },
+    encoding: "utf8",
+  });
+  rmSync(folder, { recursive: true, force: true });
+
+  assert.equal(ended.status, 78);
+  assert.match(ended.stderr, /LATCHKEY_PORT is "eighty"/);
+  assert.match(ended.stderr, /LATCHKEY_SCHEMS is not a setting\. The nearest is LATCHKEY_SCHEMES/);
+});
+
+test("after SIGTERM a request on a kept connection is answered once more, and connections that say nothing keep nobody waiting", async () => {
+  await using service = await startService();
+  const { hostname, port } = new URL(service.address);
+  const kept = await openConnection(hostname, Number(port));
+  const silent = await openConnection(hostname, Number(port));
+  assert.match(await ask(kept, "/livez"), /^HTTP\/1\.1 200 [^]*\r\nConnection: keep-alive\r\n/i);
+  const startedAt = performance.now();
+
+  process.kill(service.pid, "SIGTERM");
+  await refusal(hostname, Number(port));
+
+  assert.match(await ask(kept, "/readyz"), /^HTTP\/1\.1 503 [^]*\r\nConnection: close\r\n/i);
+  assert.equal(await service.ended, 0);
+  assert.ok(performance.now() - startedAt < 5000);
+  silent.destroy();
+});
+
+test("behind a proxy, the port stays open until those who ask /readyz know, and what they keep open is answered", async () => {
+  await using service = await startService({ LATCHKEY_TRUSTED_PROXIES: "127.0.0.1" });
+  const { hostname, port } = new URL(service.address);
+  const kept = await openConnection(hostname, Number(port));
+  await ask(kept, "/livez");
+
+  process.kill(service.pid, "SIGTERM");
+  let status = 200;
+  const headers = { connection: "close" };
+  while (status === 200) ({ status } = await fetch(`${service.address}/readyz`, { headers }));
+  const served = await fetch(`${service.address}/livez`, { headers });
+  await refusal(hostname, Number(port));
+
+  assert.deepEqual([status, served.status], [503, 200]);
+  assert.match(await ask(kept, "/livez"), /^HTTP\/1\.1 200 [^]*\r\nConnection: close\r\n/i);
+  assert.equal(await service.ended, 0);
+});
+
+test("of workers one that dies is replaced, all are replaced on SIGHUP without a failed request, and all end on SIGTERM", async (t) => {
+  await using service = await startService({ LATCHKEY_WORKERS: "2", LATCHKEY_PORT: String(await freePort()) });
+  const headers = { authorization: `Bearer ${await accessToken(service)}` };
+  await until(() => workersOf(service).length === 2);
+  const [victim] = workersOf(service);
+
+  process.kill(victim!, "SIGKILL");
+  await until(() => workersOf(service).length === 2 && !workersOf(service).includes(victim!));
+  // The other one may still be starting: what counts is that the port answers again, and takes the token of the one that died.
+  const asked = (): Promise<number> =>
+    fetch(`${service.address}/protected/`, { headers }).then(
+      ({ status }) => status,
+      () => 0,
+    );
+  await until(async () => (await asked()) !== 0);
+  assert.equal(await asked(), 200);
+
+  const load = startLoad(service, headers);
+  const before = workersOf(service);
+  process.kill(service.pid, "SIGHUP");
+  await until(() => before.every((worker) => !workersOf(service).includes(worker)));
+  const { failures, answered, acknowledged } = await load.stop();
+
+  assert.deepEqual(failures, []);
+  assert.equal(workersOf(service).length, 2);
+  const listed = await fetch(`${service.address}/users?limit=1`, { headers: { ...headers, prefer: "count=exact" } });
+  assert.equal(listed.headers.get("x-total-count"), String(acknowledged + 1));
+  t.diagnostic(`${answered} requests`);
+
+  const last = workersOf(service);
+  process.kill(service.pid, "SIGTERM");
+  assert.equal(await service.ended, 0);
+  assert.deepEqual(last.filter(isRunning), []);
+});
+
+test("when the primary is killed, its workers end by themselves", async () => {
+  await using service = await startService({ LATCHKEY_WORKERS: "2", LATCHKEY_PORT: String(await freePort()) });
+  await until(() => workersOf(service).length === 2);
+  const workers = workersOf(service);
+
+  process.kill(service.pid, "SIGKILL");
+  await until(() => workers.every((worker) => !isRunning(worker)));
+
+  await assert.rejects(fetch(`${service.address}/livez`));
+});
+
+test("workers that cannot start end the command with their own status", () => {
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-wrong-"));
+  const ended = spawnSync(process.execPath, [command], {
+    cwd: folder,
+    env: {
+      ...process.env,
+      LATCHKEY_WORKERS: "2",
+      LATCHKEY_PORT: "0",
+      LATCHKEY_SCHEMES: "custom-header",
+      LATCHKEY_CUSTOM_TOKEN: "a-token-that-is-long-enough-to-be-one",
+      LATCHKEY_CUSTOM_TOKEN_USERNAME: "nobody",
+    },
+    encoding: "utf8",
+    timeout: 20_000,
+  });
+  rmSync(folder, { recursive: true, force: true });
+
+  assert.equal(ended.status, 78);
+  assert.equal(ended.stderr.match(/there is no such account/g)?.length, 1);
+});
+
+interface Load {
+  /** Ends the load and tells of it. */
+  stop(): Promise<{ readonly failures: readonly string[]; readonly answered: number; readonly acknowledged: number }>;
+}
+
+/** Writes and reads over connections that are kept, and over new ones. */
+function startLoad({ address }: ServiceProcess, headers: Readonly<Record<string, string>>): Load {
+  const failures: string[] = [];
+  let answered = 0;
+  let acknowledged = 0;
+  let stopped = false;
+
+  async function run(lane: number): Promise<void> {
+    const connection = lane === 0 ? { connection: "close" } : {};
+    const send = async (method: string, target: string, body?: object): Promise<number> => {
+      const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+      const type = { "content-type": "application/json" };
+      return fetch(address + target, { method, headers: { ...headers, ...type, ...connection }, ...sent }).then(
+        async (response) => {
+          await response.arrayBuffer();
+          return response.status;
+        },
+        (error: Error) => (failures.push(`${method} ${target}: ${String(error.cause)}`), 0),
+      );
+    };
+    for (let turn = 0; !stopped; turn++) {
+      const made = await send("POST", "/users", { name: "Made", email: `${lane}-${turn}@example.com` });
+      if (made === 201) acknowledged++;
+      const read = await send("GET", "/users/1");
+      for (const status of [made, read]) if (status !== 200 && status !== 201) failures.push(String(status));
+      answered += 2;
+      await wait(2);
+    }
+  }
+
+  const lanes = Array.from({ length: 4 }, (_, lane) => run(lane));
+  return {
+    async stop() {
+      stopped = true;
+      await Promise.all(lanes);
+      return { failures, answered, acknowledged };
+    },
+  };
+}
+
+async function openConnection(host: string, port: number): Promise<Socket> {
+  const socket = connect(port, host);
+  await once(socket, "connect");
+  return socket;
+}
+
+async function ask(socket: Socket, target: string): Promise<string> {
+  socket.write(`GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`);
+  const [answer] = (await once(socket, "data")) as [Buffer];
+  return String(answer);
+}
+
+/** Resolves when the port is closed. */
+async function refusal(host: string, port: number): Promise<void> {
+  await until(() =>
+    openConnection(host, port).then(
+      (socket) => (socket.destroy(), false),
+      () => true,
+    ),
+  );
+}
+
+function workersOf({ pid }: ServiceProcess): number[] {
+  const { stdout } = spawnSync("pgrep", ["-P", String(pid)], { encoding: "utf8" });
+  return stdout.split("\n").filter(Boolean).map(Number);
+}
+
+/** Not one that has ended and that nobody has asked about. */
+function isRunning(pid: number): boolean {
+  const { stdout } = spawnSync("ps", ["-o", "stat=", "-p", String(pid)], { encoding: "utf8" });
+  return stdout !== "" && !stdout.startsWith("Z");
+}
+
+async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await wait(25);
+}

@@ -1,0 +1,54 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createService, type ServiceOptions } from "../../src/door/index.ts";
+import { DeclarationError } from "../../src/door/resources.ts";
+import { sqliteStore } from "../../src/door/stores.ts";
+
+const due = () => [];
+const feature = (upkeep: unknown) => ({
+  features: [{ name: "sweeper", needs: [], setUp: () => ({ offer: null, upkeep }) }],
+});
+
+/** What somebody without types would write, and what stops the start. */
+const slips: readonly (readonly [options: object, told: RegExp])[] = [
+  [{ allowedOrigins: "https://a.example" }, /allowedOrigins is 'https.*a list of origins/],
+  [{ allowedOrigins: ["https://a.example/"] }, /allowedOrigins is .*without a path or a slash at the end/],
+  [{ ownOrigins: ["a.example"] }, /ownOrigins is .*a list of origins/],
+  [{ hsts: "subdomain" }, /hsts is 'subdomain'; it has to be one of host, subdomains; did you mean subdomains\?/],
+  [{ compression: "no" }, /compression is 'no'; it has to be true or false/],
+  [{ allowCleartextLogins: "false" }, /allowCleartextLogins is 'false'; it has to be true or false/],
+  [{ trustedProxies: "loopback" }, /trustedProxies is 'loopback'; it has to be a list of addresses/],
+  [{ scopesAllow: true }, /scopesAllow is true; it has to be a function/],
+  [{ secret: "a secret of thirty-two characters." }, /secret is none; write secret: new Secret/],
+  [
+    feature([{ everySecond: 60, due }]),
+    /sweeper: upkeep\[0\]: there is no option everySecond; did you mean everySeconds/,
+  ],
+  [feature([{ everySeconds: 0.5, due }]), /upkeep\[0\]: everySeconds is 0\.5; it has to be a whole number from 1/],
+  [feature({ everySeconds: 1, due }), /sweeper: upkeep is an object; it has to be a list/],
+];
+
+for (const [options, told] of slips)
+  test(`does not start: ${told.source.slice(0, 70)}`, async () => {
+    const whole = { store: sqliteStore({ path: ":memory:" }), ...options } as ServiceOptions;
+    await assert.rejects(createService(whole), (thrown: unknown) => {
+      assert.ok(thrown instanceof DeclarationError, String(thrown));
+      assert.match(thrown.message, told);
+      return true;
+    });
+  });
+
+test("a store serves one service, and another one when that is closed or could not start", async () => {
+  const store = sqliteStore({ path: ":memory:" });
+  const first = await createService({ store });
+
+  await assert.rejects(
+    createService({ store }),
+    /createService: store serves another service that is open, and would be taken from it; make one for each/,
+  );
+  assert.equal((await first.fetch(new Request("http://a/"), { peer: null })).status, 404);
+  await first.close();
+  await assert.rejects(createService({ store, collections: [{ name: "a", key: "none" as "text", columns: [] }] }));
+
+  await (await createService({ store })).close();
+});

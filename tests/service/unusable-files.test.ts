@@ -1,0 +1,277 @@
+import assert from "node:assert/strict";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { test, type TestContext } from "node:test";
+import { pathToFileURL } from "node:url";
+import { sqliteFileProblems, sqliteStore, StoreSetupError } from "../../src/door/stores.ts";
+import { nobody } from "../harness/as-nobody.ts";
+import { command } from "../harness/command.ts";
+
+function place(t: TestContext): { readonly folder: string; readonly file: string } {
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-unusable-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return { folder, file: path.join(folder, "latchkey.db") };
+}
+
+/** What is wrong with a file for somebody who is not root. */
+function problemsOf(file: string): readonly string[] {
+  const module = pathToFileURL(path.join(import.meta.dirname, "../../src/door/stores.ts")).href;
+  const program = `
+    const { sqliteFileProblems } = await import(${JSON.stringify(module)});
+    if (process.getuid() === 0) process.setuid(${nobody});
+    console.log(JSON.stringify(sqliteFileProblems(${JSON.stringify(file)}, true)));
+  `;
+  const said = execFileSync(process.execPath, ["--input-type=module", "--eval", program], { encoding: "utf8" });
+  return JSON.parse(said) as string[];
+}
+
+test("a database, its log or its folder that may not be written is told with its path and the cure", (t) => {
+  const { folder, file } = place(t);
+  if (process.getuid!() === 0) chownSync(folder, nobody, nobody);
+  assert.deepEqual(problemsOf(file), []);
+
+  for (const name of [file, `${file}-wal`]) {
+    writeFileSync(name, "");
+    if (process.getuid!() === 0) chownSync(name, nobody, nobody);
+    chmodSync(name, 0o400);
+  }
+  const [closed, log] = problemsOf(file);
+  chmodSync(folder, 0o500);
+  const all = problemsOf(file);
+
+  assert.match(
+    closed!,
+    /^user \d+ may not read and write \S+\/latchkey\.db\. It is theirs; open it with: chmod u\+rw \S+\.db$/,
+  );
+  assert.match(log!, /latchkey\.db-wal\./);
+  assert.equal(all.length, 3);
+  assert.match(all[0]!, /chmod u\+rwx \S+$/);
+  assert.ok(all[0]!.includes(`${folder}.`));
+});
+
+for (const args of ["db check", "db stats", "db backup copy.db", "db restore latchkey.db"])
+  test(`latchkey ${args} tells whoever may not read the file so, with its path and the cure`, (t) => {
+    const { folder, file } = place(t);
+    writeFileSync(file, "not to be read");
+    chmodSync(file, 0o000);
+    const restores = args.includes("restore");
+    chmodSync(folder, 0o777);
+
+    const ended = spawnSync(process.execPath, [command, ...args.split(" ")], {
+      cwd: folder,
+      env: { ...process.env, LATCHKEY_DATABASE: `sqlite:${restores ? "another" : "latchkey"}.db` },
+      encoding: "utf8",
+      ...(process.getuid!() === 0 ? { uid: nobody } : {}),
+    });
+
+    assert.match(ended.stderr, /user \d+ may not read \S+latchkey\.db\. (Give it to them|It is theirs)/);
+    assert.equal(ended.status, restores ? 1 : 78);
+  });
+
+/** Paths at which no file can stand, and what is told of them. */
+const unreachable: Readonly<Record<string, RegExp>> = {
+  "circle.db": /circle\.db is a link, and those behind it lead in a circle\. Let it lead to a file, or name another\./,
+  "to-folder.db": /\/folder, to which \S+to-folder\.db leads, is a directory\. Name a file in it\./,
+  "into-missing.db":
+    /missing\/x\.db, to which \S+into-missing\.db leads, is to stand in \S+missing, which is no directory\. Make it/,
+  "file/x.db": /file\/x\.db is to stand in \S+file, which is no directory\. Make it, or name another\./,
+  [`${"n".repeat(300)}.db`]: /n\.db is a longer name than the system takes\. Name another\./,
+  // Its log would have a longer one.
+  [`${"n".repeat(250)}.db`]: /n\.db is a longer name than the system takes\. Name another\./,
+};
+
+function placeOfUnreachable(t: TestContext): string {
+  const { folder } = place(t);
+  symlinkSync("other.db", path.join(folder, "circle.db"));
+  symlinkSync("circle.db", path.join(folder, "other.db"));
+  mkdirSync(path.join(folder, "folder"));
+  symlinkSync("folder", path.join(folder, "to-folder.db"));
+  symlinkSync("missing/x.db", path.join(folder, "into-missing.db"));
+  writeFileSync(path.join(folder, "file"), "");
+  return folder;
+}
+
+test("a path at which no file can stand is told with the cure, whoever is to open it", async (t) => {
+  const folder = placeOfUnreachable(t);
+
+  for (const [name, words] of Object.entries(unreachable)) {
+    const file = path.join(folder, name);
+    const store = sqliteStore({ path: file });
+    for (const writes of [true, false]) assert.match(sqliteFileProblems(file, writes).join("\n"), words);
+    await assert.rejects(store.open([]), (error) => error instanceof StoreSetupError && words.test(error.message));
+    assert.equal(store.walBytes!(), 0);
+  }
+});
+
+const users = "name,email\nAnn,ann@example.com\n";
+
+for (const args of [
+  "",
+  "db check",
+  "db stats",
+  "db backup another.db",
+  "db restore file",
+  "db migrate",
+  "user import file",
+])
+  test(`latchkey ${args} ends with 78 where the path of the database leads in a circle`, (t) => {
+    const folder = placeOfUnreachable(t);
+    writeFileSync(path.join(folder, "file"), users);
+
+    const ended = spawnSync(process.execPath, [command, ...args.split(" ").filter(Boolean)], {
+      cwd: folder,
+      env: { ...process.env, LATCHKEY_PORT: "0", LATCHKEY_DATABASE: "sqlite:circle.db" },
+      encoding: "utf8",
+      // One that serves would not end.
+      timeout: 20_000,
+    });
+
+    assert.match(ended.stderr, /LATCHKEY_DATABASE: \S*circle\.db is a link, and those behind it lead in a circle/);
+    assert.equal(ended.status, 78);
+  });
+
+test("where a link leads to what somebody may not enter, that is told with its path and the cure", (t) => {
+  const { folder } = place(t);
+  const closed = path.join(folder, "closed");
+  mkdirSync(closed);
+  chmodSync(closed, 0o000);
+  chmodSync(folder, 0o755);
+  const link = path.join(folder, "link.db");
+  symlinkSync(path.join("closed", "x.db"), link);
+
+  const told = [link, path.join(closed, "x.db")].map(problemsOf);
+
+  for (const problems of told) {
+    assert.equal(problems.length, 1);
+    assert.match(
+      problems[0]!,
+      /^user \d+ may not enter a directory on the way to \S+\.db \(.*closed\/x\.db.*\)\. Give it/,
+    );
+  }
+});
+
+test("a file that is no database ends the start with 78, and is as it was", (t) => {
+  const { folder, file } = place(t);
+  writeFileSync(file, "no database ".repeat(1000));
+
+  const ended = spawnSync(process.execPath, [command], {
+    cwd: folder,
+    env: { ...process.env, LATCHKEY_PORT: "0", LATCHKEY_DATABASE: `sqlite:${file}` },
+    encoding: "utf8",
+  });
+
+  assert.equal(ended.status, 78);
+  assert.match(ended.stderr, /LATCHKEY_DATABASE: \S+latchkey\.db is no SQLite database\. Name another file/);
+});
+
+test("a start that finds a secret and no database says so, and a first one does not", async (t) => {
+  const { folder, file } = place(t);
+  const first = await errorsOfStart(folder);
+  for (const suffix of ["", "-wal", "-shm"]) rmSync(file + suffix, { force: true });
+
+  const second = await errorsOfStart(folder);
+
+  assert.equal(first, "");
+  assert.ok(second.startsWith(`There is a secret (${path.join(folder, "latchkey.secret")}) and no database`), second);
+  assert.ok(second.includes(file));
+  assert.equal(await errorsOfStart(folder), "");
+});
+
+test("a start that finds a database somebody has used and no secret makes none, and ends with 78", async (t) => {
+  const { folder, file } = place(t);
+  await errorsOfStart(folder);
+  const secret = path.join(folder, "latchkey.secret");
+  renameSync(secret, `${secret}.away`);
+
+  for (const args of [[], ["user", "list"]]) {
+    const ended = spawnSync(process.execPath, [command, ...args], {
+      cwd: folder,
+      env: { ...process.env, LATCHKEY_PORT: "0" },
+      encoding: "utf8",
+      // One that serves would not end.
+      timeout: 10_000,
+    });
+    assert.equal(ended.status, 78, ended.stderr);
+    assert.ok(ended.stderr.includes(`${file} holds accounts, and their secret is not there: ${secret}`), ended.stderr);
+    assert.match(ended.stderr, /openssl rand -base64 48 > /);
+    assert.equal(existsSync(secret), false);
+  }
+
+  renameSync(`${secret}.away`, secret);
+  assert.equal(await errorsOfStart(folder), "");
+});
+
+test("a database that was made and has no account yet gets its secret at the first start", async (t) => {
+  const { folder } = place(t);
+  const made = spawnSync(process.execPath, [command, "db", "migrate"], { cwd: folder, encoding: "utf8" });
+  assert.equal(made.status, 0, made.stderr);
+
+  assert.equal(await errorsOfStart(folder), "");
+  assert.ok(existsSync(path.join(folder, "latchkey.secret")));
+});
+
+/** What a start has said on standard error by the time it serves. */
+async function errorsOfStart(folder: string): Promise<string> {
+  const child = spawn(process.execPath, [command], {
+    cwd: folder,
+    env: {
+      ...process.env,
+      LATCHKEY_PORT: "0",
+      LATCHKEY_LOG: "silent",
+      LATCHKEY_ADMIN_PASSWORD: "of the one that is not there",
+    },
+  });
+  let errors = "";
+  child.stderr.on("data", (chunk) => (errors += String(chunk)));
+  const ended = once(child, "close");
+  await once(child.stdout, "data");
+  child.kill("SIGTERM");
+  await ended;
+  return errors;
+}
+
+test("files of keys that this process cannot reach end the start with 78, and no list of keys is empty for that", (t) => {
+  const { folder } = place(t);
+  const closed = path.join(folder, "closed");
+  mkdirSync(closed);
+  for (const name of ["cert", "key", "keys"]) writeFileSync(path.join(closed, name), "");
+  chmodSync(closed, 0o000);
+  chmodSync(folder, 0o777);
+  const run = (...args: readonly string[]) =>
+    spawnSync(process.execPath, [command, ...args], {
+      cwd: folder,
+      env: {
+        ...process.env,
+        LATCHKEY_PORT: "0",
+        LATCHKEY_TLS_CERT: path.join(closed, "cert"),
+        LATCHKEY_TLS_KEY: path.join(closed, "key"),
+        LATCHKEY_SIGNING_KEYS: path.join(closed, "keys"),
+      },
+      encoding: "utf8",
+      timeout: 20_000,
+      ...(process.getuid!() === 0 ? { uid: nobody } : {}),
+    });
+
+  const [started, listed, added] = [run(), run("key", "list"), run("key", "new")];
+
+  for (const name of ["cert", "key", "keys"])
+    assert.match(started.stderr, new RegExp(`closed/${name} cannot be read \\(EACCES\\)\\. Name`));
+  assert.equal(started.status, 78, started.stderr);
+  assert.match(listed.stderr, /closed\/keys cannot be read \(EACCES\)/);
+  assert.equal(listed.status, 78);
+  assert.match(added.stderr, /closed\/keys\.new cannot be made \(EACCES\)\. Let the user/);
+  assert.equal(added.status, 1);
+});

@@ -1,0 +1,247 @@
+import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { test, type TestContext } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+import { command } from "../harness/command.ts";
+import { freePort } from "../harness/free-port.ts";
+import { startService, type ServiceProcess } from "../harness/service-process.ts";
+
+// `npm run test:workers` kills more of them. What processes hold open is read from Linux's /proc.
+const kills = Number(process.env["WORKER_KILLS"] ?? 4);
+
+/** Longer than any answer takes here, also on a machine that has other things to do. */
+const FOREVER_MS = 5000;
+
+const REPLACED_WITHIN_MS = 2000;
+
+test("a worker that stands still and is killed takes no connection along that is not answered or reset", async () => {
+  await using service = await startWorkers();
+  const [victim] = serving(service);
+
+  process.kill(victim!, "SIGSTOP");
+  // Until then it may take one in.
+  await until(() => /^\d+ \(.*\) T /.test(readFileSync(`/proc/${victim!}/stat`, "utf8")));
+  const asked = Array.from({ length: 20 }, () => ask(service));
+  await wait(100);
+  process.kill(victim!, "SIGKILL");
+
+  assert.deepEqual(new Set(await Promise.all(asked)), new Set(["answered"]));
+});
+
+test(`${kills} workers killed under load leave no client waiting and no descriptor behind, and are replaced within 2 s`, async (t) => {
+  await using service = await startWorkers();
+  const before = descriptors(service.pid).length;
+  const outcomes = { answered: 0, reset: 0, refused: 0, nothing: 0 };
+  let isOver = false;
+  const lanes = Array.from({ length: 8 }, async () => {
+    while (!isOver) outcomes[await ask(service)]++;
+  });
+
+  const begun: number[] = [];
+  const served: number[] = [];
+  for (let killed = 0; killed < kills; killed++) {
+    // One that serves, and every other time the one that is to take its place, while that is starting.
+    const serve = serving(service);
+    const victim = killed % 2 === 0 ? serve[0]! : workersOf(service).find((pid) => !serve.includes(pid))!;
+    process.kill(victim, "SIGKILL");
+    const killedAt = performance.now();
+    await until(() => workersOf(service).filter((pid) => pid !== victim).length === 2);
+    begun.push(performance.now() - killedAt);
+    if (killed % 2 === 0) continue;
+    await until(() => serving(service).length === 2);
+    served.push(performance.now() - killedAt);
+  }
+  await until(() => serving(service).length === 2);
+  isOver = true;
+  await Promise.all(lanes);
+
+  t.diagnostic(`${JSON.stringify(outcomes)}; two served again after ${Math.round(Math.max(...served))} ms at most`);
+  assert.equal(outcomes.nothing + outcomes.refused, 0);
+  assert.ok(outcomes.answered > outcomes.reset);
+  // How long a start itself takes depends on what else the machine does.
+  assert.ok(Math.max(...begun) < REPLACED_WITHIN_MS);
+  await until(() => descriptors(service.pid).length <= before);
+});
+
+test("a port that was drawn stays the same, also when all workers die at once", async () => {
+  await using service = await startWorkers("0");
+  const victims = serving(service);
+
+  for (const victim of victims) process.kill(victim, "SIGKILL");
+  await until(() => serving(service).length === 2);
+
+  assert.equal(await ask(service), "answered");
+});
+
+test("where the only worker that serves dies while the next one starts, a drawn port stays, and no config file is blamed", async (t) => {
+  const service = await startConfigured(t, 0);
+
+  await until(() => workersOf(service).length === 2);
+  for (const victim of serving(service)) process.kill(victim, "SIGKILL");
+  await until(() => serving(service).length === 2);
+
+  assert.equal(await ask(service), "answered");
+  assert.doesNotMatch(service.said, /config file/);
+});
+
+test("a worker that stands still when it is to be replaced is ended 15 s later", async () => {
+  await using service = await startWorkers();
+  const [still] = serving(service);
+  process.kill(still!, "SIGSTOP");
+
+  process.kill(service.pid, "SIGHUP");
+  await until(() => serving(service).filter((pid) => pid !== still).length === 2);
+  assert.ok(workersOf(service).includes(still!));
+  await until(() => !workersOf(service).includes(still!));
+  await until(() => serving(service).length === 2);
+});
+
+test("workers that find another port in the config file do not serve there, and the reason is told", async (t) => {
+  const ports = [await freePort(), await freePort()] as const;
+  const service = await startConfigured(t, ports[0]);
+  await until(() => serving(service).length === 2);
+
+  service.configure(ports[1]);
+  process.kill(service.pid, "SIGHUP");
+  const told = new RegExp(`has the port ${ports[1]} now, and the others serve on ${ports[0]}`);
+  await until(() => told.test(service.said));
+  service.said = "";
+  process.kill(serving(service)[0]!, "SIGKILL");
+  await until(() => told.test(service.said));
+
+  assert.equal(await ask(service), "answered");
+  service.configure(ports[0]);
+  await until(() => serving(service).length === 2);
+});
+
+test("where the secret goes away, those that serve keep theirs, and no worker starts with another", async () => {
+  await using service = await startWorkers();
+  const secret = path.join(path.dirname(service.file), "latchkey.secret");
+  renameSync(secret, `${secret}.away`);
+
+  const [victim, left] = serving(service);
+  process.kill(victim!, "SIGKILL");
+  const next = (): number | undefined => workersOf(service).find((pid) => pid !== victim && pid !== left);
+  await until(() => next() !== undefined);
+  const starting = next()!;
+  await until(() => !workersOf(service).includes(starting) || serving(service).includes(starting));
+
+  assert.deepEqual(serving(service), [left]);
+  assert.equal(existsSync(secret), false);
+  renameSync(`${secret}.away`, secret);
+  await until(() => serving(service).length === 2);
+});
+
+test("a second start on the port is refused, and harms nobody", async () => {
+  await using service = await startWorkers();
+
+  const { status, stderr } = spawnSync(process.execPath, [command], {
+    env: {
+      ...process.env,
+      LATCHKEY_DATABASE: "sqlite::memory:",
+      LATCHKEY_SECRET: "of thirty-two characters or more",
+      LATCHKEY_PORT: new URL(service.address).port,
+    },
+    encoding: "utf8",
+  });
+
+  assert.equal(status, 1);
+  assert.match(stderr, /Another program listens on/);
+  assert.equal(await ask(service), "answered");
+});
+
+async function startWorkers(port?: string): Promise<ServiceProcess> {
+  const LATCHKEY_PORT = port ?? String(await freePort());
+  const service = await startService({ LATCHKEY_WORKERS: "2", LATCHKEY_PORT });
+  await until(() => serving(service).length === 2);
+  return service;
+}
+
+/** Two workers whose port stands in a config file, and what they have told on standard error. */
+async function startConfigured(
+  t: TestContext,
+  port: number,
+): Promise<Pick<ServiceProcess, "pid" | "address"> & { said: string; configure(port: number): void }> {
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-ports-"));
+  const configure = (port: number): void =>
+    writeFileSync(
+      path.join(folder, "latchkey.config.mjs"),
+      `export default { settings: { port: ${port}, workers: 2 } }`,
+    );
+  configure(port);
+  const child = spawn(process.execPath, [command], { cwd: folder });
+  t.after(async () => {
+    child.kill("SIGTERM");
+    if (child.exitCode === null) await once(child, "exit");
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const service = { pid: child.pid!, address: "", said: "", configure };
+  child.stderr.on("data", (chunk) => (service.said += String(chunk)));
+  const [banner] = (await once(child.stdout, "data")) as [Buffer];
+  service.address = /http:\/\/[\d.:]+/.exec(String(banner))![0];
+  return service;
+}
+
+/** One request over a connection of its own. */
+function ask({ address }: Pick<ServiceProcess, "address">): Promise<"answered" | "reset" | "refused" | "nothing"> {
+  const { hostname, port } = new URL(address);
+  return new Promise((resolve) => {
+    const socket = connect(Number(port), hostname);
+    const timer = setTimeout(() => end("nothing"), FOREVER_MS);
+    const end = (outcome: "answered" | "reset" | "refused" | "nothing"): void => {
+      clearTimeout(timer);
+      socket.destroy();
+      resolve(outcome);
+    };
+    socket.on("data", () => end("answered"));
+    socket.on("error", (error: NodeJS.ErrnoException) => end(error.code === "ECONNREFUSED" ? "refused" : "reset"));
+    socket.on("close", () => end("reset"));
+    socket.write("GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+  });
+}
+
+function workersOf({ pid }: Pick<ServiceProcess, "pid">): number[] {
+  const { stdout } = spawnSync("pgrep", ["-P", String(pid)], { encoding: "utf8" });
+  return stdout.split("\n").filter(Boolean).map(Number);
+}
+
+/** The workers that have the socket of the port. */
+function serving(service: Pick<ServiceProcess, "pid" | "address">): number[] {
+  const port = Number(new URL(service.address).port).toString(16).toUpperCase().padStart(4, "0");
+  const listening = new RegExp(String.raw`^ *\d+: \w+:${port} \w+:0000 0A (?:\S+ +){5,6}?(\d+) `, "m");
+  const inode = listening.exec(readFileSync("/proc/net/tcp", "utf8"))?.[1];
+  return workersOf(service).filter((pid) => descriptors(pid).includes(`socket:[${inode}]`));
+}
+
+/** What a process holds open; nothing where it has just ended. */
+function descriptors(pid: number): string[] {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).flatMap((name) => {
+      try {
+        return [readlinkSync(`/proc/${pid}/fd/${name}`)];
+      } catch {
+        return [];
+      }
+    });
+  } catch {
+    return [];
+  }
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await wait(20);
+}

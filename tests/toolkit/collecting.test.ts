@@ -1,0 +1,44 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setImmediate as nextRound } from "node:timers/promises";
+import { getHeapSpaceStatistics } from "node:v8";
+import { anyone, createService, defineEndpoint } from "../../src/door/index.ts";
+import { sqliteStore } from "../../src/door/stores.ts";
+
+function oldBytes(): number {
+  return getHeapSpaceStatistics().find((space) => space.space_name === "old_space")!.space_used_size;
+}
+
+test("what has been answered is not kept by what came before it, also where all wait for something", async (t) => {
+  const waits = defineEndpoint({
+    method: "GET",
+    path: "/waits",
+    access: anyone,
+    handle: () => nextRound({ status: 200 }),
+  });
+  const service = await createService({ store: sqliteStore({ path: ":memory:" }), endpoints: [waits] });
+  t.after(() => service.close());
+  const ask = () =>
+    service.respond({
+      method: "GET",
+      target: "/waits",
+      rawHeaders: ["Host", "api.example"],
+      peer: "127.0.0.1",
+      encrypted: false,
+      readBody: async () => Buffer.alloc(0),
+    });
+  const serve = async (count: number): Promise<void> => {
+    let left = count;
+    const client = async (): Promise<void> => {
+      while (left-- > 0) assert.equal((await ask()).status, 200);
+    };
+    await Promise.all(Array.from({ length: 64 }, client));
+  };
+
+  await serve(20_000);
+  const before = oldBytes();
+  await serve(20_000);
+
+  // What a request takes is some kilobytes.
+  assert.ok((oldBytes() - before) / 20_000 < 500, `${(oldBytes() - before) / 20_000} bytes of each request are kept`);
+});

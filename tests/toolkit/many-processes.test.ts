@@ -1,0 +1,97 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { bearer, endings, startProcesses, watchEnding, type Processes } from "../harness/many-processes.ts";
+import { startPostgres, type TestServer } from "../harness/postgres.ts";
+
+let postgres: TestServer;
+before(async () => void (postgres = await startPostgres()));
+after(() => postgres.stop());
+
+/** How long an ended access token may go on elsewhere. */
+const engines = [
+  { engine: "SQLite", database: async () => undefined, worstMs: 0 },
+  { engine: "PostgreSQL", database: () => postgres.makeDatabase(), worstMs: 1000 },
+];
+
+for (const { engine, database, worstMs } of engines) {
+  describe(`three processes on one ${engine}`, () => {
+    let processes: Processes;
+    before(async () => void (processes = await startProcesses(await database())));
+    after(() => processes[Symbol.asyncDispose]());
+
+    test("a hundred refreshes of one token at once give one child, byte for byte, and nobody is logged out", async () => {
+      const { refresh } = await processes.user();
+
+      const answers = await Promise.all(
+        Array.from({ length: 100 }, (_, at) =>
+          processes.ask(at % 3, "POST", "/api/token/refresh/", { body: { refresh } }),
+        ),
+      );
+
+      assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
+      const children = new Set(answers.map(({ json }) => json.refresh as string));
+      assert.equal(children.size, 1);
+      const access = [...new Set(answers.map(({ json }) => json.access as string))];
+      for (const [at, each] of access.entries())
+        assert.equal(
+          (await processes.ask(at % 3, "GET", "/protected/", { headers: bearer({ access: each }) })).status,
+          200,
+        );
+      const [child] = children;
+      const next = await processes.ask(2, "POST", "/api/token/refresh/", { body: { refresh: child } });
+      assert.equal(next.status, 200);
+    });
+
+    for (const ending of Object.keys(endings)) {
+      test(`${ending} is seen by the others ${worstMs === 0 ? "at once" : "within a second"}`, async () => {
+        const { delayMs, answered } = await watchEnding(processes, ending);
+
+        if (worstMs === 0) assert.equal(answered, 0);
+        else assert.ok(delayMs < worstMs, `${delayMs} ms`);
+      });
+    }
+
+    test("a session that begins at one is listed at another and ended at the third", async () => {
+      const { id, username, password } = await processes.user();
+      const begun = await processes.ask(0, "POST", "/api/session/", { body: { username, password } });
+      const headers = { cookie: begun.headers.getSetCookie()[0]!.split(";")[0]! };
+
+      const listed = await processes.ask(1, "GET", `/users/${id}/sessions`, { headers });
+      const ended = await processes.ask(2, "DELETE", `/users/${id}/sessions`, { headers: processes.admin });
+
+      assert.deepEqual([listed.json.length, listed.json[0].current, ended.status], [1, true, 204]);
+      for (const which of [0, 1, 2])
+        assert.equal((await processes.ask(which, "GET", "/protected/", { headers })).status, 401);
+    });
+
+    test("one key that is sent to all of them at once has one effect", async () => {
+      const user = await processes.user();
+      const headers = { ...bearer(user), "idempotency-key": `once-on-${engine}` };
+
+      const answers = await Promise.all(
+        Array.from({ length: 9 }, (_, at) => processes.ask(at % 3, "POST", "/orders", { headers, body: {} })),
+      );
+
+      assert.deepEqual([...new Set(answers.map(({ status }) => status))], [201]);
+      assert.equal(new Set(answers.map(({ json }) => json.id as number)).size, 1);
+      assert.equal(answers.filter((answer) => answer.headers.get("idempotency-replayed") === "true").length, 8);
+      assert.equal((await processes.ask(1, "GET", "/orders", { headers: bearer(user) })).json.length, 1);
+    });
+
+    // The last one: after it this address has guessed too often.
+    test("guesses are counted over all of them, and what was living goes on", async () => {
+      const user = await processes.user();
+      const guess = (which: number, password: string) =>
+        processes.ask(which, "POST", "/api/token/", { body: { username: user.username, password } });
+
+      for (let at = 0; at < 10; at++) assert.equal((await guess(at % 3, `wrong password ${at}`)).status, 401);
+
+      for (const which of [0, 1, 2]) {
+        const refused = await guess(which, user.password);
+        assert.equal(refused.status, 429);
+        assert.ok(Number(refused.headers.get("retry-after")) > 0);
+        assert.equal((await processes.ask(which, "GET", "/protected/", { headers: bearer(user) })).status, 200);
+      }
+    });
+  });
+}

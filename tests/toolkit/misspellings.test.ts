@@ -1,0 +1,165 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { after, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { placeOfOptions, signatures } from "../harness/signatures.ts";
+import { slips, type Slip } from "../harness/slips.ts";
+
+const root = path.join(import.meta.dirname, "../..");
+const folder = mkdtempSync(path.join(tmpdir(), "latchkey-slips-"));
+const file = path.join(folder, "slips.ts");
+after(() => rmSync(folder, { recursive: true }));
+
+/** The modules that the package gives, as its source. */
+const doors = Object.entries(exportsOf(path.join(root, "package.json"))).map(([door, { default: built }]) => ({
+  door,
+  source: path.join(root, built.replace("./dist/", "src/").replace(/\.js$/, ".ts")),
+}));
+const given = await Promise.all(
+  doors.map(async ({ door, source }) => ({ door, source, module: (await import(source)) as Record<string, unknown> })),
+);
+const values = given.flatMap(({ source, module }) =>
+  Object.keys(module).map((name) => ({ source, name, value: module[name] })),
+);
+/** A name may stand behind several doors. */
+const named = new Map(values.map((each) => [each.name, each]));
+
+function exportsOf(file: string): Readonly<Record<string, { readonly default: string }>> {
+  const { exports } = JSON.parse(readFileSync(file, "utf8")) as { exports: Record<string, { default: string }> };
+  return Object.fromEntries(Object.entries(exports).filter(([, { default: built }]) => built !== undefined));
+}
+
+const head = `${given
+  .map(
+    ({ source }) =>
+      `import { ${[...named.values()]
+        .filter((each) => each.source === source)
+        .map(({ name }) => name)
+        .join(", ")} } from ${JSON.stringify(source)};`,
+  )
+  .join("\n")}
+import type { ServiceOptions } from ${JSON.stringify(path.join(root, "src/door/index.ts"))};
+import type { Kind, Mount, StandardSchema } from ${JSON.stringify(path.join(root, "src/door/resources.ts"))};
+import type { ConfigFile } from ${JSON.stringify(path.join(root, "src/service/service.ts"))};
+void [${[...named.keys()].join(", ")}];
+const people = accounts();
+const secret = new Secret("a secret of 32 characters or more.");
+const store = sqliteStore({ path: ":memory:" });
+const observe = (): void => undefined;
+const never = (): never => ({}) as never;
+const schema: StandardSchema<string> = { "~standard": { version: 1, vendor: "own", validate: (value) => ({ value }) } };
+void [people, secret, store, observe, never, schema];
+const authors = defineResource({ name: "author", fields: { name: text() } });
+const books = defineResource({ name: "book", fields: { title: text(), owner_id: integer() } });
+const phone: Kind<string> = { name: "phone", parse: String, parseText: String, schema: {}, column: { type: "text" } };
+const start = async (mounts: readonly Mount[], options: Omit<ServiceOptions, "store" | "mounts"> = {}): Promise<void> => (await createService({ store: sqliteStore({ path: ":memory:" }), mounts, ...options })).close();
+const write = async (mounted: Mount, action = ""): Promise<void> => {
+  const faults: unknown[] = [];
+  const service = await createService({ store: sqliteStore({ path: ":memory:" }), mounts: [mounted], observe: (seen) => void ("error" in seen && faults.push(seen.error)) });
+  const request = new Request("http://127.0.0.1" + mounted.resource.path + action, { method: "POST", body: action === "" ? '{"title":"a","owner_id":1}' : "{}", headers: { "content-type": "application/json" } });
+  const { status } = await service.fetch(request, { peer: "127.0.0.1" });
+  await service.close();
+  if (status === 500) throw faults[0];
+};
+const readConfig = (config: ConfigFile): void => void readSettings({}, config);
+void [authors, books, phone, start, write, readConfig];
+`;
+const firstLine = head.split("\n").length;
+writeFileSync(
+  file,
+  `${head}${slips.map(({ code }, at) => `export const slip${at} = (): unknown => ${code};`).join("\n")}\n`,
+);
+const configuration = {
+  extends: path.join(root, "tsconfig.json"),
+  compilerOptions: {
+    typeRoots: [path.join(root, "node_modules/@types")],
+    paths: {},
+    rewriteRelativeImportExtensions: false,
+  },
+  include: [],
+  files: [file],
+};
+writeFileSync(path.join(folder, "package.json"), '{"type":"module"}');
+writeFileSync(path.join(folder, "tsconfig.json"), JSON.stringify(configuration));
+
+/** What the compiler says of each slip, by its line. */
+async function compile(): Promise<ReadonlyMap<number, string>> {
+  const told = await new Promise<string>((resolve) => {
+    const tsc = path.join(root, "node_modules/.bin/tsc");
+    execFile(tsc, ["-p", folder, "--pretty", "false"], { cwd: folder, maxBuffer: 1 << 24 }, (_, output) =>
+      resolve(output),
+    );
+  });
+  const messages = new Map<number, string>();
+  let line = -1;
+  for (const each of told.split("\n")) {
+    const start = /^slips\.ts\((\d+),\d+\): error TS\d+: (.*)$/.exec(each);
+    if (start !== null) line = Number(start[1]) - firstLine;
+    const text = start === null ? each : start[2]!;
+    if (text !== "") messages.set(line, messages.has(line) ? `${messages.get(line)}\n${text}` : text);
+  }
+  return messages;
+}
+
+// The terminal of somebody who made one slip shows all of it at once. Of what a function gives, the compiler tells the whole way to the value.
+const LONGEST = 800;
+const LONGEST_WAY = 1600;
+
+test("what is misspelt does not compile, and the message is short and has the word", async () => {
+  const messages = await compile();
+
+  assert.deepEqual(
+    slips.flatMap((slip, at) => wrongMessage(slip, messages.get(at)) ?? []),
+    [],
+  );
+  assert.deepEqual(
+    [...messages].filter(([at]) => slips[at] === undefined),
+    [],
+    "nothing else is wrong",
+  );
+});
+
+function wrongMessage({ code, compiled }: Slip, message: string | undefined): string | null {
+  if (compiled === null) return message === undefined ? null : `${code} is told: ${message}`;
+  if (message === undefined) return `${code} compiles`;
+  if (!compiled.test(message)) return `${code} is told otherwise: ${message}`;
+  if (message.length > (code.startsWith("write(") ? LONGEST_WAY : LONGEST))
+    return `${code} is told at length: ${message}`;
+  return /Symbol|import\("/.test(message) ? `${code} is told with inner names: ${message}` : null;
+}
+
+test("what is misspelt does not start, and the message has the nearest name", async () => {
+  const module = (await import(pathToFileURL(file).href)) as Readonly<Record<string, () => unknown>>;
+  const wrong: string[] = [];
+
+  for (const [at, { code, started }] of slips.entries()) {
+    if (started === null) continue;
+    const told: unknown = await attempt(module[`slip${at}`]!).then(
+      () => "it starts",
+      (thrown: unknown) => (thrown instanceof Error ? thrown.message : "it throws what is no error"),
+    );
+    if (!started.test(String(told))) wrong.push(`${code}: ${String(told)}`);
+  }
+
+  assert.deepEqual(wrong, []);
+});
+
+test("whatever the doors give that takes options is misspelt here", () => {
+  const configurable = signatures().filter((each) => placeOfOptions(each) !== -1);
+  const forgotten = configurable.filter(
+    ({ name }) => !slips.some(({ code }) => new RegExp(`\\b${name}\\(`).test(code)),
+  );
+
+  assert.ok(configurable.length > 60, `${configurable.length} are found`);
+  assert.deepEqual(
+    forgotten.map(({ name }) => name),
+    [],
+  );
+});
+
+async function attempt(run: () => unknown): Promise<unknown> {
+  return run();
+}

@@ -1,0 +1,147 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { test, type TestContext } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+import { rateLimits, type RateLimit } from "../../src/door/features.ts";
+import { anyone, createService, defineResource, mount, text } from "../../src/door/index.ts";
+import { sqliteStore } from "../../src/door/stores.ts";
+import { requestCountsCollection } from "../../src/features/rate-limit/counter.ts";
+import { serve, type API } from "../harness/serve.ts";
+
+const of = (limit: Partial<RateLimit>): RateLimit => ({
+  name: "few",
+  by: "user",
+  limit: 3,
+  windowSeconds: 60,
+  ...limit,
+});
+
+async function limited(t: TestContext, limits: readonly RateLimit[], fields = false): Promise<API> {
+  return serve(t, { config: { features: [rateLimits({ limits, fields })] } });
+}
+
+async function statuses(times: number, ask: () => Promise<{ readonly status: number }>): Promise<readonly number[]> {
+  const all: number[] = [];
+  for (let at = 0; at < times; at++) all.push((await ask()).status);
+  return all;
+}
+
+test("a user who asks too often gets 429 with Retry-After, and others go on", async (t) => {
+  const api = await limited(t, [of({ at: ["/users"] })]);
+  const [ann, bob] = [await api.user("Ann"), await api.user("Bob")];
+  api.clock.turn(120);
+
+  assert.deepEqual(await statuses(4, () => api.get("/users", ann.headers)), [200, 200, 200, 429]);
+
+  const refused = await api.get("/users", ann.headers);
+  assert.equal(refused.json.code, "too_many_requests");
+  assert.equal(refused.json.detail, "The limit few is used up: 3 requests in 60 seconds.");
+  assert.match(refused.headers.get("retry-after")!, /^[1-9]\d?$/);
+  assert.equal(refused.headers.get("ratelimit"), null);
+  assert.equal((await api.get("/users", bob.headers)).status, 200);
+  // Another endpoint is not in the scope.
+  assert.equal((await api.get(`/users/${ann.id}`, ann.headers)).status, 200);
+  api.clock.turn(Number(refused.headers.get("retry-after")));
+  assert.equal((await api.get("/users", ann.headers)).status, 200);
+  assert.equal((await api.get("/problems/too_many_requests")).status, 200);
+});
+
+test("what is refused before is told before: a wrong path, method, credential and an address that is too busy", async (t) => {
+  const api = await limited(t, [of({ name: "address", by: "address", limit: 5 })]);
+
+  assert.deepEqual([(await api.get("/nowhere")).status, (await api.delete("/users")).status], [404, 405]);
+  const wrong = { authorization: `Basic ${btoa("admin:wrong")}` };
+  assert.deepEqual(await statuses(5, () => api.get("/users", wrong)), [401, 401, 401, 401, 401]);
+  // Before the hash of a sixth.
+  assert.equal((await api.get("/users", wrong)).json.code, "too_many_requests");
+  assert.equal((await api.post("/api/token/", { username: "admin", password: "x" })).json.code, "too_many_requests");
+  assert.equal((await api.get("/livez")).status, 200);
+  assert.equal((await api.get("/openapi.json")).status, 200);
+});
+
+test("what is not allowed counts all the same, and 429 comes before 403", async (t) => {
+  const api = await limited(t, [of({ at: ["GET /metrics"] })]);
+  const ann = await api.user("Ann");
+
+  assert.deepEqual(await statuses(4, () => api.get("/metrics", ann.headers)), [403, 403, 403, 429]);
+});
+
+test("a resource with its actions is a scope, and so are some kinds of calls", async (t) => {
+  const notes = defineResource({ name: "note", fields: { body: text() } });
+  const limits = [of({ by: "caller", at: [notes], actions: ["create"] })];
+  const mounts = [mount(notes, { permission: anyone })];
+  const api = await serve(t, { config: { mounts, features: [rateLimits({ limits })] } });
+
+  assert.deepEqual(await statuses(4, () => api.post("/notes", { body: "a" })), [201, 201, 201, 429]);
+  assert.equal((await api.get("/notes")).status, 200);
+  assert.equal((await api.post("/notes", { body: "a" }, api.admin)).status, 201);
+});
+
+test("each credential of a user has a count of its own, and a function counts whatever it likes", async (t) => {
+  const byQuery = of({ name: "own", by: ({ call }) => call.query || null, at: ["/users"], limit: 1 });
+  const api = await limited(t, [of({ by: "credential", at: ["/protected/"] }), byQuery]);
+  const ann = await api.user("Ann");
+  const { token } = (await api.post(`/users/${ann.id}/token`, undefined, ann.headers)).json;
+
+  assert.deepEqual(await statuses(4, () => api.get("/protected/", ann.headers)), [200, 200, 200, 429]);
+  assert.equal((await api.get("/protected/", { authorization: `Token ${token}` })).status, 200);
+  assert.deepEqual(await statuses(2, () => api.get("/users?limit=1", ann.headers)), [200, 429]);
+  assert.deepEqual(await statuses(2, () => api.get("/users", ann.headers)), [200, 200]);
+});
+
+test("answers say what is left where that is wanted, and refusals too; a page that anyone may keep does not", async (t) => {
+  const limits = [of({ name: "burst", by: "address", limit: 3, windowSeconds: 10 }), of({ limit: 2 })];
+  const api = await limited(t, limits, true);
+
+  const first = await api.get("/users", api.admin);
+  assert.equal(first.headers.get("ratelimit-policy"), '"burst";q=3;w=10, "few";q=2;w=60');
+  assert.match(first.headers.get("ratelimit")!, /^"burst";r=2;t=\d+, "few";r=1;t=\d+$/);
+  await api.get("/users", api.admin);
+  const refused = await api.get("/users", api.admin);
+  assert.equal(refused.status, 429);
+  assert.match(refused.headers.get("ratelimit")!, /"few";r=0;t=\d+/);
+  assert.equal((await api.get("/openapi.json")).headers.get("ratelimit"), null);
+});
+
+test("processes that share a store share a limit", async (t) => {
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-limits-"));
+  const notes = defineResource({ name: "note", fields: { body: text() } });
+  const start = async () => {
+    const service = await createService({
+      store: sqliteStore({ path: path.join(folder, "a.db") }),
+      mounts: [mount(notes, { permission: anyone })],
+      features: [rateLimits({ exchangeMs: 10, limits: [of({ by: "address", limit: 10, windowSeconds: 3600 })] })],
+    });
+    t.after(() => service.close());
+    const ask = () => service.fetch(new Request("http://localhost/notes"), { peer: "192.0.2.7" });
+    const isTold = { column: "count", operator: "gte", value: 10 } as const;
+    return { ask, told: () => service.store.count(requestCountsCollection, isTold) };
+  };
+  const [here, there] = [await start(), await start()];
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+
+  assert.ok((await statuses(10, here.ask)).every((status) => status === 200));
+  while ((await here.told()) === 0) await wait(5);
+
+  assert.equal((await there.ask()).status, 429);
+});
+
+const slips: readonly (readonly [limit: object, told: RegExp])[] = [
+  [{ limt: 3 }, /limits\[0\]: there is no option limt; did you mean limit\?/],
+  [{ by: "ip" }, /limits\[0\]: by is 'ip'; it has to be/],
+  [{ limit: 0 }, /limits\[0\]: limit is 0; it has to be a whole number from 1/],
+  [{ windowSeconds: 0.5 }, /limits\[0\]: windowSeconds is 0.5/],
+  [{ actions: ["lst"] }, /limits\[0\]: actions is a list; 'lst' stands there; .*did you mean list\?/],
+  [{ at: ["/usrs"] }, /the limit few is for \/usrs, which is not served; did you mean \/users\?/],
+];
+
+for (const [slip, told] of slips)
+  test(`a limit that is declared wrong does not start: ${Object.keys(slip).join()}`, async (t) => {
+    await assert.rejects(limited(t, [of(slip)]), told);
+  });
+
+test("two limits of one name do not start", async (t) => {
+  await assert.rejects(limited(t, [of({}), of({})]), /limits\[1\]: the name is there twice; rename one/);
+});

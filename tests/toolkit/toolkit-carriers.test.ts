@@ -1,0 +1,227 @@
+import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
+import { test, type TestContext } from "node:test";
+import { consolePages, documentation } from "../../src/door/features.ts";
+import {
+  accepted,
+  anyone,
+  authenticated,
+  createService,
+  defineEndpoint,
+  defineResource,
+  integer,
+  mount,
+  rejected,
+  Secret,
+  text,
+  type Identity,
+  type Scheme,
+} from "../../src/door/index.ts";
+import type { Observation } from "../../src/door/ops.ts";
+import { sqliteStore } from "../../src/door/stores.ts";
+import { certifyScheme } from "../../src/testing/testing.ts";
+
+const identity: Identity = { id: 7, username: "ada", role: "user", scheme: "ticket", scopes: null, expiresAt: null };
+const good = new Secret("good-ticket");
+const ticket: Scheme = {
+  name: "ticket",
+  carriers: [{ in: "query", name: "ticket" }],
+  authenticate: (credential) => (good.equals(credential) ? accepted(identity) : rejected("forged")),
+};
+
+const notes = defineResource({
+  name: "note",
+  fields: { body: text({ maxLength: 100 }), stars: integer({ default: 0 }) },
+  filters: { body: ["eq"] },
+  sorts: ["body"],
+});
+const page = defineEndpoint({
+  method: "GET",
+  path: "/page",
+  access: anyone,
+  query: "read",
+  handle: (context) => ({
+    status: 200,
+    body: { kind: "data", value: { parameters: context.parameters().map((each) => each.join("=")) }, element: "page" },
+    cache: "public",
+  }),
+});
+const login = defineEndpoint({ method: "GET", path: "/login", access: "open", handle: () => ({ status: 204 }) });
+
+async function start(t: TestContext, schemes: readonly Scheme[] = [ticket]) {
+  const observed: Observation[] = [];
+  const service = await createService({
+    store: sqliteStore({ path: ":memory:" }),
+    schemes,
+    mounts: [mount(notes, { permission: authenticated })],
+    endpoints: [page, login],
+    features: [consolePages({ title: "Notes" }), documentation({ title: "Notes", version: "1" })],
+    observe: (observation) => void observed.push(observation),
+  });
+  t.after(() => service.close());
+  const ask = async (path: string, init: RequestInit = {}) => {
+    const response = await service.fetch(new Request(`http://localhost${path}`, init), { peer: "127.0.0.1" });
+    return { status: response.status, headers: response.headers, text: await response.text() };
+  };
+  return { ask, observed };
+}
+
+const post = (body: unknown): RequestInit => ({
+  method: "POST",
+  headers: { "content-type": "application/json" },
+  body: typeof body === "string" ? body : JSON.stringify(body),
+});
+
+test("a credential in the query is taken, and is no parameter", async (t) => {
+  const { ask } = await start(t);
+
+  assert.equal((await ask("/notes")).status, 403);
+  assert.equal((await ask("/notes?ticket=good-ticket")).status, 200);
+  assert.equal((await ask("/notes?ticket=good-tickets")).status, 403);
+  assert.equal((await ask("/notes?tick%65t=good%2Dticket&limit=1")).status, 200);
+  assert.equal((await ask("/notes/1?ticket=good-ticket")).status, 404);
+  assert.equal((await ask("/notes?ticket=good-ticket&other=1")).status, 400);
+  assert.equal((await ask("/page?a=1&ticket=good-ticket&b=2")).text, '{"parameters":["a=1","b=2"]}');
+});
+
+test("given twice it is refused, and so is one that cannot be read; an empty one is none", async (t) => {
+  const { ask } = await start(t);
+
+  for (const [query, status, code] of [
+    ["ticket=good-ticket&ticket=good-ticket", 400, "duplicate_credentials"],
+    ["ticket=%ff", 403, "authentication_failed"],
+    ["ticket=%", 403, "authentication_failed"],
+    ["ticket=", 403, "authentication_failed"],
+    [`ticket=${"x".repeat(7000)}`, 403, "authentication_failed"],
+  ] as const) {
+    const answer = await ask(`/notes?${query}`);
+    assert.deepEqual([answer.status, JSON.parse(answer.text).code], [status, code], query.slice(0, 40));
+  }
+  assert.equal((await ask("/page?ticket=")).status, 200);
+});
+
+test("an open endpoint knows no such parameter, and tells its name alone", async (t) => {
+  const { ask } = await start(t);
+
+  const refused = await ask("/login?ticket=good-ticket");
+
+  assert.equal(refused.status, 400);
+  assert.match(refused.text, /"pointer":"\?ticket","code":"unknown_parameter"/);
+  assert.ok(!refused.text.includes("good-ticket"));
+});
+
+test("an address with a credential in it is kept by no shared cache, and stands in no link, log or answer", async (t) => {
+  const { ask, observed } = await start(t);
+  for (const body of ["a", "b", "c"]) {
+    const made = await ask("/notes?ticket=good-ticket", post({ body }));
+    assert.match(made.headers.get("location")!, /^\/notes\/\d$/);
+  }
+
+  const answers = [
+    await ask("/notes?limit=1&ticket=good-ticket&sort=-body"),
+    await ask("/notes?ticket=good-ticket&limit=x"),
+    await ask("/notes?ticket=bad-ticket"),
+    await ask("/notes?ticket=good-ticket", { headers: { accept: "text/html" } }),
+    await ask("/notes?ticket=bad-ticket", { headers: { accept: "text/html" } }),
+  ];
+
+  assert.match(answers[0]!.headers.get("link")!, /<\/notes\?limit=1&sort=-body>; rel="first"/);
+  for (const { headers, text: told } of answers)
+    for (const secret of ["good-ticket", "bad-ticket"])
+      assert.ok(![...headers].flat().concat(told, JSON.stringify(observed)).join().includes(secret));
+  assert.equal((await ask("/page")).headers.get("cache-control"), "public, no-cache");
+  assert.equal((await ask("/page?ticket=good-ticket")).headers.get("cache-control"), "private, no-cache");
+  const { headers } = await ask("/notes?ticket=good-ticket");
+  assert.equal(headers.get("cache-control"), "private, no-cache");
+  assert.ok(observed.some((each) => each.kind === "request" && each.path === "/notes" && each.scheme === "ticket"));
+});
+
+test("the API's documentation says where it travels", async (t) => {
+  const { ask } = await start(t);
+
+  const { components } = JSON.parse((await ask("/openapi.json")).text);
+
+  const { type, in: place, name } = components.securitySchemes.ticket;
+  assert.deepEqual({ type, place, name }, { type: "apiKey", place: "query", name: "ticket" });
+});
+
+for (const [name, told] of [
+  ["limit", /the parameter limit has a meaning already/],
+  ["body", /the parameter body is a credential, and a filter of \/notes/],
+] as const)
+  test(`a credential cannot be called as the parameter ${name} is`, async (t) => {
+    await assert.rejects(start(t, [{ ...ticket, carriers: [{ in: "query", name }] }]), told);
+  });
+
+const key = new Secret("what both sides know, and nobody else");
+const macOf = (body: string | Uint8Array) => createHmac("sha256", key.reveal()).update(body).digest("hex");
+const signer: Scheme = {
+  name: "signed",
+  carriers: [{ in: "header", name: "X-Signature" }],
+  readsBody: true,
+  async authenticate(credential, call) {
+    if (!/^[0-9a-f]{64}$/.test(credential)) return rejected("malformed");
+    if (!new Secret(macOf(await call.octets())).equals(credential)) return rejected("forged");
+    return accepted({ ...identity, scheme: "signed" });
+  },
+};
+
+test("a signed body is read once, and then like every body", async (t) => {
+  const { ask } = await start(t, [signer]);
+  const signed = (body: string, signature = macOf(body)): RequestInit => {
+    const init = post(body);
+    return { ...init, headers: { ...init.headers, "x-signature": signature } };
+  };
+
+  assert.equal((await ask("/notes", signed('{"body":"a"}'))).status, 201);
+  assert.equal((await ask("/notes", signed('{"body":"b"}', macOf('{"body":"a"}')))).status, 403);
+  assert.equal((await ask("/notes", signed("{"))).status, 400);
+  // An endpoint that reads no body has none to sign.
+  assert.equal((await ask("/notes/1", { headers: { "x-signature": macOf("") } })).status, 200);
+});
+
+test("a body beyond the limit is 413 before anybody is known, and one without a signature is not read", async (t) => {
+  const { ask } = await start(t, [signer]);
+  const large = JSON.stringify({ body: "x".repeat(1024 * 1024) });
+  let pulled = 0;
+  const endless = () =>
+    new ReadableStream({
+      pull(controller) {
+        pulled++;
+        controller.enqueue(new Uint8Array(65_536));
+      },
+    });
+  const send = (signature: Record<string, string>) =>
+    ask("/notes", {
+      method: "POST",
+      headers: { "content-type": "application/json", ...signature },
+      body: endless(),
+      duplex: "half",
+    });
+
+  assert.equal((await ask("/notes", { ...post(large), headers: { "x-signature": macOf(large) } })).status, 413);
+  assert.equal((await send({ "x-signature": macOf("") })).status, 413);
+  const before = pulled;
+  assert.equal((await send({ "x-signature": "malformed" })).status, 403);
+  assert.equal((await send({})).status, 403);
+  assert.ok(pulled - before <= 4, String(pulled - before));
+});
+
+test("a scheme that looks at the body without saying so is a fault", async (t) => {
+  const { ask, observed } = await start(t, [{ ...signer, readsBody: false }]);
+
+  const answer = await ask("/notes", { ...post("{}"), headers: { "x-signature": macOf("{}") } });
+
+  assert.equal(answer.status, 500);
+  assert.ok(observed.some((each) => each.kind === "fault" && /readsBody: true/.test(String(each.error))));
+});
+
+certifyScheme("a credential in the query", () => ({ scheme: ticket, valid: "good-ticket", wrong: "bad-ticket" }));
+
+certifyScheme("a signature of the body", () => ({
+  scheme: signer,
+  body: '{"a": 1}',
+  valid: macOf('{"a": 1}'),
+  wrong: macOf("{}"),
+  malformed: ["v1"],
+}));

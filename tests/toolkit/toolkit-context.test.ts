@@ -1,0 +1,208 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Permission, PermissionRequest } from "../../src/door/auth.ts";
+import {
+  anyone,
+  defineEndpoint,
+  defineFeature,
+  defineResource,
+  mount,
+  Secret,
+  text,
+  type Context,
+  createService,
+} from "../../src/door/index.ts";
+import { sqliteStore } from "../../src/door/stores.ts";
+import { ownService } from "../harness/own-service.ts";
+
+/** Everything that a program can get at from a value by looking: its members, those of its classes, and what they give. */
+function reachable(start: unknown): ReadonlySet<unknown> {
+  const found = new Set<unknown>();
+  const open: unknown[] = [start];
+  while (open.length > 0) {
+    const value = open.pop();
+    if ((typeof value !== "object" && typeof value !== "function") || value === null || found.has(value)) continue;
+    found.add(value);
+    for (let own = value; own !== null && own !== Object.prototype; own = Object.getPrototypeOf(own)) {
+      for (const key of Reflect.ownKeys(own)) {
+        const described = Reflect.getOwnPropertyDescriptor(own, key)!;
+        try {
+          open.push(described.get === undefined ? described.value : Reflect.apply(described.get, value, []));
+        } catch {
+          // What only its own class can ask.
+        }
+      }
+    }
+  }
+  return found;
+}
+
+function names(values: ReadonlySet<unknown>): ReadonlySet<string> {
+  return new Set([...values].flatMap((value) => Reflect.ownKeys(value as object).map(String)));
+}
+
+test("handlers, hooks and permissions get what they need, and no way to the service's keys and counters", async (t) => {
+  const given: { context: Context | PermissionRequest; from: string }[] = [];
+  const keep = (from: string, context: Context | PermissionRequest): void => void given.push({ context, from });
+  const asks: Permission = {
+    name: "asks",
+    decide(request) {
+      keep("permission", request);
+      return "allow";
+    },
+  };
+  const notes = defineResource({ name: "note", fields: { line: text() } });
+  const { ask } = await ownService(t, {
+    secret: new Secret("a secret of thirty-two characters"),
+    mounts: [
+      mount(notes, {
+        permission: asks,
+        beforeWrite({ context }) {
+          keep("beforeWrite", context);
+          return {};
+        },
+      }),
+    ],
+    endpoints: [
+      defineEndpoint({
+        method: "GET",
+        path: "/looks/{id}",
+        access: anyone,
+        guard: (context) => keep("guard", context),
+        handle(context) {
+          keep("handle", context);
+          return { status: 204 };
+        },
+      }),
+    ],
+  });
+  await ask("POST", "/notes", { as: "ada", body: { line: "x" } });
+  await ask("GET", "/looks/7", { as: "ada" });
+
+  assert.deepEqual(
+    given.map(({ from }) => from),
+    ["permission", "beforeWrite", "guard", "handle"],
+  );
+  for (const { context, from } of given) {
+    const all = names(reachable(context));
+    for (const name of ["fingerprintKey", "cursors", "chain", "heldBodies", "inFlight", "guessing", "close", "open"])
+      assert.ok(!all.has(name), `${name} is reachable from the context of ${from}`);
+    assert.deepEqual(Reflect.ownKeys(context), []);
+  }
+});
+
+test("a handler reads the store and writes to it through its context", async (t) => {
+  const notes = mount(defineResource({ name: "note", fields: { line: text() } }), { permission: { read: anyone } });
+  const { ask } = await ownService(t, {
+    mounts: [notes],
+    endpoints: [
+      defineEndpoint({
+        method: "POST",
+        path: "/jots",
+        access: anyone,
+        async handle(context) {
+          const { collection } = notes;
+          await context.write({ changes: [{ kind: "insert", collection, values: { line: "jotted" } }] });
+          const row = await context.store.find(collection, 1);
+          return { status: 200, body: { kind: "data", value: row?.record, element: "note" } };
+        },
+      }),
+    ],
+  });
+
+  assert.deepEqual((await ask("POST", "/jots")).json, { id: 1, line: "jotted" });
+});
+
+test("an endpoint and an action use what a feature offers, and none of another service", async (t) => {
+  const greeter = defineFeature({
+    name: "greeter",
+    setUp: () => ({ offer: { greet: (name: string) => `Hello ${name}` } }),
+  });
+  const stranger = defineFeature({ name: "stranger", setUp: () => ({ offer: 7 }) });
+  const greet = (context: Context): string => context.use(greeter).greet("you");
+  const { ask } = await ownService(t, {
+    features: [greeter],
+    mounts: [
+      mount(defineResource({ name: "note", fields: { line: text() } }), {
+        permission: anyone,
+        actions: {
+          greet: { permission: anyone, handle: ({ context }) => ({ values: { line: greet(context) } }) },
+          lost: { permission: anyone, handle: ({ context }) => ({ values: { line: String(context.use(stranger)) } }) },
+        },
+      }),
+    ],
+  });
+  await ask("POST", "/notes", { body: { line: "x" } });
+
+  assert.equal((await ask("POST", "/notes/1/greet")).json.line, "Hello you");
+  assert.equal((await ask("POST", "/notes/1/lost")).status, 500);
+});
+
+test("a mount or an endpoint whose needs are not met stops the start, all of them at once", async () => {
+  const offered = defineFeature({ name: "offered", setUp: () => ({ offer: 7 }) });
+  const another = defineFeature({ name: "offered", setUp: () => ({ offer: 8 }) });
+  const absent = defineFeature({ name: "absent", setUp: () => ({ offer: 9 }) });
+  const note = defineResource({ name: "note", fields: { line: text() } });
+  const start = (needs: Parameters<typeof mount>[1]["needs"] & object) =>
+    createService({
+      store: sqliteStore({ path: ":memory:" }),
+      features: [
+        offered,
+        defineFeature({
+          name: "own",
+          setUp: () => ({
+            offer: null,
+            endpoints: [
+              defineEndpoint({ method: "GET", path: "/a", access: anyone, needs, handle: () => ({ status: 204 }) }),
+            ],
+          }),
+        }),
+      ],
+      mounts: [mount(note, { permission: anyone, needs })],
+    });
+
+  await assert.rejects(start([offered, another, absent]), (error: Error) => {
+    for (const each of ["mount(/notes)", "GET /a"]) {
+      assert.ok(
+        error.message.includes(
+          `- ${each} needs another offered than the one in the list; make it once and give it to both`,
+        ),
+      );
+      assert.ok(error.message.includes(`- ${each} needs absent, which is not in the list; add it`), error.message);
+    }
+    return true;
+  });
+  assert.throws(
+    () => mount(note, { permission: anyone, needs: ["offered" as never] }),
+    /mount\(\/notes\): needs is a list; what stands there is 'offered' and no feature/,
+  );
+  await (await start([offered])).close();
+});
+
+test("what a context keeps to itself does not compile", () => {
+  const endpoint = defineEndpoint({
+    method: "GET",
+    path: "/x",
+    access: anyone,
+    handle(context) {
+      // @ts-expect-error -- the service is not its business
+      void context.service;
+      // @ts-expect-error -- what it can be null for has to be looked at
+      void context.identity.id;
+      return { status: 204 };
+    },
+  });
+
+  assert.equal(endpoint.path, "/x");
+});
+
+test("a method that is taken out of its context does not compile", () => {
+  const handlers = [
+    // @ts-expect-error -- write
+    ({ write }: Context) => write({ changes: [] }),
+    // @ts-expect-error -- requireIdentity
+    ({ requireIdentity }: Context) => requireIdentity(),
+    ({ now, store, identity }: Context) => [now, store, identity],
+  ];
+  assert.equal(handlers.length, 3);
+});

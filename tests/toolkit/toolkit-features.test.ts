@@ -1,0 +1,355 @@
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+import { setImmediate as turn } from "node:timers/promises";
+import {
+  createService,
+  defineEndpoint,
+  defineFeature,
+  defineResource,
+  mount,
+  anyone,
+  Secret,
+  text,
+  type Feature,
+  type Service,
+  type ServiceOptions,
+} from "../../src/door/index.ts";
+import { DeclarationError } from "../../src/door/resources.ts";
+import { sqliteStore, StoreUnavailable, type Collection } from "../../src/door/stores.ts";
+
+async function serve(t: TestContext, options: Omit<ServiceOptions, "store">): Promise<Service> {
+  const service = await createService({ store: sqliteStore({ path: ":memory:" }), ...options });
+  t.after(() => service.close());
+  return service;
+}
+
+/** The mistakes for which a service does not start. */
+async function mistakesOf(options: Omit<ServiceOptions, "store">): Promise<readonly string[]> {
+  try {
+    await (await createService({ store: sqliteStore({ path: ":memory:" }), ...options })).close();
+    return [];
+  } catch (error) {
+    assert.ok(error instanceof DeclarationError);
+    return error.mistakes;
+  }
+}
+
+const greeting = (path: string, word: () => string) =>
+  defineEndpoint({
+    method: "GET",
+    path,
+    access: "open",
+    handle: () => ({ status: 200, body: { kind: "data", value: { word: word() }, element: "greeting" } }),
+  });
+
+const visitsCollection: Collection = {
+  name: "visits",
+  key: "integer",
+  columns: [{ name: "at", type: "integer" }],
+  indexes: [["at"]],
+};
+
+/** Counts who was here; what it offers is the way for others to count. */
+const visits = defineFeature({
+  name: "visits",
+  setUp: ({ store, now }) => ({
+    offer: {
+      come: () => store.write({ changes: [{ kind: "insert", collection: visitsCollection, values: { at: now() } }] }),
+    },
+    collections: [visitsCollection],
+    upkeep: [
+      {
+        everySeconds: 2,
+        due: (time) => [
+          {
+            kind: "deleteAll",
+            collection: visitsCollection,
+            where: { column: "at", operator: "lte", value: time - 1000 },
+          },
+        ],
+      },
+    ],
+  }),
+});
+
+const door = defineFeature({
+  name: "door",
+  needs: [visits],
+  setUp: (host) => {
+    const { come } = host.use(visits);
+    return {
+      offer: null,
+      endpoints: [
+        defineEndpoint({
+          method: "POST",
+          path: "/door",
+          access: "open",
+          async handle() {
+            await come();
+            return { status: 204 };
+          },
+        }),
+      ],
+    };
+  },
+});
+
+test("a feature uses what another offers, wherever they stand in the list", async (t) => {
+  const service = await serve(t, { features: [door, visits] });
+
+  const answer = await service.fetch(new Request("http://localhost/door", { method: "POST" }), { peer: "127.0.0.1" });
+
+  assert.equal(answer.status, 204);
+  assert.equal(await service.store.count(visitsCollection, null), 1);
+  await service.use(visits).come();
+  assert.equal(await service.store.count(visitsCollection, null), 2);
+});
+
+test("a feature keeps nothing of a service: two services take the same one", async (t) => {
+  const one = await serve(t, { features: [door, visits] });
+  const other = await serve(t, { features: [visits, door] });
+
+  await one.use(visits).come();
+
+  assert.equal(await one.store.count(visitsCollection, null), 1);
+  assert.equal(await other.store.count(visitsCollection, null), 0);
+});
+
+test("features start after those that they need and stop before them", async () => {
+  const told: string[] = [];
+  const telling = (name: string, needs: readonly Feature[]): Feature =>
+    defineFeature({
+      name,
+      needs,
+      setUp: () => ({
+        offer: null,
+        start: async () => void (await turn(), told.push(`start ${name}`)),
+        stop: async () => void (await turn(), told.push(`stop ${name}`)),
+      }),
+    });
+  const ground = telling("ground", []);
+  const wall = telling("wall", [ground]);
+  const roof = telling("roof", [wall, ground]);
+
+  const service = await createService({ store: sqliteStore({ path: ":memory:" }), features: [roof, ground, wall] });
+  await service.close();
+
+  assert.deepEqual(told, ["start ground", "start wall", "start roof", "stop roof", "stop wall", "stop ground"]);
+});
+
+test("where one cannot start, those that have are stopped and the store is closed", async () => {
+  const told: string[] = [];
+  const store = sqliteStore({ path: ":memory:" });
+  const first = defineFeature({ name: "first", setUp: () => ({ offer: null, stop: () => void told.push("stopped") }) });
+  const broken = defineFeature({
+    name: "broken",
+    needs: [first],
+    setUp: () => ({
+      offer: null,
+      start() {
+        throw new Error("no line");
+      },
+      stop: () => void told.push("stopped what never started"),
+    }),
+  });
+
+  await assert.rejects(createService({ store, features: [broken, first] }), /no line/);
+
+  assert.deepEqual(told, ["stopped"]);
+  await assert.rejects(store.check());
+});
+
+test("what fails in start or in stop is told with the name of its feature, and with the fault as its cause", async () => {
+  const fault = new Error("no line");
+  const failing = (where: "start" | "stop", thrown: unknown): Feature => {
+    const fail = async (): Promise<never> => {
+      throw thrown;
+    };
+    const parts = { offer: null, ...(where === "start" ? { start: fail } : { stop: fail }) };
+    return defineFeature({ name: "mail", setUp: () => parts });
+  };
+  const begin = (feature: Feature): Promise<Service> =>
+    createService({ store: sqliteStore({ path: ":memory:" }), features: [feature] });
+
+  await assert.rejects(begin(failing("start", fault)), {
+    message: "feature mail: start threw Error: no line",
+    cause: fault,
+  });
+  await assert.rejects(begin(failing("start", "no line")), {
+    message: "feature mail: start threw 'no line', which is no error",
+    cause: "no line",
+  });
+  await assert.rejects(begin(failing("start", new DeclarationError(["the host is missing; name it"]))), {
+    name: "DeclarationError",
+    mistakes: ["feature mail: the host is missing; name it"],
+  });
+  // Those who try again, or tell it in words of their own, know it by its class.
+  await assert.rejects(begin(failing("start", new StoreUnavailable("gone"))), StoreUnavailable);
+  const service = await begin(failing("stop", fault));
+  await assert.rejects(service.close(), { message: "feature mail: stop threw Error: no line", cause: fault });
+});
+
+test("whoever waits for a feature that does not start learns which one it is", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const told: string[] = [];
+  const line = Promise.withResolvers<void>();
+  const mail = defineFeature({ name: "mail", setUp: () => ({ offer: null, start: () => line.promise }) });
+  const beginning = createService({
+    store: sqliteStore({ path: ":memory:" }),
+    features: [mail],
+    observe: (seen) => void (seen.kind === "notice" && told.push(seen.message)),
+  });
+  await turn();
+
+  t.mock.timers.tick(9_999);
+  assert.deepEqual(told, []);
+  t.mock.timers.tick(1);
+  assert.deepEqual(told, ["feature mail: start is not done after 10 s, and nobody is answered before it is."]);
+  line.resolve();
+  await (await beginning).close();
+});
+
+test("a feature that does not stop is named, and keeps nobody from stopping", async (t) => {
+  const told: string[] = [];
+  const store = sqliteStore({ path: ":memory:" });
+  const ground = defineFeature({
+    name: "ground",
+    setUp: () => ({ offer: null, stop: () => void told.push("ground") }),
+  });
+  const mail = defineFeature({
+    name: "mail",
+    needs: [ground],
+    setUp: () => ({ offer: null, stop: () => new Promise<void>(() => undefined) }),
+  });
+  const service = await createService({ store, features: [mail, ground] });
+
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const closing = assert.rejects(service.close(), {
+    message: "feature mail: stop threw Error: it is not done after 5 s, and is not waited for",
+  });
+  await turn();
+  t.mock.timers.tick(5_000);
+  await closing;
+
+  assert.deepEqual(told, ["ground"]);
+  await assert.rejects(store.check());
+});
+
+test("what is missing, there twice or wrong is told at once, with the place and the cure", async () => {
+  const named = (name: string, parts: object = {}, needs: readonly Feature[] = []): Feature =>
+    defineFeature({ name, needs, setUp: () => ({ offer: null, ...parts }) });
+  const books = defineResource({ name: "book", fields: { title: text() } });
+  const lonely = named("lonely", {}, [visits]);
+  const secretive = defineFeature({ name: "secretive", setUp: ({ secret }) => ({ offer: secret.derive("key") }) });
+  const sly = defineFeature({ name: "sly", setUp: (host) => ({ offer: host.use(door) }) });
+  const twin = named("twin", { endpoints: [greeting("/books/{name:text}", () => "a")] });
+
+  const mistakes = await mistakesOf({
+    features: [
+      lonely,
+      secretive,
+      sly,
+      twin,
+      named("twin"),
+      named("other", { collections: [visitsCollection] }),
+      named("third", { collections: [visitsCollection], endpoints: [greeting("/hello/", () => "b")] }),
+    ],
+    mounts: [mount(books, { permission: anyone })],
+    endpoints: [greeting("/hello", () => "c")],
+  });
+
+  assert.deepEqual(mistakes, [
+    "feature lonely needs visits, which is not in the list; add it",
+    "two features are called twin; leave one out, or give it another name",
+    "feature secretive: it needs the service's secret; give createService one: secret: new Secret(…)",
+    "feature sly: it uses door without saying so; add it to its needs",
+    "the endpoint GET /books/{…} is there twice: in the feature twin and among the service's own; keep one",
+    "the endpoint GET /hello is there twice: in the feature third and among the service's own; keep one",
+    "the collection visits is there twice: in the feature other and in the feature third; keep one",
+  ]);
+});
+
+test("a feature that was made twice, or stands in the list twice, is told", async () => {
+  const again = defineFeature({ ...visits, needs: [] });
+
+  assert.deepEqual(await mistakesOf({ features: [again, door] }), [
+    "feature door needs another visits than the one in the list; make it once and give it to both",
+  ]);
+  assert.deepEqual(await mistakesOf({ features: [visits, visits] }), [
+    "feature visits stands in the list twice; leave one out",
+  ]);
+});
+
+test("features with a secret have it", async (t) => {
+  const secretive = defineFeature({ name: "secretive", setUp: ({ secret }) => ({ offer: secret }) });
+  const secret = new Secret("a secret of 32 characters or more.");
+
+  const service = await serve(t, { features: [secretive], secret });
+
+  assert.equal(service.use(secretive), secret);
+  assert.throws(() => service.use(visits), /visits is no feature of this service/);
+});
+
+test("what has run out is erased on one timer, as often as each feature asks", async (t) => {
+  t.mock.timers.enable({ apis: ["setInterval"] });
+  let now = 1_000_000;
+  const service = await serve(t, { features: [visits], now: () => now });
+  const count = () => service.store.count(visitsCollection, null);
+  await service.use(visits).come();
+
+  t.mock.timers.tick(1000);
+  await settled();
+  assert.equal(await count(), 1);
+
+  now += 1000;
+  t.mock.timers.tick(1000);
+  await settled();
+  assert.equal(await count(), 1);
+
+  t.mock.timers.tick(1000);
+  await settled();
+  assert.equal(await count(), 0);
+});
+
+/** The store has written what it was told to. */
+async function settled(): Promise<void> {
+  for (let turns = 0; turns < 50; turns++) await turn();
+}
+
+test("a feature sees the whole service, once it is whole", async (t) => {
+  const describing = defineFeature({
+    name: "describing",
+    setUp: (host) => ({
+      offer: { paths: () => host.service().endpoints.map(({ path }) => path) },
+      endpoints: [greeting("/about", () => String(host.service().inFlight()))],
+    }),
+  });
+  const early = defineFeature({ name: "early", setUp: (host) => ({ offer: host.service() }) });
+
+  const service = await serve(t, { features: [describing, visits, door] });
+
+  assert.deepEqual(service.use(describing).paths(), ["/about", "/door"]);
+  await assert.rejects(
+    createService({ store: sqliteStore({ path: ":memory:" }), features: [early] }),
+    /once every feature is set up/,
+  );
+});
+
+test("what is no feature, or gives no parts, is told", async () => {
+  const rows: readonly (readonly [features: unknown, told: RegExp])[] = [
+    [[null], /features\[0\] is null; make one with defineFeature/],
+    [
+      [{}],
+      /features\[0\]: name is missing; it has to be lower-case words joined by hyphens, like audit-trail\n.*needs is missing; .*\n.*setUp is missing/,
+    ],
+    [
+      [{ name: "a", needs: [], setUp: () => undefined }],
+      /feature a: setUp gave nothing; it has to give \{ offer: … \}/,
+    ],
+  ];
+  for (const [features, told] of rows)
+    await assert.rejects(
+      createService({ store: sqliteStore({ path: ":memory:" }), features: features as readonly Feature[] }),
+      told,
+    );
+});

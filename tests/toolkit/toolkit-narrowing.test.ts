@@ -1,0 +1,128 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Permission } from "../../src/door/auth.ts";
+import { boolean, dateTime, decimal, defineResource, email, integer, mount, text } from "../../src/door/index.ts";
+import { number, type ColumnOf } from "../../src/door/resources.ts";
+import type { Where } from "../../src/door/stores.ts";
+import { ownService } from "../harness/own-service.ts";
+
+const things = defineResource({
+  name: "thing",
+  fields: {
+    label: text({ optional: true }),
+    price: decimal({ scale: 2, minimum: "-100", maximum: "1000", optional: true }),
+    count: integer({ optional: true }),
+    on: boolean({ optional: true }),
+    at: dateTime({ optional: true }),
+    mail: email({ optional: true, unique: "case-insensitive" }),
+    weight: number({ optional: true }),
+    rate: decimal({ scale: 2, maximum: "9", json: "number", optional: true }),
+  },
+});
+
+const records = [
+  {
+    label: "Ann",
+    price: "9.00",
+    count: 1,
+    weight: 0.1,
+    rate: 0.05,
+    on: true,
+    at: "2026-01-31T09:30:00Z",
+    mail: "Ann@example.com",
+  },
+  {
+    label: "ann",
+    price: "10.00",
+    count: 10,
+    weight: 1e-7,
+    rate: 1.5,
+    on: false,
+    at: "2026-01-31T09:30:00.001Z",
+    mail: "Bea@example.com",
+  },
+  { label: "\uFFFD", price: "-9.50", count: -2, on: true },
+  { label: "😀", price: "100.00", count: 9 },
+  {},
+];
+
+type Column = ColumnOf<typeof things>;
+
+const one = (
+  column: Column,
+  operator: Extract<Where, { operator: unknown }>["operator"],
+  value: string | number | boolean | string[] | number[],
+): Where<Column> => ({ column, operator, value });
+
+const questions: readonly Where<Column>[] = [
+  one("label", "eq", "Ann"),
+  one("label", "ne", "Ann"),
+  one("weight", "eq", 0.1),
+  one("weight", "gt", 0.05),
+  one("rate", "in", [0.05, 3]),
+  one("rate", "gte", 1.5),
+  one("label", "lt", "ann"),
+  one("label", "gte", "\uFFFD"),
+  one("label", "in", ["ann", "😀"]),
+  one("label", "contains", "nn"),
+  one("label", "starts", "A"),
+  one("label", "starts", ""),
+  one("label", "null", true),
+  one("label", "null", false),
+  one("price", "eq", "9"),
+  one("price", "eq", "9.0"),
+  one("price", "ne", "9.00"),
+  one("price", "eq", "09.000"),
+  one("price", "lt", "9.500"),
+  one("price", "lt", "10.00"),
+  one("price", "gte", "-9.5"),
+  one("price", "in", ["9", "100"]),
+  one("count", "gt", 1),
+  one("count", "lte", 9),
+  one("count", "in", [1, 9]),
+  one("id", "in", [1, 5]),
+  one("id", "gt", 3),
+  one("on", "eq", true),
+  one("on", "ne", true),
+  one("at", "gt", "2026-01-31T09:30:00.000Z"),
+  one("mail", "eq", "ANN@EXAMPLE.COM"),
+  one("mail", "ne", "ann@example.com"),
+  one("mail", "in", ["ann@Example.com", "x@example.com"]),
+  { all: [one("on", "eq", true), one("count", "lt", 0)] },
+  { any: [one("on", "eq", false), one("label", "null", true)] },
+  { all: [] },
+  { any: [] },
+  { not: one("label", "eq", "Ann") },
+  { not: one("label", "ne", "Ann") },
+  { not: { not: one("count", "gt", 1) } },
+  { not: { any: [one("on", "eq", true), one("price", "null", true)] } },
+  { not: { all: [] } },
+];
+
+test("a permission that narrows rows says the same of a list and of each record", async (t) => {
+  let only: Where<Column> = { all: [] };
+  const permission: Permission<Column> = { name: "narrowing", decide: () => ({ only }) };
+  const { ask } = await ownService(t, { mounts: [mount(things, { permission })] });
+  for (const body of records) assert.equal((await ask("POST", "/things", { body })).status, 201);
+
+  for (const question of questions) {
+    only = question;
+    const listed = (await ask("GET", "/things")).json.map(({ id }: { id: number }) => id);
+    const read: number[] = [];
+    for (const id of records.keys()) if ((await ask("GET", `/things/${id + 1}`)).status === 200) read.push(id + 1);
+    assert.deepEqual(read, listed, JSON.stringify(question));
+  }
+});
+
+test("a permission that narrows by a decimal of other digits is a fault, of a list and of each record", async (t) => {
+  let only: Where<Column> = { all: [] };
+  const permission: Permission<Column> = { name: "narrowing", decide: () => ({ only }) };
+  const { ask } = await ownService(t, { mounts: [mount(things, { permission })], observe: null });
+  assert.equal((await ask("POST", "/things", { body: records[0] })).status, 201);
+
+  for (const question of [one("price", "gt", "8.995"), one("price", "ne", "nine"), one("rate", "gt", 0.045)]) {
+    only = question;
+    for (const path of ["/things", "/things/1"])
+      assert.equal((await ask("GET", path)).status, 500, `${path} by ${JSON.stringify(question)}`);
+  }
+});
