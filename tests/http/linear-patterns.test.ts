@@ -35,10 +35,9 @@ const neverACaller: readonly (readonly [place: RegExp, reason: string])[] = [
   [/^src\/store\/sqlite\/existing\//, "the SQL of a table that was there is the operator's"],
   [/^src\/store\/sqlite\/changes\/own-objects\.ts$/, "so is that of an index"],
   [/^src\/service\/inspecting\//, "`db inspect` reads the operator's database"],
-  [/^src\/auth\/keys\.ts$/, "signing keys are the operator's"],
+  [/^src\/features\/auth\/tokens\/signing-keys\.ts$/, "signing keys are the operator's"],
   [/: parseTrustedProxies$/, "the proxies are a setting"],
   [/: parseKept$/, "what the store itself has written"],
-  [/^src\/openapi\/page-script\.ts$/, "runs in the browser, on the document that we write"],
 ];
 
 interface Pattern {
