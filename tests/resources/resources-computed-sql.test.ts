@@ -202,3 +202,69 @@ onBoth("what SQL computes stands beside others as far as each may see it", "SELE
   ]);
   assert.deepEqual((await api.get("/orders/1?expand=items&fields=shout", { as: "ada" })).json.shout, "A");
 });
+
+onBoth("answers 500 and logs a computed value that does not fit when a record is written", "SELECT 1", async (made) => {
+  const calc = defineResource({
+    name: "calc",
+    fields: { i: integer(), t: text({ optional: true }) },
+    computed: { isx: { as: boolean(), sql: `"t" = 'x'` } },
+  });
+  const { ask, get, observed } = await made.serve(mount(calc, { permission: anyone, arrays: true }));
+  await ask("POST", "/calcs", { body: { i: 1, t: "x" } });
+
+  const answers = [
+    await ask("POST", "/calcs", { body: { i: 0 } }),
+    await ask("POST", "/calcs", { body: [{ i: 0, t: "x" }, { i: 0 }] }),
+    await ask("POST", "/calcs", { as: "ada", body: { i: 0 }, headers: { "idempotency-key": "12345678" } }),
+    await ask("PATCH", "/calcs/1", { body: { t: null } }),
+    await ask("PATCH", "/calcs", { body: [{ id: 1, t: null }] }),
+    await ask("PUT", "/calcs/1", { body: { i: 0 } }),
+    await ask("PUT", "/calcs/9", { body: { i: 0 } }),
+  ];
+
+  const faults = observed.flatMap((each) => (each.kind === "fault" ? [String(each.error)] : []));
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    answers.map(() => 500),
+  );
+  assert.equal(faults.length, answers.length);
+  for (const fault of faults)
+    assert.match(fault, /the value computed by SQL of the row \d+ is no value of the field calcs\.isx/);
+  assert.deepEqual((await get("/calcs")).json, [{ id: 1, i: 1, t: "x", isx: true }]);
+});
+
+onBoth(
+  "answers 500 and logs a value that the default or the trigger of an existing table makes unfit",
+  {
+    sqlite: `CREATE TABLE lamp (id integer PRIMARY KEY, name text, level integer NOT NULL DEFAULT 'high');
+      INSERT INTO lamp (name, level) VALUES ('one', 1);
+      CREATE TRIGGER bright AFTER UPDATE OF name ON lamp BEGIN UPDATE lamp SET level = 'high' WHERE id = new.id; END;`,
+    postgres: `CREATE TABLE lamp (id serial PRIMARY KEY, name text, level bigint NOT NULL DEFAULT 9007199254740993);
+      INSERT INTO lamp (name, level) VALUES ('one', 1);
+      CREATE FUNCTION bright() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN new.level = 9007199254740993; RETURN new; END $f$;
+      CREATE TRIGGER bright BEFORE UPDATE ON lamp FOR EACH ROW EXECUTE FUNCTION bright();`,
+  },
+  async (made) => {
+    const lamp = defineResource({
+      name: "lamp",
+      table: "lamp",
+      writes: ["create", "update"],
+      fields: { name: text(), level: integer({ readOnly: true, filled: true }) },
+    });
+    const { ask, get, observed } = await made.serve(mount(lamp, { permission: anyone }));
+
+    const answers = [
+      await ask("POST", "/lamps", { body: { name: "two" } }),
+      await ask("PATCH", "/lamps/1", { body: { name: "three" } }),
+    ];
+
+    const faults = observed.flatMap((each) => (each.kind === "fault" ? [String(each.error)] : []));
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [500, 500],
+    );
+    for (const fault of faults) assert.match(fault, /of the row \d+ is no value of the field lamps?\.level/);
+    assert.equal(faults.length, 2);
+    assert.deepEqual((await get("/lamps")).json, [{ id: 1, name: "one", level: 1 }]);
+  },
+);

@@ -9,12 +9,7 @@ import { leftOutIn } from "./changes.ts";
 /** Says why a change was not made; null where the error is none of that kind. */
 export function readRefusal(error: unknown, table: Table, change: Change, at: number): Refusal | null {
   if (!isServerError(error)) return null;
-  if (error.code === state.refused) {
-    if (change.kind === "require") return { kind: "refused", change: at, name: change.name };
-    const leftOut = leftOutIn(error.message);
-    if (leftOut !== null) return { kind: "unfit", change: leftOut, column: null };
-    return { kind: error.message === "stale" ? "stale" : "missing", change: at };
-  }
+  if (error.code === state.refused) return refusedOf(error.message, change, at);
   // The database alone chooses the keys, so that there is nothing to be made under this one.
   if (error.code === state.generatedKey && change.kind === "insert" && change.key !== undefined)
     return { kind: "missing", change: at };
@@ -24,6 +19,14 @@ export function readRefusal(error: unknown, table: Table, change: Change, at: nu
   // A key that was handed out and is there: somebody else's program has used it, and the next one will do.
   if (hasNoKey && broken.rule === "unique" && broken.column === "id") return null;
   return refusalOf(broken, table, change, at);
+}
+
+/** A refusal of ours by its reason. Null for any other text: a row holds a value that does not fit its field, which is a fault. */
+function refusedOf(reason: string, change: Change, at: number): Refusal | null {
+  if (reason === "refused" && change.kind === "require") return { kind: "refused", change: at, name: change.name };
+  if (reason === "stale" || reason === "missing") return { kind: reason, change: at };
+  const leftOut = leftOutIn(reason);
+  return leftOut === null ? null : { kind: "unfit", change: leftOut, column: null };
 }
 
 function brokenBy(error: ServerError, table: Table, change: Change): BrokenRule | null {
