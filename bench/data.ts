@@ -1,7 +1,7 @@
 /**
  * What lists, searches and arrays cost next to what they are made of, over HTTP on one connection, on both databases. Ratios of one run:
  *
- *   npm run bench:data -- --users 1000000 --rounds 200
+ *   npm run bench -- data -- --users 1000000 --rounds 200
  */
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";

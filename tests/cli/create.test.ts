@@ -16,7 +16,7 @@ import fc from "fast-check";
 import { packageName, pluralOf, resourceMistake, titleOf, type Plan } from "../../create/src/names.ts";
 import { projectFiles, writeProject } from "../../create/src/project.ts";
 
-// `npm run test:create` makes projects of the packed packages and runs them; this is what needs no install.
+// `npm run verify -- create` makes projects of the packed packages and runs them; this is what needs no install.
 const root = path.join(import.meta.dirname, "../..");
 const versions = { latchkey: "1.2.3", node: "26.0.0", typescript: "7.0.0", nodeTypes: "26.0.0" };
 const plan: Plan = { folder: "shop", name: "shop", title: "Shop", resource: "order_line", login: "bearer" };

@@ -16,7 +16,7 @@ import {
 } from "../harness/lists-world.ts";
 import { linksOf, ownService, people, type Own, type OwnAnswer } from "../harness/own-service.ts";
 
-// How much is asked: `npm run test:queries -- --queries 10000 --seed 7`.
+// How much is asked: `npm run verify -- queries --queries 10000 --seed 7`.
 const { values: asked } = parseArgs({
   options: { queries: { type: "string", default: "150" }, seed: { type: "string", default: "1" } },
   strict: false,

@@ -21,7 +21,7 @@ import {
 import { before, now } from "../harness/migrating.ts";
 import { askPostgres, startPostgres } from "../harness/postgres.ts";
 
-/** How many rows there are, how often the migration is killed, and how many write meanwhile. `npm run test:migrations` asks for more. */
+/** How many rows there are, how often the migration is killed, and how many write meanwhile. `npm run verify -- migrations` asks for more. */
 const rows = Number(process.env["MIGRATION_ROWS"] ?? 800);
 const kills = Number(process.env["MIGRATION_KILLS"] ?? 2);
 const writers = Number(process.env["MIGRATION_WRITERS"] ?? 4);

@@ -10,7 +10,7 @@ import { watchLocks } from "../harness/lock-watcher.ts";
 import { added, old, owners } from "../harness/locked-things.ts";
 import { askPostgres, startPostgres, type TestServer } from "../harness/postgres.ts";
 
-/** How many rows there are and how many write meanwhile. `npm run test:locks` asks for more. */
+/** How many rows there are and how many write meanwhile. `npm run verify -- locks` asks for more. */
 const rows = Number(process.env["LOCKS_ROWS"] ?? 4000);
 const writers = Number(process.env["LOCKS_WRITERS"] ?? 4);
 /** How long nobody may have a table for himself, in milliseconds, where a write takes next to nothing. */

@@ -8,7 +8,7 @@ import { makeLedger } from "../harness/ledger.ts";
 import { postgresServers, urlOf, type PostgresServer } from "../harness/postgres-server.ts";
 import { startService, type ServiceProcess } from "../harness/service-process.ts";
 
-// `npm run test:processes` kills the service a few times, `npm run test:crash` and `npm run test:crash:postgres` fifty times.
+// `npm run test:processes` kills the service a few times, `npm run verify -- crash` and `npm run verify -- crash-postgres` fifty times.
 const rounds = Number(process.env["CRASH_ROUNDS"] ?? 3);
 const onPostgres = process.env["CRASH_STORE"] === "postgres";
 const password = "outlives every kill";

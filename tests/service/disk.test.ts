@@ -15,7 +15,7 @@ import { isSound, logIn, makeLedger, password, readAllTheWhile } from "../harnes
 import { ownService } from "../harness/own-service.ts";
 import { startService } from "../harness/service-process.ts";
 
-// A disk that is full and one that fails are tested by `npm run test:disk`. Here is what needs nothing but a file and a limit.
+// A disk that is full and one that fails are tested by `npm run verify -- disk`. Here is what needs nothing but a file and a limit.
 const notLinux = process.platform === "linux" ? false : "limits of another process are set with Linux's prlimit";
 
 test("a group that does not fit is told as full, none of it has happened, and what fits goes on", () => {

@@ -9,7 +9,7 @@ import { test, type TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { askPostgres, startPostgres } from "../harness/postgres.ts";
 
-// `npm run test:outbox` and `npm run test:outbox:postgres` kill two hundred times.
+// `npm run verify -- outbox` and `npm run verify -- outbox-postgres` kill two hundred times.
 const KILLS = Number(process.env["OUTBOX_KILLS"] ?? 3);
 const onPostgres = process.env["OUTBOX_STORE"] === "postgres";
 const writer = path.join(import.meta.dirname, "../harness/outbox-writer.ts");

@@ -20,7 +20,7 @@ import { command } from "../harness/command.ts";
 import { freePort } from "../harness/free-port.ts";
 import { startService, type ServiceProcess } from "../harness/service-process.ts";
 
-// `npm run test:workers` kills more of them. What processes hold open is read from Linux's /proc.
+// `npm run verify -- workers` kills more of them. What processes hold open is read from Linux's /proc.
 const kills = Number(process.env["WORKER_KILLS"] ?? 4);
 
 /** Longer than any answer takes here, also on a machine that has other things to do. */

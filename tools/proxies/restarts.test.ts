@@ -11,7 +11,7 @@ import { startHaproxy } from "./haproxy.ts";
 import { startNginx } from "./nginx.ts";
 import { adminPassword } from "./upstream.ts";
 
-// `npm run test:proxies` restarts a few times.
+// `npm run verify -- proxies` restarts a few times.
 const restarts = Number(process.env["PROXY_RESTARTS"] ?? 4);
 delete process.env["PROXY_RESTARTS"];
 

@@ -4,7 +4,7 @@ import { readSettings } from "../../src/service/settings/settings.ts";
 
 /**
  * Makes the database of a release with the service of this checkout, and writes down what a client of it holds. Run it in a
- * checkout of the release: `npm run make:released -- sqlite:FILE KNOWN.json`, or with the URL of an empty PostgreSQL
+ * checkout of the release: `npm run released -- sqlite:FILE KNOWN.json`, or with the URL of an empty PostgreSQL
  * database, which `pg_dump --inserts --no-owner --no-privileges` then writes as SQL.
  */
 const [database = "", known = ""] = process.argv.slice(2);

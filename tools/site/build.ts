@@ -1,5 +1,5 @@
 /**
- * Makes the site of the docs: `npm run docs`. The pages are copied beside what they point at (examples, deployment, the pages of the
+ * Makes the site of the docs: `npm run verify -- docs`. The pages are copied beside what they point at (examples, deployment, the pages of the
  * repository), so that every link of theirs holds in the site too.
  */
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";

@@ -12,7 +12,7 @@ import { keyOf, type Change, type Collection } from "../store.ts";
 import { tableOf } from "./dialect.ts";
 import { postgresStore, type PostgresStoreOptions } from "./postgres.ts";
 
-// `npm run test:failover` asks for the same where every transaction is SERIALIZABLE.
+// `npm run verify -- failover` asks for the same where every transaction is SERIALIZABLE.
 const database = certifyPostgres("PostgreSQL");
 
 const delayMs = 40;
