@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { linksOf } from "../harness/own-service.ts";
 import { serve, type API } from "../harness/serve.ts";
 
 const item = { product: "Brass key", quantity: 2, unit_price: "12.5" };
@@ -43,6 +44,17 @@ test("pages lead on with what was expanded", async (t) => {
 
   assert.deepEqual([first.json, next.json], [[{ id: 2, user }], [{ id: 1, user }]]);
   assert.equal(back.text, first.text);
+});
+
+test("leads an owner and an administrator through all pages of an expanded list", async (t) => {
+  const { api, ann } = await shop(t);
+  for (let count = 0; count < 5; count++) await api.post("/orders", {}, ann);
+
+  const ofOwner = await idsOfAllPages(api, "/orders?expand=items&limit=2", ann);
+  const ofAdministrator = await idsOfAllPages(api, "/orders?expand=items,user&limit=2", api.admin);
+
+  assert.deepEqual(ofOwner, [1, 2, 4, 5, 6, 7, 8]);
+  assert.deepEqual(ofAdministrator, [1, 2, 3, 4, 5, 6, 7, 8]);
 });
 
 test("of a nested collection the first hundred are shown, and where the others are", async (t) => {
@@ -173,6 +185,18 @@ async function shop(t: Parameters<typeof serve>[0]): Promise<{
   await api.post("/orders/3/items", item, bob.headers);
   await api.post("/orders/1/items", item, ann.headers);
   return { api, ann: ann.headers, user: { id: ann.id, name: "Ann", email: ann.email } };
+}
+
+/** Follows `next` to the end. */
+async function idsOfAllPages(api: API, path: string, headers: Readonly<Record<string, string>>): Promise<number[]> {
+  const ids: number[] = [];
+  for (let next: string | undefined = path; next !== undefined;) {
+    const page = await api.get(next, headers);
+    assert.equal(page.status, 200, page.text);
+    for (const { id } of page.json as { readonly id: number }[]) ids.push(id);
+    next = linksOf(page)["next"];
+  }
+  return ids;
 }
 
 function linkTo({ headers }: { readonly headers: Headers }, rel: string): string {

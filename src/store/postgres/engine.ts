@@ -14,14 +14,15 @@ import { MigrationNeeded, StoreOutdated, StoreSetupError, type Collection } from
 import type { Address } from "./address.ts";
 import { postgres, tableOf } from "./dialect.ts";
 import { postgresSchema } from "./migration.ts";
-import { connectionsTo, connectPatiently, makeClient, type Connections } from "./network/connections.ts";
+import { connectPatiently, makeClient } from "./network/clients.ts";
+import { connectionsTo, type Connections } from "./network/connections.ts";
 import { feedsOver, markFollowed } from "./network/feeds.ts";
 import { primaryOf } from "./network/primary.ts";
 import { openingError, requireServer } from "./network/server.ts";
 import { sessionOf, type Session } from "./network/session.ts";
 import { makeSockets } from "./network/sockets.ts";
 import { prepared, unprepared } from "./parameters.ts";
-import { canBeTold, compilePageBeside, readBeside } from "./reads/beside.ts";
+import { canBeJoined, compileJoined, readJoined } from "./reads/lateral-join.ts";
 import { compileListJSON, readListJSON } from "./reads/list.ts";
 import { compileRelated, readRelated } from "./reads/related.ts";
 import { shareOf, type Share } from "./reads/share.ts";
@@ -158,18 +159,18 @@ function readsOver(connections: Connections, share: Share, requireSame: (collect
       return rows;
     },
     async listJSON(query, beside = []) {
-      const isOne = canBeTold(query, beside);
-      const sent = isOne ? compilePageBeside(query, beside) : compileListJSON(query);
-      const [page] = await sharing(query.long, () => connections.send(sent));
+      const isJoined = canBeJoined(query, beside);
+      const sent = isJoined ? compileJoined(query, beside) : compileListJSON(query);
+      const [row] = await sharing(query.long, () => connections.read(sent));
       requireSame(query.collection);
-      const read = readListJSON(page!, query.limit);
-      return isOne ? { ...read, beside: readBeside(page!, beside) } : read;
+      const page = readListJSON(row!);
+      return isJoined ? { ...page, beside: readJoined(row!, beside) } : page;
     },
     countWords: async (collection, words, atMost) => ask(readWordCounts(tableOf(collection), words, atMost), prepared),
     async listRelated(query) {
-      const [found] = await sharing(query.long, () => connections.send(compileRelated(query)));
+      const [row] = await sharing(query.long, () => connections.read(compileRelated(query)));
       requireSame(query.collection);
-      return readRelated(found!, query);
+      return readRelated(row!, query);
     },
     count: async (collection, where, isLong) =>
       sharing(isLong, () => ask(readCount(tableOf(collection), where), unprepared)),

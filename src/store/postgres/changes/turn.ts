@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { statement } from "../../sql/schema/script.ts";
 import type { Address } from "../address.ts";
-import { connectPatiently } from "../network/connections.ts";
+import { connectPatiently } from "../network/clients.ts";
 import { sessionOf } from "../network/session.ts";
 import { migrationTurn } from "../own-tables.ts";
 

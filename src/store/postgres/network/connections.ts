@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import pg, { type QueryArrayConfig } from "pg";
+import type pg from "pg";
 import type { Observer } from "../../../core/observation.ts";
 import { StoreTimeout, StoreUnavailable, type ConnectionCounts, type Value } from "../../store.ts";
 import type { Address } from "../address.ts";
-import { decoders } from "../codec.ts";
 import {
   isCrowded,
   isPassing,
@@ -16,18 +15,13 @@ import {
   storeError,
 } from "../errors.ts";
 import type { Statement } from "../parameters.ts";
+import { makePool } from "./clients.ts";
 import { endBehind } from "./ending.ts";
 import { makeHealth } from "./health.ts";
 import { linesOver, type Line } from "./line.ts";
-import { primaryOf, requireWritable, type Primary } from "./primary.ts";
-import { idleInTransactionMs, queryOf, readCommitted, sessionOf, type Session } from "./session.ts";
+import type { Primary } from "./primary.ts";
+import { namedQueryOf, queryOf, sessionOf, type NamedRow, type Session } from "./session.ts";
 import type { Sockets } from "./sockets.ts";
-
-/** How long a feed waits for an answer, in milliseconds. */
-const feedMs = 3000;
-
-/** How much longer than a statement may take we wait for its answer, in milliseconds: the server ends it a little before. */
-const answerMs = 500;
 
 /** How often a transaction is tried that others were in the way of. */
 const maxTries = 20;
@@ -36,6 +30,8 @@ const maxTries = 20;
 export interface Connections {
   /** One statement that only reads, in one trip. */
   send(statement: Statement): Promise<readonly (readonly Value[])[]>;
+  /** The same; the rows come by the names of their columns. */
+  read(statement: Statement): Promise<readonly NamedRow[]>;
   /** The same for what reads one row of a table that an index finds: it may share a connection with others, since none takes long. */
   find(table: string, statement: Statement): Promise<readonly (readonly Value[])[]>;
   /** Work that needs a connection of its own; tried again where others were in the way. */
@@ -104,19 +100,16 @@ export function connectionsTo({
   }
 
   /** The pool's own way is a fifth faster than `use`, and most of what is sent are reads that succeed. */
-  async function ask(
-    statement: Statement,
-    send: (query: QueryArrayConfig) => Promise<readonly (readonly Value[])[]>,
-  ): Promise<readonly (readonly Value[])[]> {
-    if (closed !== null || health.isFailing() || !pools.isCurrent()) return use((session) => session.send(statement));
+  const ask: Ask = async (statement, first, again) => {
+    if (closed !== null || health.isFailing() || !pools.isCurrent()) return use(again);
     underway++;
     try {
-      return await send(queryOf(statement, !address.pooled));
+      return await first();
     } catch (error) {
       // What only reads may be asked again, except where that would be waiting twice.
       if (stateOf(error) === state.unsupported) await retyped();
-      const again = isPassing(error) || isCrowded(error) || (spoilsConnection(error) && !isTimeout(error));
-      if (again) return await use((session) => session.send(statement));
+      const isWorthIt = isPassing(error) || isCrowded(error) || (spoilsConnection(error) && !isTimeout(error));
+      if (isWorthIt) return await use(again);
       if (isTimeout(error)) void primary.find().catch(() => undefined);
       const cause = await explain(storeError(error));
       // A long read, which is never kept prepared, was answered: it is given up.
@@ -124,18 +117,40 @@ export function connectionsTo({
     } finally {
       if (--underway === 0) whenIdle();
     }
-  }
-
-  const sendOverAny = async (query: QueryArrayConfig): Promise<readonly (readonly Value[])[]> =>
-    (await pools.pool().query<Value[]>(query)).rows;
+  };
 
   return {
-    send: (statement) => ask(statement, sendOverAny),
-    // A pooler between us gives its connections away after each statement; nothing is gained there.
-    find: (table, statement) => ask(statement, address.pooled ? sendOverAny : pools.line(table).send),
+    ...readsOver(pools, ask, !address.pooled),
     use,
     counts: () => countsOf(pools.pool(), size),
     close: () => (closed ??= finish()),
+  };
+}
+
+/** Asks by `first`, and by `again` over a connection of its own if the first may not or does not answer. */
+type Ask = <Rows>(
+  statement: Statement,
+  first: () => Promise<Rows>,
+  again: (session: Session) => Promise<Rows>,
+) => Promise<Rows>;
+
+function readsOver(pools: Pools, ask: Ask, keeps: boolean): Pick<Connections, "send" | "read" | "find"> {
+  function send(statement: Statement, line: Line | null): Promise<readonly (readonly Value[])[]> {
+    const query = queryOf(statement, keeps);
+    const first = async (): Promise<readonly (readonly Value[])[]> =>
+      line === null ? (await pools.pool().query<Value[]>(query)).rows : line.send(query);
+    return ask(statement, first, (session) => session.send(statement));
+  }
+
+  return {
+    send: (statement) => send(statement, null),
+    read(statement) {
+      const query = namedQueryOf(statement, keeps);
+      const first = async (): Promise<readonly NamedRow[]> => (await pools.pool().query<NamedRow>(query)).rows;
+      return ask(statement, first, (session) => session.read(statement));
+    },
+    // A pooler between us gives its connections away after each statement; nothing is gained there.
+    find: (table, statement) => send(statement, keeps ? pools.line(table) : null),
   };
 }
 
@@ -220,78 +235,4 @@ async function isWorthATry(
   }
   if (spoilsConnection(error)) void primary.find().catch(() => undefined);
   return false;
-}
-
-/** Lets a new connection into the pool if it leads to a server that writes. */
-function verify(client: pg.PoolClient, done: (error?: Error) => void): void {
-  requireWritable(client).then(() => done(), done);
-}
-
-/** Where a connection leads. */
-export interface Way {
-  readonly address: Address;
-  readonly server: string;
-  readonly sockets: Sockets;
-}
-
-/** A connection outside the pool: for the feeds, which listen on it. */
-export function makeClient(way: Way): pg.Client {
-  return quiet(new pg.Client({ ...settingsFor(way), connectionTimeoutMillis: feedMs, query_timeout: feedMs }));
-}
-
-/** A connection to the server that writes, which may take its time: for migrations. */
-export async function connectPatiently(address: Address): Promise<pg.Client> {
-  const primary = primaryOf(address);
-  await primary.find();
-  const client = new pg.Client({
-    connectionString: primary.current(),
-    types: decoders,
-    connectionTimeoutMillis: address.timeouts.connectMs,
-    keepAlive: true,
-    pipeline: true,
-  });
-  await quiet(client).connect();
-  return client;
-}
-
-function makePool(way: Way, max: number): pg.Pool {
-  const pool = new pg.Pool({
-    ...settingsFor(way),
-    max,
-    idleTimeoutMillis: 30_000,
-    query_timeout: way.address.timeouts.statementMs + answerMs,
-    ...(way.address.writable ? { verify } : {}),
-  });
-  // A connection that breaks while nobody uses it is no news: the pool drops it.
-  pool.on("error", () => undefined);
-  pool.on("connect", quiet);
-  if (!way.address.pooled) pool.on("connect", readCommitted);
-  return pool;
-}
-
-function settingsFor({ address: { pooled, timeouts }, server, sockets }: Way): pg.ClientConfig {
-  return {
-    connectionString: server,
-    stream: sockets.make,
-    types: decoders,
-    application_name: "latchkey",
-    connectionTimeoutMillis: timeouts.connectMs,
-    keepAlive: true,
-    // Statements are sent without waiting for the answers of those before them.
-    pipeline: true,
-    // PgBouncer refuses settings that would stay with the connection.
-    ...(pooled
-      ? {}
-      : {
-          statement_timeout: timeouts.statementMs,
-          ...(timeouts.lockMs === null ? {} : { lock_timeout: timeouts.lockMs }),
-          idle_in_transaction_session_timeout: idleInTransactionMs,
-        }),
-  };
-}
-
-/** Whoever waits for an answer is told of a lost connection; the event itself would end the process. */
-function quiet<C extends pg.Client | pg.PoolClient>(client: C): C {
-  client.on("error", () => undefined);
-  return client;
 }

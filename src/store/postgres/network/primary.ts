@@ -38,11 +38,10 @@ export function primaryOf({ servers }: Pick<Address, "servers">): Primary {
 
 /** Throws `ReadOnly` where the server is a replica or was set so. */
 export async function requireWritable(client: pg.ClientBase): Promise<void> {
-  const { rows } = await client.query<[boolean]>({
-    text: "SELECT pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on'",
-    rowMode: "array",
-  });
-  if (rows[0]![0]) throw new ReadOnly();
+  const { rows } = await client.query<{ readonly refuses: boolean }>(
+    "SELECT pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on' AS refuses",
+  );
+  if (rows[0]!.refuses) throw new ReadOnly();
 }
 
 async function probe(connectionString: string): Promise<string> {

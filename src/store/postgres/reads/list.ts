@@ -4,12 +4,13 @@ import { quote } from "../../sql/names.ts";
 import { requireColumn, type Table, type TableColumn } from "../../sql/schema/table.ts";
 import type { ListQuery, ListText, Value } from "../../store.ts";
 import { postgres, tableOf } from "../dialect.ts";
+import type { NamedRow } from "../network/session.ts";
 import { prepared, unprepared, type Statement } from "../parameters.ts";
 
 /** The name of a row as it is shown. Nobody may call a column so, of which there would then be two. */
 export const SHOWN = `"_shown"`;
 
-/** A page as one row: the JSON of the records, how many there are up to one beyond the limit, and the sorted values of the first and the last. */
+/** A page as one row: the JSON of the records, how many rows were found (up to one beyond the limit) and shown, and the sorted values of the first and the last. */
 export function compileListJSON(query: ListQuery): Statement {
   const values = parametersOf(postgres);
   const sent = query.long === true ? unprepared : prepared;
@@ -31,26 +32,32 @@ export function selectListJSON(query: ListQuery, rows: string, values: Parameter
     `SELECT row_to_json(${SHOWN})::text AS record, json_build_array(${sorted.join(", ")})::text AS ends ` +
     `FROM ${rows} AS t, LATERAL (SELECT ${record}) AS ${SHOWN}`;
   if (query.maxLength !== undefined) return selectWithin(page, limit, values.place(query.maxLength));
-  return `SELECT array_to_string((array_agg(record))[1:${limit}], ','), count(*), (array_agg(ends))[1], (array_agg(ends))[least(count(*), ${limit})] FROM (${page}) AS page`;
+  return (
+    `SELECT array_to_string((array_agg(record))[1:${limit}], ',') AS json, count(*) AS found, least(count(*), ${limit}) AS shown, ` +
+    `(array_agg(ends))[1] AS first, (array_agg(ends))[least(count(*), ${limit})] AS last FROM (${page}) AS page`
+  );
 }
 
-/** The same of a page that may be large, and behind it how many of the rows it has: those before which there are not as many octets as it may have. */
+/** The same of a page that may be large. It shows the rows before which there are fewer octets than it may have. */
 function selectWithin(page: string, limit: string, maxLength: string): string {
   const within = `row_number() OVER before <= ${limit} AND sum(octet_length(record)) OVER before - octet_length(record) < ${maxLength}::bigint`;
   return (
-    `SELECT array_to_string(array_agg(record) FILTER (WHERE within), ','), count(*), (array_agg(ends))[1], ` +
-    `(array_agg(ends) FILTER (WHERE within))[count(*) FILTER (WHERE within)], count(*) FILTER (WHERE within) ` +
+    `SELECT array_to_string(array_agg(record) FILTER (WHERE within), ',') AS json, count(*) AS found, count(*) FILTER (WHERE within) AS shown, ` +
+    `(array_agg(ends))[1] AS first, (array_agg(ends) FILTER (WHERE within))[count(*) FILTER (WHERE within)] AS last ` +
     `FROM (SELECT record, ends, ${within} AS within FROM (${page}) AS page WINDOW before AS (ROWS UNBOUNDED PRECEDING)) AS page`
   );
 }
 
-/** What `compileListJSON` gave. */
-export function readListJSON([json, found, first, last, within]: readonly Value[], limit: number): ListText {
-  const count = (within ?? Math.min(found as number, limit)) as number;
-  const more = (found as number) > count;
+/** Reads the row of `selectListJSON`. */
+export function readListJSON(row: NamedRow): ListText {
+  const count = row["shown"] as number;
+  const more = (row["found"] as number) > count;
   if (count === 0) return { json: "[]", count, more, first: null, last: null };
-  const ends = { first: JSON.parse(first as string) as Value[], last: JSON.parse(last as string) as Value[] };
-  return { json: `[${json as string}]`, count, more, ...ends };
+  const ends = {
+    first: JSON.parse(row["first"] as string) as Value[],
+    last: JSON.parse(row["last"] as string) as Value[],
+  };
+  return { json: `[${row["json"] as string}]`, count, more, ...ends };
 }
 
 /** The columns to show of a row `t`, by their names. */

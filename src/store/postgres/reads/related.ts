@@ -2,8 +2,9 @@ import { parametersOf, type Parameters } from "../../sql/dialect.ts";
 import { shownIn } from "../../sql/list.ts";
 import { compileRestOfKey, cutArray, KEYS, shortestRecord } from "../../sql/related.ts";
 import { requireColumn } from "../../sql/schema/table.ts";
-import type { RelatedQuery, RelatedText, Value } from "../../store.ts";
+import type { RelatedQuery, RelatedText } from "../../store.ts";
 import { postgres, tableOf } from "../dialect.ts";
+import type { NamedRow } from "../network/session.ts";
 import { prepared, type Statement } from "../parameters.ts";
 import { recordOf, SHOWN } from "./list.ts";
 
@@ -16,7 +17,7 @@ const [ofKey, ofKeys] = ["\u001E", "\u001F"] as const;
 /** What a character of JavaScript has in UTF-8 at most. To count octets costs PostgreSQL nothing, to count characters does. */
 const mostOctets = 3;
 
-/** One row with what belongs to the keys, as `selectRelated` has it. */
+/** One row with the records of the keys, as `selectRelated` has it. */
 export function compileRelated(query: RelatedQuery): Statement {
   const values = parametersOf(postgres);
   const keys = `unnest(${values.place(query.keys)}::${isText(query) ? "text" : "bigint"}[])`;
@@ -25,9 +26,9 @@ export function compileRelated(query: RelatedQuery): Statement {
 
 /**
  * The JSON of the records of all keys, and how many octets they are; without those that would be too many. It is one row, since each
- * would cost as much as the records of a key.
+ * would cost as much as the records of a key. `at` tells several such queries of one statement apart: the names of their columns end with it.
  */
-export function selectRelated(query: Asked, keys: string, values: Parameters): string {
+export function selectRelated(query: Asked, keys: string, values: Parameters, at = 0): string {
   const table = tableOf(query.collection);
   // One more than asked for tells whether there are more.
   const rest = compileRestOfKey(table, query, values, 1);
@@ -35,7 +36,7 @@ export function selectRelated(query: Asked, keys: string, values: Parameters): s
   const between = (separator: string): string => `chr(${separator.charCodeAt(0)})`;
   const key = isText(query) ? "to_json(key)" : "key";
   return (
-    `SELECT string_agg(${key} || ${between(ofKey)} || json, ${between(ofKeys)}) FILTER (WHERE total <= ${most}), max(total) FROM (` +
+    `SELECT string_agg(${key} || ${between(ofKey)} || json, ${between(ofKeys)}) FILTER (WHERE total <= ${most}) AS related_${at}, max(total) AS octets_${at} FROM (` +
     `SELECT ${KEYS}.value AS key, json, sum(octet_length(json)) OVER (ROWS UNBOUNDED PRECEDING) AS total ` +
     `FROM ${keys} AS ${KEYS}(value), LATERAL (` +
     `SELECT string_agg(row_to_json(${SHOWN})::text, ',') AS json ` +
@@ -44,9 +45,10 @@ export function selectRelated(query: Asked, keys: string, values: Parameters): s
   );
 }
 
-/** What `selectRelated` gave; null where it was too long. */
-export function readRelated([text, octets]: readonly Value[], query: Asked): readonly RelatedText[] | null {
+/** Reads the row of `selectRelated`; null if the records are too long. */
+export function readRelated(row: NamedRow, query: Asked, at = 0): readonly RelatedText[] | null {
   const { limit, maxLength } = query;
+  const { [`related_${at}`]: text, [`octets_${at}`]: octets } = row;
   if (octets === null) return [];
   if ((octets as number) > maxLength * mostOctets) return null;
   const shortest = (limit + 1) * shortestRecord(shownIn(tableOf(query.collection), query.columns));

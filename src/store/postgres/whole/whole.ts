@@ -3,7 +3,7 @@ import type { Secret } from "../../../core/crypto/secret.ts";
 import { CopyError } from "../../copy.ts";
 import { MigrationNeeded, StoreSetupError, StoreUnavailable } from "../../store.ts";
 import { readAddress, type Address } from "../address.ts";
-import { connectPatiently } from "../network/connections.ts";
+import { connectPatiently } from "../network/clients.ts";
 import { openingError, requireServer } from "../network/server.ts";
 import { sessionOf, type Session } from "../network/session.ts";
 
