@@ -17,5 +17,11 @@ export const everyOperator = [
 /** How it is compared. */
 export type Operator = (typeof everyOperator)[number];
 
+/** The operators that compare by order. Booleans have none. */
+export const orderOperators = ["lt", "lte", "gt", "gte"] as const satisfies readonly Operator[];
+
+/** One of them. */
+export type OrderOperator = (typeof orderOperators)[number];
+
 /** They look at a part of a text, which need not be one that could be stored. */
 export const textOperators: ReadonlySet<Operator> = new Set(["contains", "starts", "icontains", "istarts"]);

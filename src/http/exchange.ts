@@ -1,4 +1,4 @@
-import type { Action, PermissionRequest } from "../access/permission/permission.ts";
+import type { Action, AllowedRows, PermissionRequest } from "../access/permission/permission.ts";
 import type { Identified } from "../access/scheme/chain.ts";
 import type { Call } from "../core/call/call.ts";
 import { requireSameSite } from "../core/call/cross-site.ts";
@@ -9,7 +9,7 @@ import { parseQuery, withoutParameters } from "../core/headers/query.ts";
 import type { Identity } from "../core/identity.ts";
 import { problem, type Issue } from "../core/problem/problem.ts";
 import type { StoreReader } from "../store/reader.ts";
-import type { Cause, Key, Outcome, Transaction, Where } from "../store/store.ts";
+import type { Cause, Key, Outcome, Transaction } from "../store/store.ts";
 import type { Hold } from "./body/held-bodies.ts";
 import type { Offering, ServiceCore } from "./core.ts";
 import type { MountedFacts, ReceivedBody, Refusal } from "./endpoint/facts.ts";
@@ -35,7 +35,7 @@ export class Exchange implements PermissionRequest {
   /** Why the caller was taken for nobody, where that is told. */
   refusal: Refusal | null = null;
   /** The only rows that the permission allows; null: all. */
-  only: Where | null = null;
+  only: AllowedRows | null = null;
   /** The format of the answer. */
   format: Format;
   body: ReceivedBody | null = null;

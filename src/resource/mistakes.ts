@@ -19,7 +19,7 @@ import {
 } from "../core/checking/members.ts";
 import { shownName, suggestion } from "../core/checking/nearest.ts";
 import { aDeprecation } from "../core/deprecation.ts";
-import { everyOperator, textOperators, type Operator } from "../core/operators.ts";
+import { everyOperator, orderOperators, textOperators, type Operator } from "../core/operators.ts";
 import type { Fields, ResourceDeclaration } from "./declaration.ts";
 import { idField } from "./ids.ts";
 import { ownValueMistakes, shapeMistakes } from "./kinds/field-mistakes.ts";
@@ -30,7 +30,7 @@ import { searchMistakes } from "./search.ts";
 import { tableMistakes } from "./tables/existing-table.ts";
 
 const PATH_SEGMENT = /^[a-z][a-z0-9]*([_-][a-z0-9]+)*$/;
-const ORDERED = new Set<Operator>(["lt", "lte", "gt", "gte"]);
+const ORDERED: ReadonlySet<Operator> = new Set(orderOperators);
 const LIST_PARAMETERS = new Set(["limit", "cursor", "sort", "fields"]);
 const MAX_SORTED_LENGTH = 1000;
 

@@ -11,13 +11,13 @@ import {
   type Permission,
 } from "../access/permission/permission.ts";
 import type { Identity } from "../core/identity.ts";
-import { integer, text } from "../resource/kinds/fields.ts";
+import { boolean, integer, text } from "../resource/kinds/fields.ts";
 import { defineResource } from "../resource/resource.ts";
 import { certifyPermission, permissionChecks, type PermissionSubject } from "./permission-contract.ts";
 
 const ada: Identity = { id: 2, username: "ada", role: "user", scheme: "token", scopes: null, expiresAt: null };
 const root: Identity = { ...ada, id: 1, username: "root", role: "admin" };
-const books = defineResource({ name: "book", fields: { owner_id: integer(), title: text() } });
+const books = defineResource({ name: "book", fields: { owner_id: integer(), title: text(), lent: boolean() } });
 const own = { column: "owner_id", operator: "eq", value: 2 } as const;
 const deny = { who: null, action: "read", decision: "deny" } as const;
 const allow = { who: root, action: "read", decision: "allow" } as const;
@@ -85,6 +85,11 @@ const broken: readonly (readonly [what: string, check: string, change: Partial<P
     "narrows by a column that is not there",
     "it narrows by columns that there are, and by values that they can have",
     owner("ownr_id"),
+  ],
+  [
+    "narrows by an order of booleans",
+    atOnce,
+    decides(() => ({ only: { column: "lent", operator: "gte", value: true } })),
   ],
   ["lets strangers in", "nobody is let in whom nobody knows, unless that is meant", decides(() => "allow")],
   [

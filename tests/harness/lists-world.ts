@@ -1,5 +1,5 @@
 import { everyAction } from "../../src/access/permission/contract.ts";
-import type { Permission } from "../../src/door/auth.ts";
+import type { AllowedRows, Permission } from "../../src/door/auth.ts";
 // The resources and records that the model and the service are asked about: every kind of field, relations, other people's tables.
 import {
   administrator,
@@ -26,7 +26,6 @@ import {
   type Mount,
   type Resource,
 } from "../../src/door/resources.ts";
-import type { Where } from "../../src/door/stores.ts";
 import type { Condition, Kinds } from "./lists-model.ts";
 
 /** What somebody may do with the records of a resource: those of a condition, or those with an odd id in their path. */
@@ -368,12 +367,13 @@ function permissionOf(rule: Rule, { parentColumn }: Resource): Permission<string
 }
 
 /** A condition of a query, as permissions and stores write it. */
-function whereOf(condition: Condition): Where {
-  const all = Object.entries(condition).flatMap(([name, value]): Where[] => {
-    if (name === "all" || name === "any") return [{ [name]: (value as Condition[]).map(whereOf) } as unknown as Where];
+function whereOf(condition: Condition): AllowedRows {
+  const all = Object.entries(condition).flatMap(([name, value]): AllowedRows[] => {
+    if (name === "all" || name === "any")
+      return [{ [name]: (value as Condition[]).map(whereOf) } as unknown as AllowedRows];
     if (name === "not") return [{ not: whereOf(value as Condition) }];
     return Object.entries(value as object).map(
-      ([operator, wanted]) => ({ column: name, operator, value: wanted }) as Where,
+      ([operator, wanted]) => ({ column: name, operator, value: wanted }) as AllowedRows,
     );
   });
   return { all };

@@ -130,6 +130,12 @@ test("hooks, checks and handlers know what they are given", () => {
     true satisfies Same<ColumnOf<typeof shelves>, "id" | "book_id" | "label">;
     true satisfies Same<StoredOf<typeof shelves>["book_id"], number>;
     mount(shelves, { permission: owner("book_id") });
+    const lent: Permission<"lent"> = {
+      name: "lent",
+      // @ts-expect-error -- booleans have no order
+      decide: () => ({ only: { column: "lent", operator: "gte", value: true } }),
+    };
+    mount(books, { permission: lent });
     defineResource({
       name: "stay",
       fields: {

@@ -1,5 +1,6 @@
 import type { Identity } from "../../core/identity.ts";
-import type { Where } from "../../store/store.ts";
+import type { Operator, OrderOperator } from "../../core/operators.ts";
+import type { Value } from "../../store/store.ts";
 
 /** What is about to happen to a resource. `call` is anything that is not a resource's own. */
 export type Action = "list" | "create" | "read" | "replace" | "update" | "delete" | "call";
@@ -14,7 +15,18 @@ export interface PermissionRequest {
 }
 
 /** Yes, no, or only those rows, found by `id` or by the columns `C`. */
-export type Decision<C extends string = string> = "allow" | "deny" | { readonly only: Where<C | "id"> };
+export type Decision<C extends string = string> = "allow" | "deny" | { readonly only: AllowedRows<C | "id"> };
+
+/**
+ * The rows that a decision allows: a condition over their columns. `in` takes an array, `null` a boolean. Booleans have no
+ * order: `lt`, `lte`, `gt` and `gte` on one are a fault (500).
+ */
+export type AllowedRows<C extends string = string> =
+  | { readonly column: C; readonly operator: Exclude<Operator, OrderOperator>; readonly value: Value }
+  | { readonly column: C; readonly operator: OrderOperator; readonly value: string | number }
+  | { readonly all: readonly AllowedRows<C>[] }
+  | { readonly any: readonly AllowedRows<C>[] }
+  | { readonly not: AllowedRows<C> };
 
 /**
  * What a caller may do. It never asks who the caller is: that is done before. `C` are the columns that its rows are found by, besides

@@ -55,6 +55,8 @@ const undecided: readonly unknown[] = [
   { only: { ...own, value: undefined } },
   { only: { ...own, operator: "ne", value: null } },
   { only: { ...own, operator: "ne", value: Number.NaN } },
+  ...["lt", "lte", "gt", "gte"].map((operator) => ({ only: { column: "lent", operator, value: true } })),
+  { only: { not: { column: "lent", operator: "lt", value: false } } },
   { only: { ...own, operator: "in", value: 2 } },
   { only: { ...own, operator: "in", value: [2, undefined] } },
   { only: { ...own, operator: "null", value: "false" } },
@@ -77,6 +79,12 @@ test("whatever is no decision is a fault, also within others", () => {
     for (const permission of [giving(each), anyOf(giving(each)), allOf(anyone, giving(each)), not(giving(each))])
       assert.throws(() => decisionOf(permission, request), TypeError);
   }
+});
+
+test("says of an order between booleans what to write instead", () => {
+  const only = { column: "lent", operator: "gte", value: true };
+
+  assert.throws(() => decisionOf(giving({ only }), request), /lt, lte, gt, gte do not take a boolean/);
 });
 
 test("a promise that is rejected afterwards ends nothing", async () => {
@@ -105,6 +113,8 @@ test("rows are narrowed where there are some, by columns and values that they ha
     { column: "id", operator: "eq", value: "1" },
     { column: "title", operator: "eq", value: 1 },
     { column: "lent", operator: "ne", value: "true" },
+    { column: "lent", operator: "gt", value: "true" },
+    { column: "lent", operator: "lte", value: 1 },
     { column: "meta", operator: "eq", value: "{}" },
     { all: [own, { any: [{ ...own, column: "ownr_id" }] }] },
     { not: { ...own, column: "ownr_id" } },

@@ -1,21 +1,22 @@
 import { types } from "node:util";
 import { sortOf } from "../../core/checking/members.ts";
+import { orderOperators, type Operator, type OrderOperator } from "../../core/operators.ts";
 import { readDecimal } from "../../store/decimal.ts";
 import { isFolded } from "../../store/fold.ts";
-import type { Collection, Column, Operator, Value, Where } from "../../store/store.ts";
-import type { Decision, Permission, PermissionRequest } from "./contract.ts";
+import type { Collection, Column, Value } from "../../store/store.ts";
+import type { AllowedRows, Decision, Permission, PermissionRequest } from "./contract.ts";
 
 const MAX_CONDITIONS = 1000;
 const MAX_DEPTH = 32;
 
-/** Every operator, and what its value has to be: one value of the column, several, a text, or yes and no. */
-const operators: Readonly<Record<Operator, "one" | "some" | "text" | "folded" | "flag">> = {
+/** Every operator, and what its value has to be: one value of the column, one of a column that has an order, several, a text, or a boolean. */
+const operators: Readonly<Record<Operator, "one" | "ordered" | "some" | "text" | "folded" | "flag">> = {
   eq: "one",
   ne: "one",
-  lt: "one",
-  lte: "one",
-  gt: "one",
-  gte: "one",
+  lt: "ordered",
+  lte: "ordered",
+  gt: "ordered",
+  gte: "ordered",
   in: "some",
   contains: "text",
   starts: "text",
@@ -32,9 +33,14 @@ export function decisionOf(permission: Permission<string>, request: PermissionRe
   if (only !== null) return { only };
   // Of a promise that nobody waits for, a rejection would end the process.
   if (types.isPromise(given)) given.catch(() => undefined);
-  throw new TypeError(
-    `The permission ${permission.name} gave ${sortOf(given)}. It has to give "allow", "deny" or { only: … } at once.`,
-  );
+  throw new TypeError(`The permission ${permission.name} gave ${undecided(given)}`);
+}
+
+/** Says why an answer is no decision, and how to write one. */
+function undecided(given: unknown): string {
+  if (isObject(given) && Object.keys(given).join() === "only")
+    return `{ only: … } without a condition. Give { all }, { any }, { not }, or { column, operator, value } with a value that the operator takes; ${orderOperators.join(", ")} do not take a boolean.`;
+  return `${sortOf(given)}. It has to give "allow", "deny" or { only: … } at once.`;
 }
 
 /** Asks a permission where rows of this collection can be narrowed; null where no rows can. Narrowing to what is not there is a fault. */
@@ -57,12 +63,12 @@ export function decideOn(
 }
 
 /** The rows of a well-formed `{ only }`, as a copy that nobody can change any more; null for anything else. */
-function readOnly(given: unknown): Where | null {
+function readOnly(given: unknown): AllowedRows | null {
   if (!isObject(given) || Object.keys(given).join() !== "only") return null;
   return readWhere(given["only"], { conditions: MAX_CONDITIONS }, MAX_DEPTH);
 }
 
-function readWhere(given: unknown, left: { conditions: number }, depth: number): Where | null {
+function readWhere(given: unknown, left: { conditions: number }, depth: number): AllowedRows | null {
   if (!isObject(given) || depth === 0 || --left.conditions < 0) return null;
   const members = Object.keys(given).toSorted().join();
   const { all, any, not, column, operator, value } = given;
@@ -78,9 +84,23 @@ function readWhere(given: unknown, left: { conditions: number }, depth: number):
     return members === "all" ? { all: read } : { any: read };
   }
   if (members !== "column,operator,value" || typeof column !== "string") return null;
-  if (typeof operator !== "string" || !Object.hasOwn(operators, operator)) return null;
+  if (!isOperator(operator)) return null;
   const read: unknown = Array.isArray(value) ? Array.from(value) : value;
-  return isValueFor(operator as Operator, read) ? { column, operator: operator as Operator, value: read } : null;
+  if (isOrderOperator(operator)) return isOrdered(read) ? { column, operator, value: read } : null;
+  return isValueFor(operator, read) ? { column, operator, value: read } : null;
+}
+
+function isOperator(operator: unknown): operator is Operator {
+  return typeof operator === "string" && Object.hasOwn(operators, operator);
+}
+
+function isOrderOperator(operator: Operator): operator is OrderOperator {
+  return operators[operator] === "ordered";
+}
+
+/** SQL orders booleans and `matches` does not: by one, a list would show a record that a read refuses. */
+function isOrdered(value: unknown): value is string | number {
+  return typeof value === "string" || Number.isFinite(value);
 }
 
 /** Never undefined, null or NaN: nothing is equal to them, and everything is unequal. */
@@ -88,6 +108,8 @@ function isValueFor(operator: Operator, value: unknown): value is Value {
   switch (operators[operator]) {
     case "one":
       return isScalar(value);
+    case "ordered":
+      return isOrdered(value);
     case "some":
       return Array.isArray(value) && value.every(isScalar);
     case "text":
@@ -99,20 +121,20 @@ function isValueFor(operator: Operator, value: unknown): value is Value {
 }
 
 function isScalar(value: unknown): boolean {
-  return typeof value === "string" || typeof value === "boolean" || Number.isFinite(value);
+  return typeof value === "boolean" || isOrdered(value);
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !types.isPromise(value);
 }
 
-type Condition = Extract<Where, { readonly column: string }>;
+type Condition = Extract<AllowedRows, { readonly column: string }>;
 
-function conditionsOf(where: Where): readonly Condition[] {
+function conditionsOf(where: AllowedRows): readonly Condition[] {
   if ("all" in where) return where.all.flatMap(conditionsOf);
   if ("any" in where) return where.any.flatMap(conditionsOf);
   if ("not" in where) return conditionsOf(where.not);
-  return "column" in where ? [where] : [];
+  return [where];
 }
 
 function fits({ column, operator, value }: Condition, { key, columns }: Collection): boolean {
@@ -120,6 +142,7 @@ function fits({ column, operator, value }: Condition, { key, columns }: Collecti
   if (declared === undefined) return false;
   switch (operators[operator]) {
     case "one":
+    case "ordered":
       return isOfType(declared, value);
     case "some":
       return (value as readonly Value[]).every((each) => isOfType(declared, each));

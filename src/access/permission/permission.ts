@@ -1,12 +1,11 @@
 import { DeclarationError } from "../../core/checking/declaration-error.ts";
 import { isText, optional, shown, text } from "../../core/checking/members.ts";
 import { requireArguments } from "../../core/checking/options.ts";
-import type { Where } from "../../store/store.ts";
 import { aPermission } from "./checking.ts";
-import { everyAction, type Decision, type Permission, type PermissionRequest } from "./contract.ts";
+import { everyAction, type AllowedRows, type Decision, type Permission, type PermissionRequest } from "./contract.ts";
 import { decisionOf } from "./decision.ts";
 
-export type { Action, Decision, Permission, PermissionRequest } from "./contract.ts";
+export type { Action, AllowedRows, Decision, Permission, PermissionRequest } from "./contract.ts";
 
 /** Everyone, known or not. */
 export const anyone: Permission = { name: "anyone", decide: () => "allow" };
@@ -189,7 +188,7 @@ function decideTogether(
   request: PermissionRequest,
   enough: "allow" | "deny",
 ): Decision {
-  const only: Where[] = [];
+  const only: AllowedRows[] = [];
   for (const permission of permissions) {
     const decision = decisionOf(permission, request);
     if (decision === enough) return enough;

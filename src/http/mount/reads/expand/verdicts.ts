@@ -77,7 +77,7 @@ export function both(one: Decision, other: Decision): Decision {
   if (one === "deny" || other === "deny") return "deny";
   if (one === "allow") return other;
   if (other === "allow") return one;
-  return { only: allOf([one.only, other.only])! };
+  return { only: { all: [one.only, other.only] } };
 }
 
 /** Which of some keys are asked for, and which of their rows. */
