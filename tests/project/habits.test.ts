@@ -111,21 +111,6 @@ test("what declares something has an example", () => {
   );
 });
 
-test("ARCHITECTURE.md tells how long the drivers are, within a tenth", () => {
-  const text = read("ARCHITECTURE.md");
-  const told = /is ([\d,]+) on the floor today, ([\d,]+) in SQLite and ([\d,]+) in PostgreSQL/.exec(text)!.slice(1);
-  const lines = ["sql", "sqlite", "postgres"].map((folder) =>
-    typescript
-      .filter((file) => file.startsWith(`src/store/${folder}/`) && !file.endsWith(".test.ts"))
-      .reduce((sum, file) => sum + read(file).split("\n").length - 1, 0),
-  );
-
-  for (const [at, length] of lines.entries()) {
-    const said = Number(told[at]!.replace(",", ""));
-    assert.ok(Math.abs(length - said) < length / 10, `${told[at]} are ${length}: mend ARCHITECTURE.md`);
-  }
-});
-
 function isNotThisFile(file: string): boolean {
   return file !== "tests/project/habits.test.ts";
 }
