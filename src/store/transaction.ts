@@ -119,8 +119,8 @@ export type Outcome =
   | { readonly kind: "missing"; readonly change: number }
   /** The row is in another state than `revision`. */
   | { readonly kind: "stale"; readonly change: number }
-  /** Another row has this value; `id` where the key itself is taken. */
-  | { readonly kind: "taken"; readonly change: number; readonly column: string }
+  /** Another row has this value; `id` where the key itself is taken; null where the rule of an existing table is about no single column. */
+  | { readonly kind: "taken"; readonly change: number; readonly column: string | null }
   /** A reference to a row that is not there. */
   | { readonly kind: "dangling"; readonly change: number; readonly column: string }
   /** A table that was there before has a rule of its own that the values do not keep, or the database has no room for one of them; null where it does not tell which column. */

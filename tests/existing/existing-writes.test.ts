@@ -366,3 +366,53 @@ onPostgres(
     assert.deepEqual(await sql("SELECT count(*)::integer AS rows FROM bare"), [{ rows: 0 }]);
   },
 );
+
+onBoth(
+  "answers 409 if a unique index over an expression or over some rows refuses a value",
+  {
+    sqlite: `CREATE TABLE pass (id integer PRIMARY KEY, name text, code text, city text, street text, gone integer NOT NULL DEFAULT 0, nick text);`,
+    postgres: `CREATE TABLE pass (id serial PRIMARY KEY, name text, code text, city text, street text, gone integer NOT NULL DEFAULT 0, nick text);`,
+  },
+  async ({ serve, sql }) => {
+    await sql("CREATE UNIQUE INDEX by_name ON pass (lower(name))");
+    await sql("CREATE UNIQUE INDEX by_code ON pass (code) WHERE gone = 0");
+    await sql("CREATE UNIQUE INDEX by_place ON pass (lower(city), street)");
+    await sql("CREATE UNIQUE INDEX by_nick ON pass (upper(nick)) WHERE gone = 0");
+    const optional = { optional: true } as const;
+    const pass = defineResource({
+      name: "pass",
+      plural: "passes",
+      table: "pass",
+      writes: ["create", "update"],
+      fields: {
+        name: text(optional),
+        code: text(optional),
+        city: text(optional),
+        street: text(optional),
+        gone: integer({ filled: true }),
+        nick: text(optional),
+      },
+    });
+    const { ask, get } = await serve(mount(pass, { permission: anyone, arrays: true }));
+    const first = { name: "Ada", code: "a", city: "Bern", street: "s", nick: "x" };
+    assert.equal((await ask("POST", "/passes", { body: first })).status, 201);
+    assert.equal((await ask("POST", "/passes", { body: { code: "a", gone: 1 } })).status, 201);
+
+    const told = async (method: string, path: string, body: unknown) => {
+      const { status, json } = await ask(method, path, { body });
+      return [status, json.code, json.errors?.map(({ pointer, code }: Record<string, unknown>) => [pointer, code])];
+    };
+
+    assert.deepEqual(await told("POST", "/passes", { name: "ADA" }), [409, "taken", [["/name", "taken"]]]);
+    assert.deepEqual(await told("POST", "/passes", { code: "a" }), [409, "taken", [["/code", "taken"]]]);
+    assert.deepEqual(await told("POST", "/passes", { nick: "X" }), [409, "taken", [["/nick", "taken"]]]);
+    assert.deepEqual(await told("POST", "/passes", { city: "BERN", street: "s" }), [409, "taken", undefined]);
+    assert.deepEqual(await told("POST", "/passes", [{ code: "b" }, { city: "BERN", street: "s" }]), [
+      409,
+      "taken",
+      [["/1", "taken"]],
+    ]);
+    assert.deepEqual(await told("PATCH", "/passes/2", { gone: 0 }), [409, "taken", [["/code", "taken"]]]);
+    assert.equal((await get("/passes")).json.length, 2);
+  },
+);

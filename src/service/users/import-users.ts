@@ -93,6 +93,6 @@ function write({ store, people }: Importing, candidates: readonly Candidate[]): 
   return store.write({ changes: candidates.flatMap(({ user }, at) => people.insertUser(user, at * 2)) });
 }
 
-function taken(column: string): string {
-  return `${column}: another user has it already.`;
+function taken(column: string | null): string {
+  return column === null ? "another user has these values already." : `${column}: another user has it already.`;
 }

@@ -1,6 +1,6 @@
 import { catalogue, type ProblemCode } from "../../../core/problem/catalogue.ts";
 import { ownAmong, type AnyProblem } from "../../../core/problem/definition.ts";
-import { problem } from "../../../core/problem/problem.ts";
+import { problem, type Problem } from "../../../core/problem/problem.ts";
 import type { Outcome } from "../../../store/store.ts";
 import type { Exchange } from "../../exchange.ts";
 import type { MountInPlace } from "../mount.ts";
@@ -24,9 +24,7 @@ function refusalIn(outcome: Unwritten, mount: MountInPlace, exchange: Exchange):
     case "stale":
       return problem("precondition_failed");
     case "taken":
-      return problem("taken", {
-        issues: [{ pointer: `/${outcome.column}`, code: "taken", detail: "This value is already taken." }],
-      });
+      return outcome.column === null ? problem("taken") : takenAt(`/${outcome.column}`);
     case "dangling":
       if (outcome.column === mount.resource.parentColumn) return problem("not_found");
       return problem("invalid", {
@@ -51,6 +49,11 @@ function refusalIn(outcome: Unwritten, mount: MountInPlace, exchange: Exchange):
     case "refused":
       return problem(refusedAs(outcome.name, mount));
   }
+}
+
+/** Another record has the value at the pointer. */
+export function takenAt(pointer: string): Problem {
+  return problem("taken", { issues: [{ pointer, code: "taken", detail: "This value is already taken." }] });
 }
 
 /** A table that was there before may leave the keys to whoever makes its rows. */

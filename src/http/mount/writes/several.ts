@@ -15,7 +15,7 @@ import { invalid, type Exchange } from "../../exchange.ts";
 import type { MountInPlace } from "../mount.ts";
 import { commitAll, REPLAYED, type Writing } from "./committing.ts";
 import { withRepeats } from "./idempotency.ts";
-import { refusal, type Unwritten } from "./outcome.ts";
+import { refusal, takenAt, type Unwritten } from "./outcome.ts";
 
 /** How many records one array has at most. */
 export const MAX_RECORDS = 1000;
@@ -132,6 +132,7 @@ export function refusalOf(
   const isOwn = outcome.change < count;
   if (isOwn && outcome.kind === "missing") return notFound([owner!]);
   if (isOwn && outcome.kind === "stale") return stale([owner!]);
+  if (outcome.kind === "taken" && outcome.column === null && owner !== undefined) return takenAt(`/${owner}`);
   const told = refusal({ ...outcome, change: isOwn ? 0 : 1 }, placed, exchange);
   return owner === undefined || !(told instanceof Problem) ? told : told.below(`/${owner}`);
 }

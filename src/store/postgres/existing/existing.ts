@@ -1,3 +1,4 @@
+import { columnsIn } from "../../sql/existing/expression-columns.ts";
 import type { FoundExisting, FoundExistingColumn, FoundExistingReference } from "../../sql/existing/found.ts";
 import { ask, statement, type Script } from "../../sql/schema/script.ts";
 import { postgres, toldTableSQL } from "../dialect.ts";
@@ -50,11 +51,24 @@ export function* findExisting(table: string): Script<FoundExisting | null> {
     columns,
     key: key.map(([column]) => String(column)),
     uniques,
+    narrowUniques: yield* findNarrowUniques(
+      name,
+      columns.map((each) => each.name),
+    ),
     indexes,
     references,
     isFilledByTrigger: kind[1] === true,
     ruled: new Map(ruled.map(([constraint, column]) => [String(constraint), String(column)])),
   };
+}
+
+function* findNarrowUniques(table: string, names: readonly string[]): Script<FoundExisting["narrowUniques"]> {
+  const found = new Map<string, readonly string[]>();
+  for (const [index, hasExpression, expressions] of yield* ask(statement(narrowUniquesSQL, [table]))) {
+    const columns = columnsIn(String(expressions), names);
+    if (hasExpression === false || columns.length === 1) found.set(String(index), columns);
+  }
+  return found;
 }
 
 /** Whether there is a trigger `BEFORE INSERT … FOR EACH ROW` that runs for us: the bits are those of `pg_trigger.h`. */
@@ -91,6 +105,12 @@ const indexesSQL =
   "(SELECT count(DISTINCT o) = 1 FROM unnest(i.indoption) AS o) AND m.amname = 'btree' AND i.indisvalid " +
   "FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_am m ON m.oid = c.relam " +
   "WHERE i.indrelid = to_regclass($1) AND i.indpred IS NULL AND i.indexprs IS NULL";
+
+const narrowUniquesSQL =
+  "SELECT c.relname::text, i.indexprs IS NOT NULL, " +
+  "(SELECT string_agg(pg_get_indexdef(i.indexrelid, k, FALSE), ', ' ORDER BY k) FROM generate_series(1, i.indnkeyatts) AS k) " +
+  "FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid " +
+  "WHERE i.indrelid = to_regclass($1) AND i.indisunique AND (i.indpred IS NOT NULL OR i.indexprs IS NOT NULL)";
 
 const referencesSQL =
   "SELECT conname::text, json_build_object('from', (SELECT json_agg(a.attname ORDER BY k.at) FROM unnest(conkey) WITH ORDINALITY AS k(num, at) JOIN pg_attribute a ON a.attrelid = conrelid AND a.attnum = k.num), " +

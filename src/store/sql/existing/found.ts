@@ -9,6 +9,8 @@ export interface FoundExisting {
   readonly key: readonly string[];
   /** What is unique, by the name of the constraint or the index: its columns. */
   readonly uniques: ReadonlyMap<string, readonly string[]>;
+  /** Unique indexes over expressions or over some rows, by name: their columns. An index is left out if it has an expression and several columns. */
+  readonly narrowUniques: ReadonlyMap<string, readonly string[]>;
   /** Indexes over whole columns and all rows, in one direction; the unique ones too. */
   readonly indexes: readonly (readonly string[])[];
   readonly references: readonly FoundExistingReference[];

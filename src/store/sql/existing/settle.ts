@@ -79,6 +79,7 @@ function settledAs(schema: Schema, collection: Collection, existing: ExistingTab
   });
   const ruled = [
     ...found.uniques,
+    ...found.narrowUniques,
     ...found.references.map(({ constraint, columns }) => [constraint ?? "", columns] as const),
     ...[...(found.ruled ?? [])].map(([constraint, column]) => [constraint, [column]] as const),
   ];

@@ -26,7 +26,8 @@ export function refusalOf(
     existing === null ? null : { kind: "unfit", change: at, column };
   switch (broken.rule) {
     case "unique":
-      return broken.column === null ? unfit(null) : { kind: "taken", change: at, column: broken.column };
+      if (broken.column === null && existing === null) return null;
+      return { kind: "taken", change: at, column: broken.column };
     case "reference": {
       if (change.kind === "delete" || change.kind === "deleteAll")
         return { kind: "referenced", change: at, collection: existing === null ? broken.holder() : "other records" };

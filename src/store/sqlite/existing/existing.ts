@@ -1,3 +1,4 @@
+import { columnsIn, indexedExpressions } from "../../sql/existing/expression-columns.ts";
 import type { FoundExisting, FoundExistingColumn, FoundExistingReference } from "../../sql/existing/found.ts";
 import { quote } from "../../sql/names.ts";
 import { ask, statement, type Rows, type Script } from "../../sql/schema/script.ts";
@@ -50,6 +51,10 @@ export function* findExisting(
     columns,
     key: key.map(([name]) => String(name)),
     uniques,
+    narrowUniques: yield* findNarrowUniques(
+      table,
+      columns.map(({ name }) => name),
+    ),
     indexes,
     references: yield* findReferences(table),
     // Triggers of SQLite cannot change what is about to be written.
@@ -85,6 +90,19 @@ function* findIndexes(table: string, counted: string | null): Script<Pick<FoundE
     indexes.push(counted === null || columns.includes(counted) || parts[0]![3] === 1 ? columns : [...columns, counted]);
   }
   return { uniques, indexes };
+}
+
+/** Only those with an expression: SQLite names the columns of the others. */
+function* findNarrowUniques(table: string, names: readonly string[]): Script<FoundExisting["narrowUniques"]> {
+  const rows = yield* ask(
+    statement(
+      'SELECT l.name, s.sql FROM pragma_index_list(?) AS l JOIN sqlite_schema AS s ON s.name = l.name WHERE l."unique" = 1 ' +
+        "AND EXISTS (SELECT 1 FROM pragma_index_xinfo(l.name) AS x WHERE x.key = 1 AND x.name IS NULL)",
+      [table],
+    ),
+  );
+  const found = rows.map(([name, sql]) => [String(name), columnsIn(indexedExpressions(String(sql)), names)] as const);
+  return new Map(found.filter(([, columns]) => columns.length === 1));
 }
 
 const onDelete: Readonly<Record<string, FoundExistingReference["onDelete"]>> = {

@@ -26,6 +26,7 @@ const nothing: FoundExisting = {
   columns: [],
   key: [],
   uniques: new Map(),
+  narrowUniques: new Map(),
   indexes: [],
   references: [],
   isFilledByTrigger: false,

@@ -100,8 +100,13 @@ function brokenBy(error: unknown, table: Table, reference: () => BrokenRule): Br
   }
 }
 
-/** `UNIQUE constraint failed: users._email_folded` means `email`; of several columns it is the first that is declared, and null where none is. */
-function columnIn({ existing, columns }: Table, message: string): string | null {
+/**
+ * `UNIQUE constraint failed: users._email_folded` means `email`; of several columns it is the first that is declared, and null where none is.
+ * An index with an expression is named itself: `UNIQUE constraint failed: index 'by_name'`.
+ */
+function columnIn({ existing, columns, collection }: Table, message: string): string | null {
+  const index = /: index '(.*)'$/s.exec(message)?.[1]?.replaceAll("''", "'");
+  if (index !== undefined) return collection.existing?.constraints?.[index] ?? null;
   const told = message.slice(message.indexOf(": ") + 1).split(", ");
   const found = [...columns.values()].find(({ name, quoted, shadow }) => {
     const names = existing === null ? [quoted, shadow ?? quoted] : [existing.nameOf(name)];
