@@ -28,6 +28,7 @@ export type { Offer, Place, View } from "../http/formats/view.ts";
 export { readPage, type Listing, type PageQuery, type ReadPage } from "../http/list/paging.ts";
 export { catalogue, type CatalogueEntry, type ProblemCode } from "../core/problem/catalogue.ts";
 export type { AnyProblem, ProblemDefinition } from "../core/problem/definition.ts";
+export type { ExtensionMember, ExtensionMembers, ExtensionsOf } from "../core/problem/extensions.ts";
 export { Problem, type Issue, type ProblemOptions } from "../core/problem/problem.ts";
 export type { TraceContext } from "../core/headers/traceparent.ts";
 export { formatClearedCookie, formatSetCookie, type CookieToSet } from "../core/headers/set-cookie.ts";

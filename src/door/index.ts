@@ -43,7 +43,7 @@ export { sessionLogin } from "../features/auth/session/feature.ts";
 export { tokenLogin } from "../features/auth/tokens/feature.ts";
 export { accepted, rejected, type Scheme } from "../access/scheme/scheme.ts";
 export type { Identity } from "../core/identity.ts";
-export { defineProblem } from "../core/problem/definition.ts";
+export { defineProblem } from "../resource/define-problem.ts";
 export { problem } from "../core/problem/problem.ts";
 export { Secret } from "../core/crypto/secret.ts";
 export { listen } from "../http/bindings/node/node.ts";

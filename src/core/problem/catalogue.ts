@@ -1,3 +1,5 @@
+import type { ExtensionMembers } from "./extensions.ts";
+
 /** One kind of problem that a caller can receive. */
 export interface CatalogueEntry {
   /** The HTTP status it is answered with. */
@@ -10,6 +12,8 @@ export interface CatalogueEntry {
   readonly why: string;
   /** What to do about it, for the problem's page. */
   readonly cure: string;
+  /** Extension members of the problem (RFC 9457 §3.2). No problem of the catalogue has any. */
+  readonly extensions?: ExtensionMembers;
 }
 
 function entry(status: number, title: string, detail: string, why: string, cure: string): CatalogueEntry {

@@ -2,7 +2,8 @@ import { aFieldList } from "../checking/header-fields.ts";
 import { isObject, isText, optional, sortOf, unknownMembers, type Check } from "../checking/members.ts";
 import { shownName, suggestion } from "../checking/nearest.ts";
 import { catalogue, type CatalogueEntry } from "./catalogue.ts";
-import { codeOf, type AnyProblem } from "./definition.ts";
+import { codeOf, type AnyProblem, type ProblemDefinition } from "./definition.ts";
+import { readExtensions, type ExtensionMembers, type ExtensionsOf } from "./extensions.ts";
 
 /** How many wrong fields one answer tells: a body of 1 MiB can have 150,000, and telling all of them would make ten of it. */
 export const MAX_ISSUES = 100;
@@ -22,17 +23,31 @@ export function isIssues(read: object): read is readonly Issue[] {
   return Array.isArray(read);
 }
 
-/** What a thrower may add to the catalogue's entry. */
-export interface ProblemOptions {
+/** Additions of the throwing code to the catalogue's entry. `E` are the extension members of the problem. */
+export interface ProblemOptions<E extends ExtensionMembers = ExtensionMembers> {
   /** One sentence for the caller; the catalogue's own where it is left out. Never carries a secret. */
   readonly detail?: string;
   /** The fields that are wrong. */
   readonly issues?: readonly Issue[];
+  /** The values of the extension members that `defineProblem` declares (RFC 9457 §3.2). The caller reads them. */
+  readonly extensions?: [keyof E] extends [never] ? undefined : ExtensionsOf<E>;
   /** Header fields of the answer: `Allow`, `Retry-After`, `WWW-Authenticate`. */
   readonly headers?: readonly (readonly [name: string, value: string])[];
   /** What led to it; for the log, never for the caller. */
   readonly cause?: unknown;
 }
+
+/** The options of one problem. They are required if one of its extension members is. */
+type OptionsOf<Which extends AnyProblem> = [Which] extends [string]
+  ? [options?: ProblemOptions<{}>]
+  : Exclude<Which, string> extends ProblemDefinition<infer E>
+    ? Given<E>
+    : never;
+type Given<E extends ExtensionMembers> = string extends keyof E
+  ? [options?: ProblemOptions]
+  : {} extends ExtensionsOf<E>
+    ? [options?: ProblemOptions<E>]
+    : [options: ProblemOptions<E> & { readonly extensions: ExtensionsOf<E> }];
 
 /** The end of a request, told to the caller as a problem document (RFC 9457). */
 export class Problem extends Error {
@@ -42,6 +57,8 @@ export class Problem extends Error {
   readonly title: string;
   readonly detail: string;
   readonly issues: readonly Issue[];
+  /** The values of its extension members, by name. */
+  readonly extensions: Readonly<Record<string, unknown>>;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly #which: AnyProblem;
   readonly #options: ProblemOptions;
@@ -55,6 +72,7 @@ export class Problem extends Error {
     this.title = entry.title;
     this.detail = options.detail ?? entry.detail;
     this.issues = options.issues ?? [];
+    this.extensions = readExtensions(this.code, entry.extensions, options.extensions);
     this.headers = options.headers ?? [];
     this.#which = which;
     this.#options = options;
@@ -84,6 +102,7 @@ export class Problem extends Error {
  * }
  * ```
  */
+export function problem<Which extends AnyProblem>(which: Which, ...[options]: OptionsOf<Which>): Problem;
 export function problem(which: AnyProblem, options?: ProblemOptions): Problem {
   requireKnown(which, options);
   // An expected answer needs no stack trace, and collecting one costs more than the rest of the request.
@@ -111,7 +130,13 @@ const optionChecks: Readonly<Record<"detail" | "issues", Check>> = {
   issues: optional(anIssueList),
 };
 
-const optionNames = ["detail", "issues", "headers", "cause"] as const satisfies readonly (keyof ProblemOptions)[];
+const optionNames = [
+  "detail",
+  "issues",
+  "extensions",
+  "headers",
+  "cause",
+] as const satisfies readonly (keyof ProblemOptions)[];
 
 /** Throws a TypeError where there is no such problem, or where it is told what means nothing. */
 function requireKnown(which: unknown, options: unknown): void {

@@ -47,7 +47,8 @@ function showReferences(drawing: Drawing, path: string, ids: readonly unknown[],
   return html`<span class="many">${shown}</span>${rest === 0 ? "" : html` <span class="dim">and ${rest} more</span>`}`;
 }
 
-function showPlain(value: unknown, most: number): Markup {
+/** A value of which no field is known, cut to `most` characters. */
+export function showPlain(value: unknown, most: number): Markup {
   if (typeof value !== "string") return html`<span class="mono">${String(value)}</span>`;
   return TIME.test(value) ? showTime(value) : html`<bdi>${excerptOf(value, most)}</bdi>`;
 }

@@ -20,7 +20,7 @@ import { parameters } from "./operations/parameters.ts";
 import { templateOf } from "./operations/path.ts";
 import { ADDITIONAL_OPERATIONS, PLAIN_METHODS } from "./operations/query-operation.ts";
 import { titleChecks, type OpenAPIOptions } from "./options.ts";
-import { problemComponents, responsesOf } from "./problems.ts";
+import { problemComponents, problemSchemas, responsesOf } from "./problems.ts";
 import { describeMount, problemsOf, schemaNames } from "./resource.ts";
 import { securitySchemes } from "./security.ts";
 import { standardSchemas } from "./standard.ts";
@@ -52,11 +52,12 @@ export function* describeService(options: OpenAPIOptions): Pieces<JSONObject> {
   const speaksXML = formats.some(({ mediaType }) => mediaType === "application/xml");
   const placed = placeMounts(mounts);
   const own = (options.endpoints ?? []).map(served);
-  const takeName = uniqueNames(Object.keys(standardSchemas));
-  const names = new Map(mounts.map((each) => [each.resource, schemaNames(each, takeName)]));
   const security = securitySchemes(schemes, serverURL.startsWith("https:"));
   const named = [...placed.flatMap(problemsOf), ...own.flatMap(({ documentation }) => documentation?.problems ?? [])];
   const catalogue = catalogueWith(ownAmong([...(options.problems ?? []), ...named]));
+  const shared = { ...problemSchemas(catalogue), ...standardSchemas };
+  const takeName = uniqueNames(Object.keys(shared));
+  const names = new Map(mounts.map((each) => [each.resource, schemaNames(each, takeName)]));
   const surroundings = { schemes, security: Object.keys(security), responsesTo: responsesOf(catalogue) };
   const paths = new Paths(surroundings, speaksXML);
   const readable = readableBy(formats);
@@ -83,7 +84,7 @@ export function* describeService(options: OpenAPIOptions): Pieces<JSONObject> {
     headers,
   };
   const components = {
-    schemas: { ...schemas, ...partsOf(standardSchemas, speaksXML) },
+    schemas: { ...schemas, ...partsOf(shared, speaksXML) },
     ...Object.fromEntries(Object.entries(standard).map(([kind, each]) => [kind, partsOf(each, speaksXML)])),
   };
   return {

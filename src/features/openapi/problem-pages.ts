@@ -1,8 +1,10 @@
 import type { Look } from "../../core/html/look.ts";
-import { html } from "../../core/html/markup.ts";
+import { html, type PageContent } from "../../core/html/markup.ts";
 import { writePage, type Page, type PageParts } from "../../core/html/page.ts";
 import type { CatalogueEntry } from "../../core/problem/catalogue.ts";
 import type { Catalogue } from "../../core/problem/definition.ts";
+import type { ExtensionMembers } from "../../core/problem/extensions.ts";
+import { typeWords } from "./page/words.ts";
 
 /** The service that a page is of. */
 export interface PageOf extends Look {
@@ -15,7 +17,7 @@ export interface PageOf extends Look {
 /** The page that the `type` of a problem leads to: what happened, why, and what to do about it. */
 export function problemPage(code: string, problem: CatalogueEntry, of: PageOf): Page {
   const { basePath } = of;
-  const { status, title, detail, why, cure } = problem;
+  const { status, title, detail, why, cure, extensions = {} } = problem;
   const main = html`<div class="head">
       <div>
         <h1>${title}</h1>
@@ -34,12 +36,30 @@ export function problemPage(code: string, problem: CatalogueEntry, of: PageOf): 
       <h2>What to do</h2>
       <p>${cure}</p>
     </section>
+    ${extensionsOf(extensions)}
     <p><a href="${basePath}/problems">All problems</a></p>`;
   const crumbs = [
     ["problems", "/problems"],
     [code, `/problems/${code}`],
   ] as const;
   return still(of, { title, crumbs, main });
+}
+
+/** The extension members, with their types. */
+function extensionsOf(extensions: ExtensionMembers): PageContent {
+  const rows = Object.entries(extensions).map(([name, { kind, options }]) => {
+    const words = [typeWords(kind.schema), options.optional === true ? "may be missing" : ""];
+    return html`<div>
+      <dt>${name}</dt>
+      <dd>${words.filter((each) => each !== "").join(", ")}</dd>
+      ${options.description === undefined ? "" : html`<dd class="rule">${options.description}</dd>`}
+    </div> `;
+  });
+  if (rows.length === 0) return "";
+  return html`<section>
+    <h2>Members of this problem</h2>
+    <dl class="facts-list">${rows}</dl>
+  </section>`;
 }
 
 /** The page that lists every problem, by status. */

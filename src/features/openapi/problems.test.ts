@@ -11,7 +11,7 @@ import { text } from "../../resource/kinds/fields.ts";
 import { defineResource } from "../../resource/resource.ts";
 import { openapiDocument } from "./on-demand.ts";
 import { problemComponents, responsesOf, problemsOnTheWay } from "./problems.ts";
-import { standardSchemas } from "./standard.ts";
+import { problemSchema } from "./standard.ts";
 
 const always = [
   "internal",
@@ -151,7 +151,7 @@ test("a mount says what its hook refuses with, for each action", async () => {
 });
 
 test("every code has an example that has every member of a problem", () => {
-  const { properties, required } = standardSchemas.Problem as {
+  const { properties, required } = problemSchema(catalogue) as {
     required: string[];
     properties: { code: { enum: string[] } };
   };

@@ -1,13 +1,49 @@
 import { anyone } from "../../access/permission/permission.ts";
 import type { Scheme } from "../../access/scheme/scheme.ts";
 import { isUnsafe } from "../../core/call/cross-site.ts";
-import type { ProblemCode } from "../../core/problem/catalogue.ts";
+import type { CatalogueEntry, ProblemCode } from "../../core/problem/catalogue.ts";
 import type { Catalogue } from "../../core/problem/definition.ts";
+import type { ExtensionMember } from "../../core/problem/extensions.ts";
 import type { ServedEndpoint } from "../../http/endpoint/endpoint.ts";
 import type { Format } from "../../http/formats/format.ts";
 import { ref, type JSONObject } from "./json.ts";
+import { pascalCase } from "./names.ts";
 import { answerHeaders, type HeaderName } from "./operations/headers.ts";
 import { admitsUnknown } from "./security.ts";
+import { problemSchema } from "./standard.ts";
+
+/** The schema of every problem, and one for each problem that has extension members (RFC 9457 §3.2). */
+export function problemSchemas(catalogue: Catalogue): Readonly<Record<string, JSONObject>> {
+  const extended = Object.keys(catalogue).filter((code) => catalogue[code]!.extensions !== undefined);
+  return {
+    Problem: problemSchema(catalogue),
+    ...Object.fromEntries(extended.map((code) => [schemaNameOf(code), extendedSchema(code, catalogue[code]!)])),
+  };
+}
+
+function schemaNameOf(code: string): string {
+  return `${pascalCase(code)}Problem`;
+}
+
+function extendedSchema(code: string, { status, title, extensions = {} }: CatalogueEntry): JSONObject {
+  const members = Object.entries(extensions);
+  const properties = {
+    status: { type: "integer", enum: [status] },
+    code: { type: "string", enum: [code] },
+    ...Object.fromEntries(members.map(([name, member]) => [name, extensionSchema(member)])),
+  };
+  const needed = members.filter(([, { options }]) => options.optional !== true).map(([name]) => name);
+  const own = { type: "object", properties, required: ["status", "code", ...needed] };
+  return { description: `${title}.`, allOf: [ref("schemas", "Problem"), own] };
+}
+
+function extensionSchema({ kind, options: { description, example } }: ExtensionMember): JSONObject {
+  return {
+    ...kind.schema,
+    ...(description === undefined ? {} : { description }),
+    ...(example === undefined ? {} : { examples: [example] }),
+  };
+}
 
 /** One answer for each status of the catalogue, with each of its problems as an example. */
 export function problemComponents(
@@ -40,7 +76,10 @@ function problemResponse(
   basePath: string,
 ): JSONObject {
   const all = codesOf(catalogue, status);
-  const schema = ref("schemas", "Problem");
+  const extended = all.filter((code) => catalogue[code]!.extensions !== undefined);
+  const plain = ref("schemas", "Problem");
+  const schema =
+    extended.length === 0 ? plain : { anyOf: [...extended.map((code) => ref("schemas", schemaNameOf(code))), plain] };
   const examples = Object.fromEntries(
     all.map((code) => [code, { summary: catalogue[code]!.title, value: exampleOf(catalogue, code, basePath) }]),
   );
@@ -69,7 +108,7 @@ const exampleIssues: Readonly<Record<string, JSONObject>> = {
 };
 
 function exampleOf(catalogue: Catalogue, code: string, basePath: string): JSONObject {
-  const { status, title, detail } = catalogue[code]!;
+  const { status, title, detail, extensions = {} } = catalogue[code]!;
   const issue = exampleIssues[code];
   return {
     type: `${basePath}/problems/${code}`,
@@ -79,6 +118,16 @@ function exampleOf(catalogue: Catalogue, code: string, basePath: string): JSONOb
     code,
     request_id: "k3pQ9xVb2mTz-1f",
     ...(issue === undefined ? {} : { errors: [issue] }),
+    ...Object.fromEntries(
+      Object.entries(extensions).flatMap(
+        ([
+          name,
+          {
+            options: { example },
+          },
+        ]) => (example === undefined ? [] : [[name, example]]),
+      ),
+    ),
   };
 }
 

@@ -1,11 +1,11 @@
-import { catalogue } from "../../core/problem/catalogue.ts";
+import type { Catalogue } from "../../core/problem/definition.ts";
 import { ref, type JSONObject } from "./json.ts";
 
 const pointer = { type: "string", description: "A JSON Pointer (RFC 6901)." };
 
-/** Schemas that belong to no resource. */
-export const standardSchemas: Readonly<Record<"Problem" | "ProblemIssue" | "JSONPatch", JSONObject>> = {
-  Problem: {
+/** The schema of every problem of a service, with the codes of its catalogue. */
+export function problemSchema(catalogue: Catalogue): JSONObject {
+  return {
     type: "object",
     description: "Why a request failed (RFC 9457).",
     xml: { name: "problem", namespace: "urn:ietf:rfc:7807" },
@@ -27,7 +27,11 @@ export const standardSchemas: Readonly<Record<"Problem" | "ProblemIssue" | "JSON
       },
     },
     required: ["type", "title", "status", "detail", "code", "request_id"],
-  },
+  };
+}
+
+/** Schemas that belong to no resource. */
+export const standardSchemas: Readonly<Record<"ProblemIssue" | "JSONPatch", JSONObject>> = {
   ProblemIssue: {
     type: "object",
     xml: { name: "i" },

@@ -214,6 +214,7 @@ export function writeProblem(
     code: told.code,
     request_id: call.requestId,
     ...(told.issues.length === 0 ? {} : { errors: told.issues.slice(0, MAX_ISSUES) }),
+    ...told.extensions,
   };
   const written = format.writeProblem(document, viewOf());
   return after(

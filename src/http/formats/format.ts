@@ -65,4 +65,6 @@ export interface ProblemDocument {
   readonly code: string;
   readonly request_id: string;
   readonly errors?: readonly Issue[];
+  /** The extension members of the problem (RFC 9457 §3.2), behind the standard ones. */
+  readonly [extension: string]: unknown;
 }

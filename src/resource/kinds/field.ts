@@ -2,28 +2,9 @@ import { DeclarationError } from "../../core/checking/declaration-error.ts";
 import { isObject, type Checks } from "../../core/checking/members.ts";
 import type { Deprecation } from "../../core/deprecation.ts";
 import type { Identity } from "../../core/identity.ts";
+import { Flaw } from "../../core/problem/flaw.ts";
 
-/** What is wrong with a value; the pointer is added by whoever knows where the value stood. */
-export class Flaw {
-  readonly code: string;
-  readonly detail: string;
-  /** What is wrong within the value, each with its place in it; where there is any, it is told in place of the flaw itself. */
-  readonly parts: readonly FlawPart[];
-
-  constructor(code: string, detail: string, parts: readonly FlawPart[] = []) {
-    this.code = code;
-    this.detail = detail;
-    this.parts = parts;
-  }
-}
-
-/** What is wrong with one part of a value. */
-export interface FlawPart {
-  /** A JSON pointer (RFC 6901) from the value; empty for the value itself. */
-  readonly pointer: string;
-  readonly code: string;
-  readonly detail: string;
-}
+export { Flaw, type FlawPart } from "../../core/problem/flaw.ts";
 
 /** What a default or a generated value may be made from. */
 export interface DraftContext {

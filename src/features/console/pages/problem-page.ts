@@ -15,6 +15,7 @@ import { asJSON, column, table } from "../parts.ts";
 import { askedPath, isReadable, isServed } from "../paths.ts";
 import { addressOf, titleOf, type Drawn, type Site } from "../site.ts";
 import { drawConflict } from "./conflict-page.ts";
+import { extensionsOf } from "./problem-extensions.ts";
 import { drawWithoutRoot } from "./root-page.ts";
 import { recordOf } from "./rows.ts";
 import { programOf } from "./session-page.ts";
@@ -31,14 +32,14 @@ export async function drawProblem(site: Site, view: View, document: ProblemDocum
   const { title, detail, code } = document;
   if (code === "not_found" && askedPath(view) === "/" && !isServed(site, "/"))
     return drawNothingHere(site, view, document);
-  const { why = "", cure = "" } = catalogueWith(site.facts().problems)[code] ?? {};
+  const { why = "", cure = "", extensions } = catalogueWith(site.facts().problems)[code] ?? {};
   const main = html`<div class="head">
       <div>
         <h1 tabindex="-1">${title}</h1>
         <p>${detail}</p>
       </div>
     </div>
-    ${mistakesOf(document)} ${waysOn(site, view, document)}
+    ${mistakesOf(document)} ${extensionsOf(document, extensions)} ${waysOn(site, view, document)}
     ${document.status === 401 ? html`${loginFormOf(site, view)}${schemesOf(view)}` : ""}
     ${section("Why", why)}${section("What to do", cure)} ${programs(document)}`;
   return { title, narrow: true, main };
@@ -189,7 +190,8 @@ async function formAgain(site: Site, view: View, document: ProblemDocument): Pro
         <p>Nothing was stored. What you typed is still here.</p>
       </div>
     </div>
-    ${writeMistakes(inputs, detail, errors)} ${writeForm(form)}`;
+    ${writeMistakes(inputs, detail, errors)}
+    ${extensionsOf(document, catalogueWith(site.facts().problems)[document.code]?.extensions)} ${writeForm(form)}`;
   return { title: what, main };
 }
 

@@ -12,7 +12,7 @@ const LINGER_MS = 1000;
 /** How much of what is still sent is read, in bytes: enough for those who had begun before the answer was on its way. */
 const MOST_PASSED_BYTES = 64 * 1024;
 
-interface EndOptions extends ProblemOptions {
+interface EndOptions extends ProblemOptions<{}> {
   /** Where the pages of problems stand. */
   readonly basePath: string;
 }

@@ -1,0 +1,21 @@
+/** The mistake in a value. The calling code adds the pointer of the value. */
+export class Flaw {
+  readonly code: string;
+  readonly detail: string;
+  /** Mistakes within the value. If there are any, the caller sees them instead of the flaw itself. */
+  readonly parts: readonly FlawPart[];
+
+  constructor(code: string, detail: string, parts: readonly FlawPart[] = []) {
+    this.code = code;
+    this.detail = detail;
+    this.parts = parts;
+  }
+}
+
+/** The mistake in one part of a value. */
+export interface FlawPart {
+  /** A JSON pointer (RFC 6901) from the value; empty for the value itself. */
+  readonly pointer: string;
+  readonly code: string;
+  readonly detail: string;
+}

@@ -1,0 +1,24 @@
+import { html, type PageContent } from "../../../core/html/markup.ts";
+import { standardMembers, type ExtensionMembers } from "../../../core/problem/extensions.ts";
+import type { ProblemDocument } from "../../../http/formats/format.ts";
+import { excerptOf, MOST_SHOWN, textOfJSON } from "../excerpt.ts";
+import { showPlain } from "../values.ts";
+
+/** The extension members of a problem with their values. Empty if it has none. */
+export function extensionsOf(document: ProblemDocument, declared: ExtensionMembers = {}): PageContent {
+  const given = Object.entries(document).filter(([name]) => !standardMembers.has(name));
+  if (given.length === 0) return "";
+  const rows = given.map(([name, value]) => {
+    const shown =
+      typeof value === "object" && value !== null
+        ? html`<code>${excerptOf(textOfJSON(value), MOST_SHOWN)}</code>`
+        : showPlain(value, MOST_SHOWN);
+    const { description } = declared[name]?.options ?? {};
+    return html`<div>
+      <dt>${name}</dt>
+      <dd>${shown}</dd>
+      ${description === undefined ? "" : html`<dd class="rule">${description}</dd>`}
+    </div> `;
+  });
+  return html`<dl class="facts-list">${rows}</dl>`;
+}

@@ -1,0 +1,95 @@
+import { DeclarationError } from "../core/checking/declaration-error.ts";
+import { isObject, isSnakeCase, isText, namedMembers, shown, unknownMembers } from "../core/checking/members.ts";
+import { catalogue } from "../core/problem/catalogue.ts";
+import type { ProblemDefinition } from "../core/problem/definition.ts";
+import { standardMembers } from "../core/problem/extensions.ts";
+import type { Fields } from "./declaration.ts";
+import { fieldOptions, ownValueMistakes, shapeMistakes } from "./kinds/field-mistakes.ts";
+import type { Field } from "./kinds/field.ts";
+
+/**
+ * Declares a problem of your own (RFC 9457): its status (400 to 599), its constant title, the sentence that callers read, and for its page why it
+ * happens and what to do. `extensions` declares further members with their types. Throws `DeclarationError` if one of these is missing or not
+ * valid, if there is any other member, or if the catalogue has the code.
+ *
+ * @example
+ * ```ts
+ * import { defineProblem, problem } from "latchkey";
+ *
+ * const outOfStock = defineProblem({
+ *   code: "out_of_stock",
+ *   status: 409,
+ *   title: "Out of stock",
+ *   detail: "There is not enough of it.",
+ *   why: "Others have ordered it.",
+ *   cure: "Order less, or later.",
+ * });
+ * export const refuse = (): never => {
+ *   throw problem(outOfStock);
+ * };
+ * ```
+ */
+export function defineProblem<const E extends Fields = {}>(definition: ProblemDefinition<E>): ProblemDefinition<E> {
+  const given: unknown = definition;
+  if (!isObject(given))
+    throw new DeclarationError([`defineProblem: it is ${shown(given)}; it takes an object with ${MEMBERS.join(", ")}`]);
+  const mistakes = mistakesOf(definition);
+  if (mistakes.length > 0)
+    throw new DeclarationError(mistakes.map((mistake) => `problem ${shownCode(definition)}: ${mistake}`));
+  return Object.freeze({ ...definition });
+}
+
+const MEMBERS: readonly string[] = ["code", "status", "title", "detail", "why", "cure", "extensions"];
+
+function mistakesOf(definition: ProblemDefinition): readonly string[] {
+  const { code, status, title, detail, why, cure, extensions } = definition;
+  const texts = Object.entries({ title, detail, why, cure });
+  return [
+    ...unknownMembers({ ...definition }, MEMBERS),
+    ...(isText(code) && isSnakeCase(code) && code.length <= 80
+      ? []
+      : ["the code has to be lower-case words joined by underscores, like out_of_stock"]),
+    ...(Object.hasOwn(catalogue, code) ? ["the catalogue has this code; choose another, or throw that one"] : []),
+    ...(Number.isInteger(status) && status >= 400 && status <= 599 ? [] : ["the status has to be from 400 to 599"]),
+    ...texts.filter(([, text]) => typeof text !== "string" || text === "").map(([name]) => `${name} is missing`),
+    ...(extensions === undefined ? [] : extensionMistakes(extensions)),
+  ];
+}
+
+const MEANT: readonly string[] = ["optional", "description", "example"];
+
+/** Fields of a resource, but with fewer options: a problem is not stored and not sent by callers. */
+function extensionMistakes(extensions: unknown): readonly string[] {
+  const wrong = namedMembers(extensions);
+  if (!isObject(extensions) || wrong !== null) return [`extensions is ${shown(extensions)}; ${wrong}`];
+  return Object.entries(extensions).flatMap(([name, field]) => {
+    const malformed = shapeMistakes(field);
+    const mistakes = malformed.length > 0 ? malformed : [...nameMistakes(name), ...unmeant(field as Field)];
+    return mistakes.map((mistake) => `extension ${name.slice(0, 80)}: ${mistake}`);
+  });
+}
+
+function nameMistakes(name: string): readonly string[] {
+  if (standardMembers.has(name))
+    return ["every problem has this member, or RFC 9457 gives it another meaning; rename it"];
+  return isSnakeCase(name) && name.length >= 3 && name.length <= 80
+    ? []
+    : ["the name has to be lower-case words joined by underscores, of 3 to 80 characters, like account_id"];
+}
+
+function unmeant(field: Field): readonly string[] {
+  const { kind, options, computed } = field;
+  const given = Object.entries(options).filter(([, value]) => value !== undefined && value !== false);
+  const names = given
+    .map(([name]) => name)
+    .filter((name) => Object.hasOwn(fieldOptions, name) && !MEANT.includes(name));
+  return [
+    ...names.map((name) => `${kind.name}: ${name} has no meaning in a problem; leave it out`),
+    ...(computed === undefined ? [] : ["a problem has no record to compute it from"]),
+    ...ownValueMistakes("example", field, options.example),
+  ];
+}
+
+function shownCode({ code }: { readonly code: unknown }): string {
+  return typeof code === "string" && code !== "" ? code.slice(0, 80) : "(no code)";
+}
