@@ -17,6 +17,7 @@ import { startFeatures } from "../feature/starting.ts";
 import { startUpkeep } from "../feature/upkeep.ts";
 import { printFaults } from "../features/ops/log/print-faults.ts";
 import { tracedStore } from "../features/ops/traced-store.ts";
+import { stateTags } from "../http/answer/state-tags.ts";
 import type { Answer } from "../http/answer/writing.ts";
 import { parseBasePath } from "../http/base-path.ts";
 import { fetchThrough, type FetchInfo } from "../http/bindings/web/web.ts";
@@ -253,6 +254,7 @@ function coreOf(options: ServiceOptions, common: Common, find: RoutedService["fi
     },
     makeUUID: uuidMaker(randomBytes),
     cursors: makeCursors((secret ?? new Secret(randomBytes(32))).deriveEach("cursor")),
+    stateTag: stateTags(secret?.deriveOldest("etag") ?? new Uint8Array()),
     fingerprintKey: secret?.deriveOldest("idempotency") ?? new Uint8Array(),
     heldBodies: makeHeldBodies(),
     longReads: makeLongReads(),

@@ -45,8 +45,9 @@ export interface ServiceOptions extends ServiceParts {
   /** Answers and bodies may be XML too; true where it is left out. Without it `Accept: application/xml` is 406, and such a body 415. */
   readonly xml?: boolean;
   /**
-   * Signs cursors, and keys the fingerprints of repeatable requests. Processes that share a store share it; left out, one is
-   * drawn for the cursors of this process, and fingerprints are plain digests, which the next process knows again. At least 32 bytes.
+   * Signs cursors, and keys the fingerprints of repeatable requests and the ETags of records. Processes that share a store share it. Left
+   * out, one is drawn for the cursors of this process; fingerprints and ETags are plain digests, which the next process knows again and from
+   * which a caller can find out how much is written. At least 32 bytes.
    */
   readonly secret?: Secret;
   /** Counts wrong credentials; 10 a minute for each address where it is left out. */

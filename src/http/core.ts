@@ -5,6 +5,7 @@ import type { Tracer } from "../core/tracer.ts";
 import type { StoreReader } from "../store/reader.ts";
 import type { Store } from "../store/store.ts";
 import type { Alongside } from "./alongside.ts";
+import type { StateTag } from "./answer/state-tags.ts";
 import type { HeldBodies } from "./body/held-bodies.ts";
 import type { Format } from "./formats/format.ts";
 import type { InFlight } from "./limiting/in-flight.ts";
@@ -30,6 +31,8 @@ export interface ServiceCore {
   /** Its reading half, for handlers and hooks. */
   readonly reader: StoreReader;
   readonly cursors: Cursors;
+  /** Makes the tags of records. */
+  readonly stateTag: StateTag;
   /** Makes the fingerprints of requests that can be repeated: a body may hold a password, and a plain digest of it could be guessed. */
   readonly fingerprintKey: Uint8Array;
   /** The path below which everything stands, without a slash at its end; empty for the root. */

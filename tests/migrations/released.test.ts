@@ -83,15 +83,17 @@ const databases = globSync("*/*.json", { cwd: folder }).map((file) => file.slice
 for (const name of databases.toSorted()) {
   const from = join(folder, name);
 
-  test(`${name}: every record is there under its validator, and so is the next page`, async (t) => {
+  test(`${name}: keeps every record, and takes its validator of before for a change`, async (t) => {
     const { api, known, as } = await takeOver(t, from);
 
     for (const { as: caller, path, json, etag } of known.reads) {
       const reply = await api.get(path, as[caller]);
       assert.deepEqual([path, reply.status, reply.json], [path, 200, json]);
       if (Array.isArray(json)) continue;
-      assert.equal(reply.headers.get("etag"), etag);
-      assert.equal((await api.get(path, { ...as[caller], "if-none-match": etag })).status, 304);
+      // Tags of 0.1 were revisions. A reader gets the record and its tag of today.
+      const tag = reply.headers.get("etag")!;
+      assert.equal((await api.get(path, { ...as[caller], "if-none-match": etag })).headers.get("etag"), tag);
+      assert.equal((await api.get(path, { ...as[caller], "if-none-match": tag })).status, 304);
     }
 
     const { path, etag } = known.reads.find((read) => read.path === "/orders/1")!;
@@ -141,8 +143,8 @@ for (const name of databases.toSorted()) {
       for (const { method, path, key, body, status, json, etag } of known.repeatable[caller]) {
         const again = await api.ask(method, path, { headers: { ...as[caller], "idempotency-key": key }, body });
         assert.deepEqual(
-          [again.status, again.json, again.headers.get("etag"), again.headers.get("idempotency-replayed")],
-          [status, json, etag, "true"],
+          [again.status, again.json, again.headers.has("etag"), again.headers.get("idempotency-replayed")],
+          [status, json, etag !== null, "true"],
         );
         const other = await api.ask(method, path, {
           headers: { ...as[caller], "idempotency-key": key },

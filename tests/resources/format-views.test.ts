@@ -90,6 +90,7 @@ test("a format sees where an answer is from, who asked, and what they may do", a
   const api = await library(t);
 
   const record = await api.get("/books/1", { as: "ada", ...asks });
+  const own = await api.get("/books/1", { as: "ada" });
   const list = await api.get("/books?title=Emma", { as: "ada", ...asks });
 
   const { etag: _, ...place } = record.json;
@@ -97,7 +98,7 @@ test("a format sees where an answer is from, who asked, and what they may do", a
     value: { id: 1, title: "Emma", owner_id: 2 },
     status: 200,
     links: 0,
-    tag: '"1"',
+    tag: own.headers.get("etag"),
     place: {
       path: "/books/{id}",
       params: { id: 1 },

@@ -23,7 +23,9 @@ export function read(placed: MountInPlace, exchange: Exchange): Eventually<Reply
   const asked = exchange.query === "" ? whole : requireAsked(placed, exchange);
   return after(findVisible(placed, exchange), (row) => {
     if (row === null) throw problem("not_found");
-    return asked.expand.length === 0 ? showRow(placed, row, asked.fields) : showExpanded(placed, exchange, row, asked);
+    return asked.expand.length === 0
+      ? showRow(placed, exchange, row, asked.fields)
+      : showExpanded(placed, exchange, row, asked);
   });
 }
 
@@ -58,21 +60,27 @@ async function showExpanded(
 }
 
 /** The reply that shows a record in its present state. */
-export function showRow(placed: MountInPlace, row: Row, fields: readonly string[] | null = null): Reply {
+export function showRow(
+  placed: MountInPlace,
+  exchange: Exchange,
+  row: Row,
+  fields: readonly string[] | null = null,
+): Reply {
   const { resource, show, cache, jsonMembers } = placed;
   const shown = show(row.record);
   const value = fields === null ? shown : Object.fromEntries(fields.map((name) => [name, shown[name]]));
   return {
     status: 200,
     body: { kind: "data", value, element: resource.name, jsonMembers },
-    tag: tagOfRow(placed, row),
+    tag: tagOfRow(placed, exchange, row),
     cache,
   };
 }
 
-/** The tag of a record's state: its revision, which rises with every write. Where some of what is shown is only noted, what is shown. */
-export function tagOfRow({ noted, show }: MountInPlace, row: Row): string {
-  if (noted === undefined) return String(row.revision);
+/** Returns the tag of a record's state, which changes with every write. If some of what is shown is only noted, the tag is of what is shown. */
+export function tagOfRow(placed: MountInPlace, { service }: Exchange, row: Row): string {
+  const { noted, show } = placed;
+  if (noted === undefined) return service.stateTag(placed, row);
   const shown = Object.entries(show(row.record));
   const digestOf = (isNoted: boolean): string =>
     contentTag(JSON.stringify(shown.filter(([name]) => noted.includes(name) === isNoted)));
@@ -81,7 +89,7 @@ export function tagOfRow({ noted, show }: MountInPlace, row: Row): string {
 
 /** The reply that shows what a change has left. Whoever may change a record and not read it is shown nothing of it. */
 export function showChanged(placed: MountInPlace, exchange: Exchange, row: Row): Eventually<Reply> {
-  const reply = showRow(placed, row);
+  const reply = showRow(placed, exchange, row);
   return after(mayReadChanged(placed, exchange, [row]), (may) => (may ? reply : withoutBody(reply)));
 }
 

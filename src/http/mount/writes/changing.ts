@@ -50,7 +50,7 @@ function created(placed: MountInPlace, exchange: Exchange, row: Row, isReplay: b
   const location = path.endsWith(`/${id}`) && exchange.params["id"] !== undefined ? path : `${path}/${id}`;
   const headers = [["Location", location], ...(isReplay ? [REPLAYED] : [])] as const;
   if (isErased(placed, row)) return { status: 201, headers };
-  return { ...showRow(placed, row), status: 201, cache: "private", headers };
+  return { ...showRow(placed, exchange, row), status: 201, cache: "private", headers };
 }
 
 /** PUT of one record: replaces it, or creates it where nothing is and the caller may. */

@@ -8,11 +8,24 @@ import type { MountInPlace } from "../mount.ts";
 import { tagOfCollection } from "../reads/listing.ts";
 import { tagOfRow } from "../reads/reading.ts";
 
+/** Returns the tags that name the row's state, in every representation. With `isOld`, the revision too, which was the tag until 0.2. */
+export function tagsOfState(placed: MountInPlace, exchange: Exchange, row: Row, isOld: boolean): readonly string[] {
+  const { formats } = exchange.service;
+  const tags = everyTag(formats, withoutNoted(tagOfRow(placed, exchange, row)));
+  return isOld && placed.noted === undefined ? [...tags, ...everyTag(formats, String(row.revision))] : tags;
+}
+
+/** Returns true if `If-Match` is one tag of 0.1. A list of them would find out a revision by trying many in one request. */
+export function isOldTag(ifMatch: string | undefined): boolean {
+  return ifMatch !== undefined && /^"-?\d{1,16}(?:-[\w-]+)?"$/.test(ifMatch);
+}
+
 /** Ends the request where `If-Match` or `If-None-Match` does not hold for the row (RFC 9110 §13.2.2), whichever of its representations the caller has read. */
-export function requirePreconditions(placed: MountInPlace, { call, service }: Exchange, row: Row): void {
+export function requirePreconditions(placed: MountInPlace, exchange: Exchange, row: Row): void {
+  const { call } = exchange;
   if (placed.requireIfMatch && call.header("if-match") === undefined) throw problem("precondition_required");
   if (!hasPreconditions(call)) return;
-  const tags = everyTag(service.formats, withoutNoted(tagOfRow(placed, row)));
+  const tags = tagsOfState(placed, exchange, row, isOldTag(call.list("if-match")));
   requirePreconditionsHold(call, tags, placed.noted === undefined ? undefined : withoutNoted);
 }
 

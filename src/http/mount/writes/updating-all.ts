@@ -5,14 +5,13 @@ import { problem, type Problem } from "../../../core/problem/problem.ts";
 import { type Draft } from "../../../resource/draft.ts";
 import { parseId, type IdKind } from "../../../resource/ids.ts";
 import type { Change, Idempotency, Key, Row, Where, WrittenValues } from "../../../store/store.ts";
-import { everyTag } from "../../answer/tags.ts";
 import { invalid, type Exchange } from "../../exchange.ts";
 import type { MountInPlace } from "../mount.ts";
 import { decisionOn, mayReadChanged, requireParents, visible, within } from "../reads/reading.ts";
 import { isOvertaken, storedOf, untilSettled } from "./committing.ts";
 import { merged, noteGoing, readSent, unseenFields } from "./drafting.ts";
 import { recall, repeatable } from "./idempotency.ts";
-import { requireCollectionAsKnown } from "./preconditions.ts";
+import { isOldTag, requireCollectionAsKnown, tagsOfState } from "./preconditions.ts";
 import { furtherChanges, prepare, requireAllowed } from "./preparing.ts";
 import {
   commitParts,
@@ -76,7 +75,7 @@ async function attempt(
   if (missing.length > 0) throw notFound(missing.map(({ patch }) => patch.at));
   const prepared = await inOrder(found, (each, at) => preparePart(placed, exchange, each, drafts[at]!));
   await requireCollectionAsKnown(placed, exchange);
-  requireStates(exchange, found);
+  requireStates(placed, exchange, found);
   const parts = await inOrder(prepared, (complete) => complete());
   // In one order, so that two such writes do not wait for each other.
   const sorted = parts.toSorted((one, other) => (patches[one.at]!.id < patches[other.at]!.id ? -1 : 1));
@@ -181,10 +180,11 @@ function preparePart(
 }
 
 /** Ends the request where a record is in another state than was said of it. */
-function requireStates({ service: { formats } }: Exchange, found: readonly Found[]): void {
+function requireStates(placed: MountInPlace, exchange: Exchange, found: readonly Found[]): void {
   const others = found.filter(({ patch: { ifMatch }, row }) => {
     if (ifMatch === null || ifMatch === "*") return false;
-    const tags = everyTag(formats, String(row!.revision));
+    const isOld = ifMatch.length === 1 && isOldTag(ifMatch[0]!.quoted);
+    const tags = tagsOfState(placed, exchange, row!, isOld);
     return !tags.some((tag) => ifMatch.some((each) => sameStrong(each, tag)));
   });
   if (others.length > 0) throw stale(others.map(({ patch }) => patch.at));

@@ -1,0 +1,72 @@
+import { Chaskey, type Words } from "../../core/crypto/chaskey.ts";
+import { hmac } from "../../core/crypto/secret.ts";
+import type { Collection, Key, Row } from "../../store/store.ts";
+
+/** As much of a mount as its tags depend on. */
+export interface Tagged {
+  readonly collection: Collection;
+}
+
+/** Returns the tag of the state of a row that is mounted there. */
+export type StateTag = (placed: Tagged, row: Row) => string;
+
+/**
+ * Makes the tags of rows: a keyed digest of table, id and revision. Revisions count the writes to all tables, so a tag that showed one
+ * would show how much others write.
+ */
+export function stateTags(key: Uint8Array): StateTag {
+  const macs = new WeakMap<Tagged, Chaskey>();
+  return (placed, { record, revision }) => {
+    let mac = macs.get(placed);
+    if (mac === undefined) macs.set(placed, (mac = new Chaskey(wordsOf(hmac(key, placed.collection.name)))));
+    return tagOf(mac, record["id"] as Key, revision);
+  };
+}
+
+function wordsOf(bytes: Buffer): Words {
+  return [bytes.readInt32LE(0), bytes.readInt32LE(4), bytes.readInt32LE(8), bytes.readInt32LE(12)];
+}
+
+function tagOf(mac: Chaskey, id: Key, revision: number): string {
+  mac.begin();
+  const words =
+    typeof id === "number"
+      ? mac.end(id, upper(id), revision, upper(revision))
+      : mac.end(addText(mac, id), NO_NUMBER, revision, upper(revision));
+  return textOf(words[0]!, words[1]!, words[2]!);
+}
+
+/** The upper half of a whole number, of which bitwise operators see the lower one alone. */
+function upper(number: number): number {
+  return Math.floor(number / 2 ** 32);
+}
+
+/** No whole number that is exact has this for its upper half. */
+const NO_NUMBER = 0x7fffffff;
+
+/** Adds a text, eight code units to a block, and returns its length: what fills up the last block is then no part of it. */
+function addText(mac: Chaskey, text: string): number {
+  for (let at = 0; at < text.length; at += 8)
+    mac.add(pairAt(text, at), pairAt(text, at + 2), pairAt(text, at + 4), pairAt(text, at + 6));
+  return text.length;
+}
+
+/** Two code units in a word. Behind the end of the text each is NaN, which is zero here. */
+function pairAt(text: string, at: number): number {
+  return text.charCodeAt(at) | (text.charCodeAt(at + 1) << 16);
+}
+
+const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+const pairs = Array.from({ length: 4096 }, (_, at) => `${ALPHABET[at >>> 6]!}${ALPHABET[at & 63]!}`);
+
+/** The first 72 bits, in 12 characters of base64url. A table of pairs takes a tenth of the time of a `Buffer`. */
+function textOf(a: number, b: number, c: number): string {
+  return (
+    pairs[a >>> 20]! +
+    pairs[(a >>> 8) & 0xfff]! +
+    pairs[((a & 0xff) << 4) | (b >>> 28)]! +
+    pairs[(b >>> 16) & 0xfff]! +
+    pairs[(b >>> 4) & 0xfff]! +
+    pairs[((b & 0xf) << 8) | (c >>> 24)]!
+  );
+}

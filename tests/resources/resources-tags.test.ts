@@ -1,0 +1,114 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import test from "node:test";
+import { anyone, createService, defineResource, mount, Secret, text, type Service } from "../../src/door/index.ts";
+import { sqliteStore, type Row } from "../../src/door/stores.ts";
+import { serve, type API } from "../harness/serve.ts";
+
+/** The row of an order as the store has it. */
+async function rowOf({ service }: API, id: number): Promise<Row> {
+  const orders = service.mounts.find(({ resource }) => resource.name === "order")!;
+  return (await service.store.find(orders.collection, id))!;
+}
+
+test("shows in no tag and no request id how much others do", async (t) => {
+  const api = await serve(t);
+  const made = await api.post("/orders", {}, api.admin);
+  const { revision } = await rowOf(api, 1);
+  const all = [
+    made,
+    await api.get("/orders/1", api.admin),
+    await api.get("/orders", api.admin),
+    await api.get("/orders/1?expand=items", api.admin),
+    await api.patch("/orders", [{ id: 1, status: "paid" }], api.admin),
+  ];
+
+  for (const { headers } of all) {
+    const tag = headers.get("etag");
+    if (tag !== null) assert.doesNotMatch(tag, new RegExp(`^"(\\d+|.*\\b${revision}\\b.*)"$`));
+    assert.match(headers.get("x-request-id")!, /^[\w-]{22}$/);
+  }
+});
+
+test("takes one tag of 0.1 for the state of its record, in every representation", async (t) => {
+  const api = await serve(t);
+  await api.post("/orders", [{}, {}], api.admin);
+  const revision = async (id: number): Promise<number> => (await rowOf(api, id)).revision;
+
+  for (const suffix of ["", "-gzip", "-xml", "-xml-br"]) {
+    const old = `"${await revision(1)}${suffix}"`;
+    const patched = await api.patch("/orders/1", { status: "paid" }, { ...api.admin, "if-match": old });
+    assert.equal(patched.status, 200, old);
+    assert.equal((await api.patch("/orders/1", {}, { ...api.admin, "if-match": old })).status, 412, "the state before");
+  }
+  const old = `"${await revision(1)}"`;
+  const inArray = await api.patch("/orders", [{ id: 1, if_match: old, status: "open" }], api.admin);
+  assert.equal(inArray.status, 200);
+  assert.equal((await api.patch("/orders", [{ id: 1, if_match: old }], api.admin)).status, 412);
+  const ofAnother = `"${await revision(2)}"`;
+  assert.equal((await api.delete("/orders/1", { ...api.admin, "if-match": ofAnother })).status, 412);
+});
+
+test("takes no list of tags of 0.1, with which one request could try many revisions", async (t) => {
+  const api = await serve(t);
+  await api.post("/orders", {}, api.admin);
+  const { revision } = await rowOf(api, 1);
+  const list = `"${revision - 1}", "${revision}"`;
+
+  const one = await api.patch("/orders/1", { status: "paid" }, { ...api.admin, "if-match": list });
+  const inArray = await api.patch("/orders", [{ id: 1, if_match: list, status: "paid" }], api.admin);
+
+  assert.deepEqual([one.status, inArray.status], [412, 412]);
+});
+
+test("takes no tag of 0.1 for what a reader has", async (t) => {
+  const api = await serve(t);
+  await api.post("/orders", {}, api.admin);
+  const { revision } = await rowOf(api, 1);
+
+  const read = await api.get("/orders/1", { ...api.admin, "if-none-match": `"${revision}"` });
+
+  assert.equal(read.status, 200);
+});
+
+test("gives the same tag in every process with the same secret, and after a restart", async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), "latchkey-tags-"));
+  t.after(() => rmSync(directory, { recursive: true }));
+  const path = join(directory, "notes.db");
+  const first = await notesAt(path, "one secret of 32 characters or more");
+  await ask(first, "POST", { title: "x" });
+
+  const tags: (string | null)[] = [await tagOf(first)];
+  await first.close();
+  for (const secret of ["one secret of 32 characters or more", "another secret of 32 characters or more"]) {
+    const next = await notesAt(path, secret);
+    tags.push(await tagOf(next));
+    await next.close();
+  }
+
+  assert.equal(tags[0], tags[1]);
+  assert.notEqual(tags[0], tags[2]);
+});
+
+function notesAt(path: string, secret: string): Promise<Service> {
+  const note = defineResource({ name: "note", fields: { title: text() } });
+  return createService({
+    store: sqliteStore({ path }),
+    mounts: [mount(note, { permission: anyone })],
+    secret: new Secret(secret),
+    observe: null,
+  });
+}
+
+async function tagOf(service: Service): Promise<string | null> {
+  return (await ask(service, "GET")).headers.get("etag");
+}
+
+function ask(service: Service, method: string, body?: unknown): Promise<Response> {
+  const path = method === "POST" ? "/notes" : "/notes/1";
+  const sent =
+    body === undefined ? {} : { body: JSON.stringify(body), headers: { "content-type": "application/json" } };
+  return service.fetch(new Request(`http://127.0.0.1${path}`, { method, ...sent }), { peer: "127.0.0.1" });
+}
