@@ -11,6 +11,7 @@ import type { Eventually } from "../core/eventually.ts";
 import type { Observer } from "../core/observation.ts";
 import { clockOf } from "../feature/clock.ts";
 import { compose, listsOf } from "../feature/composition.ts";
+import { requireDue } from "../feature/due.ts";
 import type { Feature, Parts, ServiceFacts } from "../feature/feature.ts";
 import { harmless, observerOf, tellAll } from "../feature/observers.ts";
 import { startFeatures } from "../feature/starting.ts";
@@ -168,14 +169,17 @@ async function putTogether(options: ServiceOptions, mistakes: readonly string[])
     { store, throttle, secret, basePath, now, observe, all, facts, use: composition.use, inFlight },
     routes.find,
   );
-  await store.open(tablesOf(all));
+  const tables = tablesOf(all);
+  const upkeep = upkeepOf(composition, throttle);
+  requireDue(upkeep, tables, now());
+  await store.open(tables);
   tellAtStart(placed, routes.all, { now: now(), observe });
   const stopClock = await clock.start();
   const stop = await startFeatures(composition, { store, observe }).catch((error: unknown) => {
     stopClock();
     throw error;
   });
-  const stopUpkeep = startUpkeep(upkeepOf(composition, throttle), { store, observe, now });
+  const stopUpkeep = startUpkeep(upkeep, { store, observe, now });
   return {
     respond: (arrival) => respond(core, arrival),
     fetch: (request, info) => fetchThrough((arrival) => respond(core, arrival), request, info),

@@ -125,33 +125,6 @@ function idOf(key: "integer" | "text"): "integer" | "uuid" {
   return key === "text" ? "uuid" : "integer";
 }
 
-/** Permissions that look for what is in nobody's identity: they would deny everybody. */
-export function missingIdentity(all: readonly NamedParts[]): readonly string[] {
-  const known = all.flatMap(({ parts: { identity = [] } }) => identity);
-  const looked = all.flatMap(({ parts: { mounts = [], endpoints = [] } }) => [
-    ...mounts.flatMap(({ resource, permissions, actions }) =>
-      [...Object.values(permissions), ...actions.map(({ permission }) => permission)].map(
-        (permission) => [`mount(${resource.path})`, permission] as const,
-      ),
-    ),
-    ...endpoints.flatMap(({ method, path, access }) =>
-      access === "open" ? [] : [[`endpoint ${method} ${path}`, access] as const],
-    ),
-  ]);
-  return [
-    ...new Set(
-      looked.flatMap(([place, { name, identity = [] }]) =>
-        identity
-          .filter((member) => !known.includes(member))
-          .map(
-            (member) =>
-              `${place}: the permission ${name} looks at the caller's ${member}, which is in no identity; name it: accounts({ fields, identity: ["${member}"] })`,
-          ),
-      ),
-    ),
-  ];
-}
-
 /** Types of bodies that an endpoint says it reads and no format can: every such call would be 415. */
 export function unreadTypes(all: readonly NamedParts[], speaksXML: boolean): readonly string[] {
   const formats = withBuiltIn(ownFormats(all), speaksXML);

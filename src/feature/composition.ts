@@ -24,9 +24,10 @@ import { aFeatureList } from "../http/endpoint/checking.ts";
 import { declarationMistakes } from "../http/endpoint/declared.ts";
 import { misplacedMounts } from "../http/mount/placing.ts";
 import { DeclarationError } from "../resource/resource.ts";
-import { clashesOf, missingIdentity, missingReferences, unreadTypes, type NamedParts } from "./clashes.ts";
+import { clashesOf, missingReferences, unreadTypes, type NamedParts } from "./clashes.ts";
 import { faultOf } from "./failure.ts";
 import type { Assembled, Feature, Host, Parts, ServiceParts } from "./feature.ts";
+import { permissionMistakes } from "./permitted.ts";
 import { upkeepMistakes } from "./upkeep.ts";
 
 /** A feature and what it adds to one service. */
@@ -103,7 +104,7 @@ export function compose(features: readonly Feature[], own: Parts, surroundings: 
       : [
           ...clashesOf(withoutNamesakes(all), surroundings.xml),
           ...missingReferences(all),
-          ...missingIdentity(all),
+          ...permissionMistakes(all),
           ...unreadTypes(all, surroundings.xml),
           ...mistakesTogether(all),
           ...all.flatMap(({ parts }) => needsOf(parts).flatMap((each) => unmetNeeds(each, features))),
@@ -168,6 +169,7 @@ const partsMembers: Readonly<Record<keyof Parts, Check>> = {
   scopesAllow: optional(aFunction),
   limiter: optional(objectWith("a limiter, like that of rateLimits()", "arriving", "identified")),
   identity: optional(texts),
+  roles: optional(texts),
   tags: optional((value) =>
     isObject(value) && Object.values(value).every(isText)
       ? null

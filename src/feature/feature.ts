@@ -50,6 +50,8 @@ export interface Parts<Offer = unknown> extends ServiceParts {
   readonly offer: Offer;
   /** The fields of users that it puts into `identity.fields`, for permissions that look at them. */
   readonly identity?: readonly string[];
+  /** The roles that its users can have: a permission that asks for another role stops the start. */
+  readonly roles?: readonly string[];
   /** What a credential that is limited to scopes may ask for at all, in the whole service. */
   readonly scopesAllow?: ScopesAllow;
   /** Says which requests are too many. */
@@ -77,7 +79,7 @@ export interface Parts<Offer = unknown> extends ServiceParts {
 }
 
 /** What all features have put together. */
-export type Assembled = Pick<ServiceFacts, "schemes" | "mounts" | "endpoints" | "formats">;
+export type Assembled = Required<ServiceParts>;
 
 /** Erases what has run out. */
 export interface Upkeep {

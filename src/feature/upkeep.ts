@@ -76,7 +76,8 @@ export function startUpkeep(
   };
 }
 
-function changesOf(due: unknown): readonly Change[] {
+/** The changes that `due` gave. Throws a TypeError if it gave no list. */
+export function changesOf(due: unknown): readonly Change[] {
   const given = atOnce(due, "due");
   if (Array.isArray(given)) return given as readonly Change[];
   throw new TypeError(`due gave ${sortOf(given)}; it has to give a list of changes, which may be empty`);

@@ -108,6 +108,21 @@ export type StoredOf<R extends Shape> = { readonly id: IdOf<R> } & { readonly [K
 /** The columns of its table by name, `id` and the one of what it stands within among them. */
 export type ColumnOf<R extends Shape> = "id" | ParentOf<R> | (StoredName<R> & string);
 
+/** Those of them whose values can be compared: no JSON, no list, no ids of several records. */
+export type ComparedOf<R extends Shape> =
+  | "id"
+  | ParentOf<R>
+  | (keyof {
+      [
+        K in StoredName<R> as IsTrue<OptionsIn<R, K>, "json"> extends true
+          ? never
+          : [ValueOf<FieldsOf<R>[K]>] extends [object]
+            ? never
+            : K
+      ]: K;
+    } &
+      string);
+
 /** The columns that may hold the id of a user: `id` and those of numbers. */
 export type UserIdOf<R extends Shape> =
   | HoldsNumber<IdOf<R>, "id">

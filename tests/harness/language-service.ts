@@ -25,7 +25,7 @@ export async function openInEditor(text: string): Promise<Opened> {
   const tsc = path.join(root, "node_modules/typescript/bin/tsc");
   const child = spawn(process.execPath, [tsc, "--lsp", "--stdio"], { cwd: root, stdio: ["pipe", "pipe", "ignore"] });
   const waiting = new Map<number, (answer: Answer) => void>();
-  const uri = pathToFileURL(path.join(root, "tests/opened-in-editor.ts")).href;
+  const uri = pathToFileURL(path.join(root, "tests/toolkit/opened-in-editor.ts")).href;
   const textDocument = { uri };
   let asked = 0;
 

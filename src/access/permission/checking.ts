@@ -30,5 +30,6 @@ const permissionMembers: Checks & Readonly<Record<keyof Permission, Check>> = {
   columns: optional(texts),
   userIds: optional(texts),
   identity: optional(texts),
+  roles: optional(texts),
   decide: aFunction,
 };

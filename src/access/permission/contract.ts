@@ -46,6 +46,8 @@ export interface Permission<C extends string = never, U extends string = string 
   readonly userIds?: readonly (U | "id")[];
   /** The members of `identity.fields` that it looks at: where no feature puts one there, the service does not start. */
   readonly identity?: readonly string[];
+  /** The roles that it asks for: if `accounts()` declares others only, the service does not start. */
+  readonly roles?: readonly string[];
   /** At once, never as a promise: anything but a decision is a fault (500), and nothing runs. */
   decide(request: PermissionRequest): Decision<C>;
 }

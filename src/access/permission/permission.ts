@@ -152,7 +152,7 @@ export function allOf(...permissions: readonly Permission<string>[]): Permission
 }
 
 /**
- * What the other does not allow at all. A permission that narrows to rows cannot be turned round, and throws.
+ * What the other does not allow at all. Throws `DeclarationError` if the other narrows to rows: the rest of the rows is a condition of its own.
  *
  * @example
  * ```ts
@@ -161,26 +161,31 @@ export function allOf(...permissions: readonly Permission<string>[]): Permission
  * export const withoutImports = allOf(authenticated, not(scope("import")));
  * ```
  */
-export function not<const C extends string = never, const U extends string = never>(
-  permission: Permission<C, U>,
-): Permission<C, U>;
-export function not(permission: Permission<string>): Permission<string> {
+export function not<const C extends string = never>(permission: Permission<C, C> & Negated<C>): Permission;
+export function not(permission: Permission<string>): Permission {
   requirePermissions("not", [permission]);
   requireArguments("not", arguments, { permission: aPermission });
+  const { name, narrows = [], identity = [], roles = [] } = permission;
+  if (narrows.length > 0)
+    throw new DeclarationError([
+      `not(${name}): the permission narrows to rows, and ${CANNOT_NEGATE}. Write the opposite condition as a permission of its own.`,
+    ]);
   return {
-    name: `not ${permission.name}`,
-    ...narrowingOf([permission]),
+    name: `not ${name}`,
+    identity,
+    roles,
     decide(request) {
       const decision = decisionOf(permission, request);
-      if (typeof decision === "object") {
-        throw new TypeError(
-          `not(${permission.name}): a permission that narrows rows cannot be negated. Write the opposite condition as a permission of its own.`,
-        );
-      }
-      return decision === "allow" ? "deny" : "allow";
+      if (typeof decision === "string") return decision === "allow" ? "deny" : "allow";
+      throw new TypeError(`not(${name}): the permission gave rows, and ${CANNOT_NEGATE}. Name the actions in narrows.`);
     },
   };
 }
+
+const CANNOT_NEGATE = "a permission that narrows to rows cannot be negated";
+
+/** The message of the compiler for a permission that narrows by a column. */
+type Negated<C extends string> = [C] extends [never] ? unknown : "a permission that narrows to rows cannot be negated";
 
 /** One that says `enough` decides for all of them; else the rows that any, or all, of the others allow. */
 function decideTogether(
@@ -216,12 +221,13 @@ function requirePermissions(of: string, permissions: readonly unknown[]): void {
 
 function narrowingOf(
   permissions: readonly Permission<string>[],
-): Required<Pick<Permission<string>, "narrows" | "columns" | "userIds" | "identity">> {
+): Required<Pick<Permission<string>, "narrows" | "columns" | "userIds" | "identity" | "roles">> {
   return {
     narrows: [...new Set(permissions.flatMap(({ narrows = [] }) => narrows))],
     columns: [...new Set(permissions.flatMap(({ columns = [] }) => columns))],
     userIds: [...new Set(permissions.flatMap(({ userIds = [] }) => userIds))],
     identity: [...new Set(permissions.flatMap(({ identity = [] }) => identity))],
+    roles: [...new Set(permissions.flatMap(({ roles = [] }) => roles))],
   };
 }
 

@@ -129,6 +129,7 @@ export function hasRole(users: { readonly roles: readonly string[] }, ...roles: 
     );
   return {
     name: `role ${roles.join(" or ")}`,
+    roles,
     decide: ({ identity }) => (identity !== null && roles.includes(identity.role) ? "allow" : "deny"),
   };
 }

@@ -49,7 +49,7 @@ export interface People {
   insertUser(user: NewUser, at?: number): readonly Change[];
   /**
    * Rows with a `user_id` that end with a changed password and with the account, or only with the account ("account"). The table is to
-   * be among the feature's collections. Called in `setUp`.
+   * be among the feature's collections. Called in `setUp`. Throws `DeclarationError` if the table has no integer column `user_id`.
    */
   endsWith(when: "password" | "account", collection: Collection): void;
   /** Puts logins of one kind into `/users/{id}/sessions`. Called in `setUp`. */

@@ -39,8 +39,14 @@ export function columnMistakes(
         (column) =>
           `the permission ${name} narrows by the column ${column}, which is not there${suggestion(column, known)}`,
       ),
+    ...needed
+      .filter((column) => types.get(column) === "json")
+      .map(
+        (column) =>
+          `the permission ${name} narrows by the column ${column}, which holds JSON or a list and cannot be compared; keep what it looks for in a column of its own`,
+      ),
     ...userIds
-      .filter((column) => (types.get(column) ?? "integer") !== "integer")
+      .filter((column) => ![undefined, "integer", "json"].includes(types.get(column)))
       .map(
         (column) =>
           `the permission ${name} compares the column ${column} with the id of a user, and it holds ${types.get(column)}; name one that is an integer`,

@@ -1,7 +1,7 @@
 import { isPermission } from "../../access/permission/checking.ts";
 import type { Action, Permission } from "../../access/permission/permission.ts";
 import type { Members, ThereIsNo } from "../../core/checking/members.ts";
-import type { ColumnOf, Resource, TableWrite, UserIdOf } from "../../resource/resource.ts";
+import type { ColumnOf, ComparedOf, Resource, TableWrite, UserIdOf } from "../../resource/resource.ts";
 
 /** What can be done with a resource; its own actions are asked about by the permission of each. */
 export type ResourceAction = Exclude<Action, "call">;
@@ -12,7 +12,7 @@ export type PermissionsOf<R extends Resource> =
   | { readonly [A in ResourceAction]?: PermissionFor<R> };
 
 /** A permission that fits the columns of a resource. */
-export type PermissionFor<R extends Resource> = Permission<ColumnOf<R>, UserIdOf<R>>;
+export type PermissionFor<R extends Resource> = Permission<ComparedOf<R>, UserIdOf<R>>;
 
 /** The same of any resource. */
 export type AnyPermissions = Permission<string> | { readonly [A in ResourceAction]?: Permission<string> };
@@ -34,7 +34,9 @@ type Fits<R extends Resource, Q> = [Q] extends [PermissionFor<R> | undefined]
   ? unknown
   : Q extends Permission<infer C, infer U>
     ? [Exclude<C, ColumnOf<R>>] extends [never]
-      ? `${Exclude<U, UserIdOf<R>>} cannot hold the id of a user`
+      ? [Exclude<C, ComparedOf<R>>] extends [never]
+        ? `${Exclude<U, UserIdOf<R>>} cannot hold the id of a user`
+        : `${Exclude<C, ComparedOf<R>>} holds JSON or a list, which cannot be compared`
       : ThereIsNo<Exclude<C, ColumnOf<R>>, ColumnOf<R>>
     : unknown;
 

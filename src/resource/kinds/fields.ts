@@ -219,7 +219,7 @@ export interface JSONOptions extends FieldOptions<unknown> {
  */
 export function json<const O extends JSONOptions = {}>(
   options?: Only<O, JSONOptions>,
-): Field<unknown, Told<O>["names"]>;
+): Field<unknown, Told<O>["names"] | "json">;
 export function json(options: JSONOptions = {}): Field {
   const { maxLength } = options ?? {};
   const parse = (value: unknown): unknown => (hasNotInXML(value) ? notInXML : value);

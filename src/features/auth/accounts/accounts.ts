@@ -6,7 +6,6 @@ import { usualRoles } from "../../../core/identity.ts";
 import { gauge, type MetricFamily } from "../../../core/measurement.ts";
 import { defineFeature, type Host } from "../../../feature/feature.ts";
 import type { Fields } from "../../../resource/resource.ts";
-import type { Collection } from "../../../store/store.ts";
 import { bindingsCollection, storeBindings } from "../bindings.ts";
 import { aTokenPrefix } from "../keys/prefix.ts";
 import type { AccountsFeature, LoginSource, People } from "../login.ts";
@@ -14,6 +13,7 @@ import { DAY_SECONDS, PRUNE_SECONDS, secondsFrom } from "../options.ts";
 import { makeRevocations, revocationsCollection } from "../tokens/revocation.ts";
 import { ownUserFieldsMistakes, type OwnUserFields } from "../users.ts";
 import { accountEndpoints } from "./account.ts";
+import { makeEndings } from "./endings.ts";
 import { loginListEndpoints } from "./logins.ts";
 import { insertUser } from "./new-user.ts";
 import type { AccountsParts, UsersParts } from "./parts.ts";
@@ -85,7 +85,7 @@ function setUp(host: Host, options: AccountsOptions): ReturnType<AccountsFeature
   requireOptions(options, checks, { more: ownUserFieldsMistakes(ownUserFields(options)) });
   const { store, throttle, observe, tracer } = host;
   const { issuer = host.name, tokenPrefix = "key", breachedPasswordsURL: url, passwordCost: cost } = options;
-  const ending: Record<"password" | "account", Collection[]> = { password: [], account: [] };
+  const endings = makeEndings();
   const sources: LoginSource[] = [];
   const told = { revocationSeconds: 0, outside: false };
   const { identity: identityFields = [], roles = usualRoles } = options;
@@ -108,8 +108,7 @@ function setUp(host: Host, options: AccountsOptions): ReturnType<AccountsFeature
     revocations: makeRevocations({
       store,
       accessSeconds: () => told.revocationSeconds,
-      endWithGeneration: ending.password,
-      endWithAccount: ending.account,
+      ...endings.ends,
     }),
     registration: options.registration ?? "closed",
     serviceNames: [host.name, issuer, ...host.ownOrigins.map((origin) => new URL(origin).hostname)],
@@ -139,7 +138,7 @@ function setUp(host: Host, options: AccountsOptions): ReturnType<AccountsFeature
     noteLogin: (context, account) => noteLogin(parts, context, account),
     outsideEnd: (context) => outsideEnd(parts, context),
     insertUser: (user, at) => insertUser(users, user, at),
-    endsWith: (when, collection) => void ending[when].push(collection),
+    endsWith: endings.add,
     listLogins: (source) => void sources.push(source),
     rememberRevocations(seconds) {
       told.revocationSeconds = Math.max(told.revocationSeconds, seconds);
@@ -153,7 +152,9 @@ function setUp(host: Host, options: AccountsOptions): ReturnType<AccountsFeature
     mounts: [users],
     endpoints: [...accountEndpoints(parts), ...loginListEndpoints(parts), oneTimePasswordEndpoint(parts)],
     identity: identityFields,
+    roles,
     collections: [accountsCollection, bindingsCollection, revocationsCollection],
+    mistakes: endings.mistakes,
     upkeep: [{ everySeconds: PRUNE_SECONDS, due: (now) => revocations.prune(now) }],
     measure: () => measure(parts),
     start: () => requireDeclaredRoles(store, roles).then(() => revocations.open()),

@@ -179,6 +179,8 @@ function endOthers(
   keptIds: readonly (string | null)[],
   generation: number,
 ): readonly Change[] {
+  // Logins have texts as keys.
+  if (collection.key === "integer") return [{ kind: "deleteAll", collection, where: ofUser(userId) }];
   const [others, kept] = (["ne", "eq"] as const).map((operator): Where => {
     const ids = keptIds.map((id): Where => ({ column: "id", operator, value: id ?? "" }));
     return { all: [ofUser(userId), operator === "ne" ? { all: ids } : { any: ids }] };

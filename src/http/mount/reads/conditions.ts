@@ -29,7 +29,7 @@ export function whereIn(placed: Filtered, condition: Condition): Where {
 }
 
 /** What fulfils all of them; null: everything. */
-export function allOf(conditions: readonly (Where | null)[]): Where | null {
+export function allOf<W extends Where>(conditions: readonly (W | null)[]): W | { readonly all: readonly W[] } | null {
   const [first = null, ...others] = conditions.filter((each) => each !== null);
   return first === null || others.length === 0 ? first : { all: [first, ...others] };
 }

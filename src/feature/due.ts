@@ -1,0 +1,89 @@
+import { DeclarationError } from "../core/checking/declaration-error.ts";
+import { isObject, isText } from "../core/checking/members.ts";
+import { shownName, suggestion } from "../core/checking/nearest.ts";
+import { requireChanges } from "../store/checking.ts";
+import type { Change, Collection, Where } from "../store/store.ts";
+import { changesOf, type NamedUpkeep } from "./upkeep.ts";
+
+/**
+ * Throws `DeclarationError` if the changes of upkeep name a table or a column that the service does not have: they would fail each second. Asks
+ * `due` once for that. If `due` throws, it may do so for a while only, and the upkeep reports it.
+ */
+export function requireDue(upkeep: readonly NamedUpkeep[], tables: readonly Collection[], now: number): void {
+  const known = new Map(tables.map((table) => [table.name, table]));
+  const found = upkeep.flatMap(({ feature, due }) => {
+    const place = feature === undefined ? "upkeep" : `feature ${feature}: upkeep`;
+    return mistakesOf(due, known, now).map((mistake) => `${place}: ${mistake}`);
+  });
+  if (found.length > 0) throw new DeclarationError([...new Set(found)]);
+}
+
+function mistakesOf(
+  due: (now: number) => unknown,
+  known: ReadonlyMap<string, Collection>,
+  now: number,
+): readonly string[] {
+  let given: unknown;
+  try {
+    given = due(now);
+  } catch {
+    return [];
+  }
+  try {
+    const changes = changesOf(given);
+    requireChanges({ changes });
+    return changes.flatMap((change) => changeMistakes(change, known));
+  } catch (error) {
+    return [error instanceof Error ? error.message : String(error)];
+  }
+}
+
+function changeMistakes(change: Change, known: ReadonlyMap<string, Collection>): readonly string[] {
+  return [
+    ...missingIn(change.collection, namesIn(change), known),
+    ...("where" in change ? linksIn(change.where) : []).flatMap(({ link, record, linked }) =>
+      missingIn(link, [record, linked], known),
+    ),
+  ];
+}
+
+function missingIn(
+  { name }: Collection,
+  names: readonly string[],
+  known: ReadonlyMap<string, Collection>,
+): readonly string[] {
+  const table = known.get(name);
+  if (table === undefined)
+    return [
+      `there is no table ${shownName(name)}${suggestion(name, [...known.keys()])}; add it to the collections of the feature`,
+    ];
+  const columns = ["id", ...table.columns.map((column) => column.name)];
+  return names
+    .filter((column) => !columns.includes(column))
+    .map((column) => `${name} has no column ${shownName(column)}${suggestion(column, columns)}`);
+}
+
+/** The columns that a change names. */
+function namesIn(change: Change): readonly string[] {
+  return [
+    ...("where" in change ? columnsIn(change.where) : []),
+    ...("values" in change && isObject(change.values) ? Object.keys(change.values) : []),
+    ...("column" in change && isText(change.column) ? [change.column] : []),
+  ];
+}
+
+function columnsIn(where: Where): readonly string[] {
+  return conditionsIn(where).flatMap((each) => ("column" in each ? [each.column] : []));
+}
+
+type Condition = Extract<Where, { readonly column: unknown } | { readonly word: unknown } | { readonly link: unknown }>;
+
+function linksIn(where: Where): readonly Extract<Condition, { readonly link: unknown }>[] {
+  return conditionsIn(where).filter((each) => "link" in each);
+}
+
+function conditionsIn(where: Where): readonly Condition[] {
+  if ("all" in where) return where.all.flatMap(conditionsIn);
+  if ("any" in where) return where.any.flatMap(conditionsIn);
+  return "not" in where ? conditionsIn(where.not) : [where];
+}

@@ -1,0 +1,55 @@
+import type { Permission } from "../access/permission/contract.ts";
+import { suggestion } from "../core/checking/nearest.ts";
+import type { NamedParts } from "./clashes.ts";
+
+/** Permissions that look at what no caller has, so that they would deny every caller. Each mistake is one sentence with its cure. */
+export function permissionMistakes(all: readonly NamedParts[]): readonly string[] {
+  const found = permissionsOf(all);
+  return [...new Set([...missingIdentity(found, all), ...missingRoles(found, all)])];
+}
+
+interface Placed {
+  readonly place: string;
+  readonly permission: Permission<string>;
+}
+
+function permissionsOf(all: readonly NamedParts[]): readonly Placed[] {
+  return all.flatMap(({ parts: { mounts = [], endpoints = [] } }) => [
+    ...mounts.flatMap(({ resource, permissions, actions }) =>
+      [...Object.values(permissions), ...actions.map(({ permission }) => permission)].map((permission) => ({
+        place: `mount(${resource.path})`,
+        permission,
+      })),
+    ),
+    ...endpoints.flatMap(({ method, path, access }) =>
+      access === "open" ? [] : [{ place: `endpoint ${method} ${path}`, permission: access }],
+    ),
+  ]);
+}
+
+function missingIdentity(found: readonly Placed[], all: readonly NamedParts[]): readonly string[] {
+  const known = all.flatMap(({ parts: { identity = [] } }) => identity);
+  return found.flatMap(({ place, permission: { name, identity = [] } }) =>
+    identity
+      .filter((member) => !known.includes(member))
+      .map(
+        (member) =>
+          `${place}: the permission ${name} looks at the caller's ${member}, which is in no identity; name it: accounts({ fields, identity: ["${member}"] })`,
+      ),
+  );
+}
+
+/** A service without `accounts()` has the roles that its own schemes give. */
+function missingRoles(found: readonly Placed[], all: readonly NamedParts[]): readonly string[] {
+  const declaring = all.flatMap(({ parts: { roles } }) => (roles === undefined ? [] : [roles]));
+  if (declaring.length === 0) return [];
+  const known = declaring.flat();
+  return found.flatMap(({ place, permission: { name, roles = [] } }) =>
+    roles
+      .filter((role) => !known.includes(role))
+      .map(
+        (role) =>
+          `${place}: the permission ${name} asks for the role ${role}, which no user can have${suggestion(role, known)}; give accounts() the same users: accounts(users), or users in the config file`,
+      ),
+  );
+}

@@ -1,0 +1,63 @@
+import { DeclarationError } from "../../../core/checking/declaration-error.ts";
+import { isObject, isText, oneOf, shown } from "../../../core/checking/members.ts";
+import type { Assembled } from "../../../feature/feature.ts";
+import { collectionsOf } from "../../../http/mount/placing.ts";
+import type { Collection } from "../../../store/store.ts";
+import type { RevocationsOptions } from "../tokens/revocation.ts";
+
+type When = "password" | "account";
+
+/** The tables whose rows end with a changed password, or with the account, as the features name them in `setUp`. */
+export interface Endings {
+  readonly ends: Pick<RevocationsOptions, "endWithGeneration" | "endWithAccount">;
+  /** Throws `DeclarationError` if it is no such table, or if the service has started already. */
+  add(when: When, collection: Collection): void;
+  /** What keeps the rows of these tables from ending: each change of a password would be a fault. */
+  mistakes(all: Assembled): readonly string[];
+}
+
+export function makeEndings(): Endings {
+  const named: Record<When, Collection[]> = { password: [], account: [] };
+  let isAssembled = false;
+  return {
+    ends: { endWithGeneration: named.password, endWithAccount: named.account },
+    add(when, collection) {
+      const wrong = oneOf("password", "account")(when);
+      if (wrong !== null) throw new DeclarationError([`endsWith: its first argument is ${shown(when)}; ${wrong}`]);
+      const given: unknown = collection;
+      if (!isObject(given) || !isText(given["name"]) || !Array.isArray(given["columns"]))
+        throw new DeclarationError([`endsWith("${when}"): the table is ${shown(given)}; give a collection`]);
+      const found = tableMistakes(when, collection);
+      if (isAssembled) found.push(`${placeOf(when, collection)}: the features are set up already; call it in setUp`);
+      if (found.length > 0) throw new DeclarationError(found);
+      named[when].push(collection);
+    },
+    mistakes({ collections, mounts }) {
+      isAssembled = true;
+      const known = new Set([...collections, ...collectionsOf(mounts)].map(({ name }) => name));
+      return (["password", "account"] as const).flatMap((when) =>
+        named[when]
+          .filter(({ name }) => !known.has(name))
+          .map(
+            (collection) =>
+              `${placeOf(when, collection)}: the service has no such table; add it to the collections of the feature`,
+          ),
+      );
+    },
+  };
+}
+
+function tableMistakes(when: When, collection: Collection): string[] {
+  const types = new Map(collection.columns.map(({ name, type }) => [name, type]));
+  const needed = types.has("generation") ? ["user_id", "generation"] : ["user_id"];
+  return needed
+    .filter((name) => types.get(name) !== "integer")
+    .map((name) => {
+      const wrong = types.has(name) ? `holds ${types.get(name)}` : "is missing";
+      return `${placeOf(when, collection)}: the column ${name} ${wrong}; declare { name: "${name}", type: "integer" }`;
+    });
+}
+
+function placeOf(when: When, { name }: Collection): string {
+  return `endsWith("${when}", ${name})`;
+}
