@@ -100,7 +100,7 @@ export interface ListQuery {
   readonly long?: boolean;
   /** This very object is asked again and again: a driver may keep its page for as long as nobody has committed. */
   readonly repeated?: boolean;
-  /** Such a page may be large: it ends behind the record with which its JSON has so many characters, or octets. All of it where it is left out. For `listJSON`. */
+  /** Ends a page after the record that brings its JSON to this many octets (UTF-8). Default: no limit. For `listJSON`. */
   readonly maxLength?: number;
 }
 

@@ -88,6 +88,30 @@ test("logins by tokens are listed once they were used, with what they came from,
   );
 });
 
+test("lists a login that was refreshed near the end of its family until that end and no longer", async (t) => {
+  const api = await serve(t, {
+    settings: {
+      LATCHKEY_ACCESS_SECONDS: "60",
+      LATCHKEY_REFRESH_SECONDS: "120",
+      LATCHKEY_REFRESH_FAMILY_SECONDS: "180",
+    },
+  });
+  const ann = await api.user("Ann");
+  const path = `/users/${ann.id}/sessions`;
+  const { email: username, password } = ann;
+  const first = (await api.post("/api/token/", { username, password })).json;
+  api.clock.turn(100);
+  const second = (await api.post("/api/token/refresh/", { refresh: first.refresh })).json;
+  const ends = async (): Promise<readonly string[]> =>
+    (await api.get(path, ann.headers)).json.map(({ expires_at }: { expires_at: string }) => expires_at);
+
+  api.clock.turn(79);
+  assert.deepEqual(await ends(), ["2026-01-31T09:33:00.000Z"]);
+  api.clock.turn(1);
+  assert.deepEqual(await ends(), []);
+  assert.equal(await refreshes(api, second.refresh), false);
+});
+
 test("all logins end at once, also those that nobody has seen yet", async (t) => {
   const api = await serve(t);
   const [ann, bob] = [await api.user("Ann"), await api.user("Bob")];

@@ -75,6 +75,26 @@ test("of a nested collection the first hundred are shown, and where the others a
   assert.equal("items_next" in (await api.get("/orders/2?expand=items", ann)).json, false);
 });
 
+test("shows a nested collection of exactly a hundred records without a link to more", async (t) => {
+  const { api, ann } = await shop(t);
+  const add = async (count: number): Promise<void> => {
+    const made = await api.post("/orders/1/items", Array(count).fill(item), ann);
+    assert.equal(made.status, 201, made.text);
+  };
+  await add(97);
+
+  for (const [added, shown, isMore] of [
+    [0, 99, false],
+    [1, 100, false],
+    [1, 100, true],
+  ] as const) {
+    if (added > 0) await add(added);
+    const [listed] = (await api.get("/orders?expand=items", ann)).json;
+    for (const order of [listed, (await api.get("/orders/1?expand=items", ann)).json])
+      assert.deepEqual([order.items.length, "items_next" in order], [shown, isMore]);
+  }
+});
+
 test("names that are empty, unknown, too deep or there twice are refused", async (t) => {
   const { api, ann } = await shop(t);
   const queries = [

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import test from "node:test";
 import { idempotencyCountsCollection } from "../../src/door/resources.ts";
-import { basicHeader, serve } from "../harness/serve.ts";
+import { basicHeader, serve, type Answered } from "../harness/serve.ts";
 
 const KEY = { "idempotency-key": "key-number-1" };
 const ann = { name: "Ann", email: "ann@example.com", password: "password of ann" };
@@ -126,6 +126,25 @@ test("a key stands for one request of one identity", async (t) => {
   }
   const ofOther = await api.post("/orders", { status: "open" }, { ...other.headers, ...KEY });
   assert.deepEqual([ofOther.status, ofOther.headers.get("idempotency-replayed"), ofOther.json.id], [201, null, 2]);
+});
+
+test("refuses a key whose body comes again as another kind of patch", async (t) => {
+  const api = await serve(t);
+  await api.post("/orders", {}, api.admin);
+  const patch = JSON.stringify([{ op: "replace", path: "/status", value: "paid" }]);
+  const change = (key: string, type: string, body: string): Promise<Answered> =>
+    api.patch("/orders/1", body, { ...api.admin, "content-type": type, "idempotency-key": key });
+  const [jsonPatch, mergePatch] = ["application/json-patch+json", "application/merge-patch+json"] as const;
+
+  for (const [key, type, other, body] of [
+    ["json-patch-first", jsonPatch, mergePatch, patch],
+    ["merge-patch-first", mergePatch, jsonPatch, '{"status":"open"}'],
+  ] as const) {
+    assert.equal((await change(key, type, body)).status, 200, key);
+    const refused = await change(key, other, body);
+    assert.deepEqual([refused.status, refused.json.code], [422, "idempotency_mismatch"], key);
+    assert.equal((await change(key, type, body)).headers.get("idempotency-replayed"), "true", key);
+  }
 });
 
 test("after an error the key is free", async (t) => {
@@ -300,4 +319,34 @@ test("a caller has ten thousand repeatable writes a day, and others have their o
   api.clock.turn(14.5 * 3600);
   assert.equal((await write("key-number-3")).status, 201);
   assert.equal(await api.service.store.count(idempotencyCountsCollection, null), 2);
+});
+
+test("counts each record of an array against the repeatable writes of a day", async (t) => {
+  const api = await serve(t);
+  const day = Math.floor(api.clock.now / 86_400_000);
+  const write = (key: string, count: number): Promise<Answered> =>
+    api.post("/orders", Array(count).fill({}), { ...api.admin, "idempotency-key": key });
+  const change = (key: string, count: number): Promise<Answered> =>
+    api.patch(
+      "/orders",
+      Array.from({ length: count }, (_, at) => ({ id: at + 1, status: "paid" })),
+      { ...api.admin, "idempotency-key": key },
+    );
+  const writes = async (): Promise<unknown> =>
+    (await api.service.store.find(idempotencyCountsCollection, `1 ${day}`))?.record["writes"];
+
+  assert.equal((await write("array-of-four", 4)).status, 201);
+  assert.equal((await write("array-of-four", 4)).headers.get("idempotency-replayed"), "true");
+  assert.equal((await change("changes-of-two", 2)).status, 200);
+  assert.equal(await writes(), 6);
+  await api.service.store.write({
+    changes: [{ kind: "update", collection: idempotencyCountsCollection, key: `1 ${day}`, values: { writes: 9997 } }],
+  });
+
+  for (const refused of [await write("array-of-three", 4), await change("changes-of-three", 4)])
+    assert.deepEqual([refused.status, refused.json.code], [429, "too_many_repeats"]);
+  assert.equal((await write("array-of-three", 3)).status, 201);
+  assert.equal(await writes(), 10_000);
+  assert.equal((await write("array-of-one", 1)).status, 429);
+  assert.equal((await api.get("/orders", api.admin)).json.length, 7);
 });

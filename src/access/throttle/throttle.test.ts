@@ -277,6 +277,25 @@ test("a clock that is turned back keeps nobody out for longer than a window", as
   await store.close();
 });
 
+test("counts failures after an unlock that lies more than a window ahead, since the clock was set back", async () => {
+  for (const [unlockedAt, waits] of [
+    [62, 59],
+    [61, 0],
+    [30, 0],
+    [3600, 59],
+  ] as const) {
+    const store = await openStore();
+    const throttle = loginThrottle({ store, limit: 2 });
+    for (let turn = 0; turn < 2; turn++) await throttle.fail(at(0), "ada");
+
+    await throttle.unlock("ada", noon + unlockedAt * 1000);
+
+    for (const process of [throttle, loginThrottle({ store, limit: 2 })])
+      assert.equal(await retryAfter(process, at(1), "ada"), waits, `unlocked at ${unlockedAt} s`);
+    await store.close();
+  }
+});
+
 test("probing has a count of its own for an address, which closes no login", async () => {
   const store = await openStore();
   const throttle = loginThrottle({ store });

@@ -7,6 +7,7 @@ export function promiseWhere(promises: Promises): void {
   promiseConditions(promises);
   promiseLinks(promises);
   promiseComparisons(promises);
+  promisePrefixes(promises);
 }
 
 function promiseLinks(promises: Promises): void {
@@ -109,6 +110,21 @@ function promiseConditions(promises: Promises): void {
     }
     assert.equal(await store.count(people, null), 4);
   });
+}
+
+function promisePrefixes(promises: Promises): void {
+  promises(
+    "finds the texts that start with the last character before the surrogates, and with the last of all",
+    async (store) => {
+      const prefixes = ["\ud7ff", "a\ud7ff", "\u{10ffff}", "b\u{10ffff}\u{10ffff}", "\uffff"];
+      const behind = ["\ue000", "a\ue000", "\ufffd", "a\ufffd", "c", "\u{10000}"];
+      const names = [...prefixes.flatMap((prefix) => [prefix, `${prefix}z`]), ...behind];
+      await written(store, ...names.map((name) => insert(people, { name })));
+
+      for (const prefix of prefixes)
+        assert.deepEqual(await matching(store, where("name", "starts", prefix)), [prefix, `${prefix}z`]);
+    },
+  );
 }
 
 function promiseComparisons(promises: Promises): void {

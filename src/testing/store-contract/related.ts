@@ -119,6 +119,24 @@ function promiseTextKeys(promises: Promises): void {
       ],
     );
   });
+
+  promises("relates text keys with characters that JSON escapes", async (store) => {
+    const keys = ['a"b', "a\\b", "line\nbreak", "\u001e\u001f", '"', "é€"].toSorted();
+    await written(store, ...keys.map((key, times) => insert(visits, { times, place: `in ${key}` }, key)));
+    const asked = { collection: visits, where: null, limit: 1, maxLength: 1000, columns: ["id"] };
+    const placed = keys.map((key) => `in ${key}`);
+
+    for (const [column, wanted] of [
+      ["id", keys],
+      ["place", placed],
+    ] as const) {
+      const found = await store.listRelated({ ...asked, column, keys: wanted });
+      assert.deepEqual(
+        new Map(found!.map(({ key, json }) => [key, JSON.parse(json) as unknown])),
+        new Map(wanted.map((key, at) => [key, [{ id: keys[at] }]])),
+      );
+    }
+  });
 }
 
 function promiseLengths(promises: Promises): void {

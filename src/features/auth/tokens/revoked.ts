@@ -58,18 +58,20 @@ export function makeView(): View {
   function takeUser(userId: number, ended: EndedUser): void {
     const known = users.get(userId);
     users.delete(userId);
+    // Processes with other token lifetimes write other expiry times. The entry of the user lives as long as the longest.
+    const expiresAt = Math.max(known?.expiresAt ?? 0, ended.expiresAt);
     if (known === undefined || ended.generation > known.generation) {
       // Tokens of a new generation were issued after the older roles were gone; only a family that was kept can have one of those.
       const before = ended.keptFamily === null ? undefined : known;
       const roleChanges = Math.max(ended.roleChanges, before?.roleChanges ?? 0);
-      users.set(userId, { ...ended, role: ended.role ?? before?.role ?? null, roleChanges });
+      users.set(userId, { ...ended, role: ended.role ?? before?.role ?? null, roleChanges, expiresAt });
     } else {
       users.set(userId, {
         generation: known.generation,
         role: ended.role ?? known.role,
         roleChanges: Math.max(known.roleChanges, ended.roleChanges),
         keptFamily: known.keptFamily,
-        expiresAt: Math.max(known.expiresAt, ended.expiresAt),
+        expiresAt,
       });
     }
   }

@@ -2,11 +2,11 @@ import { longestJSON, type Field } from "../../../resource/kinds/field.ts";
 import type { Resource } from "../../../resource/resource.ts";
 import type { ListQuery } from "../../../store/store.ts";
 
-/** A page ends behind the record with which it has so many characters: reading, tagging and writing it takes milliseconds, and others wait for that. */
-const MOST_CHARACTERS = 1024 * 1024;
+/** A page ends after the record that brings it to this many octets: reading, tagging and writing it takes milliseconds, and other requests wait for that. */
+const MOST_OCTETS = 1024 * 1024;
 
 /** Pages that cannot become longer than this are read as a whole, which is faster. */
-const LONG_CHARACTERS = 4 * MOST_CHARACTERS;
+const LONG_CHARACTERS = 4 * MOST_OCTETS;
 
 /** What is no text and no JSON, or has a form of its own: numbers, times, words. */
 const SHORT_CHARACTERS = 40;
@@ -15,7 +15,7 @@ const longest = new WeakMap<Resource, number>();
 
 /** Where a page of so many records has to end, if they may be large. */
 export function withinLength(resource: Resource, limit: number): Pick<ListQuery, "maxLength"> {
-  return limit * longestOf(resource) > LONG_CHARACTERS ? { maxLength: MOST_CHARACTERS } : {};
+  return limit * longestOf(resource) > LONG_CHARACTERS ? { maxLength: MOST_OCTETS } : {};
 }
 
 /** How many characters of JSON a record may have, by its declaration. */

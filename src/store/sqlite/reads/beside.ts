@@ -13,7 +13,7 @@ export function besideOf(
   version: () => number,
   isLasting: IsLasting,
 ): Pick<Engine, "list" | "listJSON" | "listRelated" | "count"> {
-  const pages = rememberedPages(version, isLasting);
+  const pages = rememberedPages(version);
   const counts = rememberedCounts(version, isLasting);
 
   async function readPage(query: ListQuery): Promise<ListText> {

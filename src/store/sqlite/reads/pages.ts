@@ -4,7 +4,6 @@ import { requireColumn, type Table, type TableColumn } from "../../sql/schema/ta
 import type { ListQuery, ListText, Value } from "../../store.ts";
 import type { Statements } from "../connection.ts";
 import { sqlite } from "../dialect.ts";
-import type { IsLasting } from "../existing/views.ts";
 
 /** Reads a page as JSON text. */
 export type ReadPage = (table: Table, statements: Statements, query: ListQuery) => ListText;
@@ -20,8 +19,11 @@ export interface RememberedPages {
   keep(query: ListQuery, page: ListText, version: number): void;
 }
 
-/** Remembers each page for as long as its query is there and nobody has committed anything: then it is the same page. */
-export function rememberedPages(version: () => number, isLasting: IsLasting): RememberedPages {
+/**
+ * Remembers each page as long as its query exists and no transaction has committed, because the page is then the same. A query of an existing
+ * table is another object each time (`prefixing`): the rows of a view may change without a commit.
+ */
+export function rememberedPages(version: () => number): RememberedPages {
   const remembered = new WeakMap<ListQuery, { readonly version: number; readonly page: ListText }>();
   return {
     find(query) {
@@ -30,15 +32,15 @@ export function rememberedPages(version: () => number, isLasting: IsLasting): Re
       return known !== undefined && known.version === version() ? known.page : null;
     },
     keep(query, page, now) {
-      if (query.repeated === true && page.json.length <= longestRemembered && isLasting(query.collection))
+      if (query.repeated === true && page.json.length <= longestRemembered)
         remembered.set(query, { version: now, page });
     },
   };
 }
 
 /** Reads pages and remembers them. */
-export function pagesOf(version: () => number, isLasting: IsLasting): ReadPage {
-  const remembered = rememberedPages(version, isLasting);
+export function pagesOf(version: () => number): ReadPage {
+  const remembered = rememberedPages(version);
 
   return (table, statements, query) => {
     const known = remembered.find(query);
@@ -179,11 +181,11 @@ function rowsWithin(
   { limit, maxLength = Infinity }: ListQuery,
 ): { readonly rows: readonly RowText[]; readonly more: boolean } {
   const rows: RowText[] = [];
-  let length = 0;
+  let octets = 0;
   for (const row of found) {
-    if (rows.length === limit || length >= maxLength) return { rows, more: true };
+    if (rows.length === limit || octets >= maxLength) return { rows, more: true };
     rows.push(row);
-    length += row[0].length;
+    octets += Buffer.byteLength(row[0]);
   }
   return { rows, more: false };
 }

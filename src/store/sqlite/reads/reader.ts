@@ -63,7 +63,7 @@ const anything = (): void => {};
 export function readerOf(options: ReaderOptions): Reader {
   const { database, ready, version, tableOf, require = anything, explain = same } = options;
   const isLasting = lastingIn(database);
-  const readPage = pagesOf(version, isLasting);
+  const readPage = pagesOf(version);
   const prepared = preparedIn(database, isLasting, tableOf);
   let recall: Recall | null = null;
 

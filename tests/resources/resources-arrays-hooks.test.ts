@@ -1,0 +1,185 @@
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+import { authenticated, defineResource, integer, mount, reference, text } from "../../src/door/index.ts";
+import { references } from "../../src/door/resources.ts";
+import { keyOf, type Change } from "../../src/door/stores.ts";
+import { serve, type Answered, type API } from "../harness/serve.ts";
+
+type Headers = Readonly<Record<string, string>>;
+interface Post {
+  readonly id: number;
+  readonly title: string;
+}
+
+const permission = authenticated;
+const tag = defineResource({ name: "tag", fields: { label: text() } });
+const note = defineResource({ name: "note", fields: { post: integer(), said: text() } });
+const reply = defineResource({ name: "reply", plural: "replies", fields: { note_id: reference(note), said: text() } });
+const post = defineResource({
+  name: "post",
+  fields: { title: text(), tags: references(tag, { default: [] }) },
+  filters: { tags: ["eq"] },
+});
+
+const notes = mount(note, { permission });
+const replies = mount(reply, { permission });
+
+/** The changes of a hook for each written record: a note about it, and a reply to that note. */
+function noteAndReply(about: number | ReturnType<typeof keyOf>, said: string): readonly Change[] {
+  return [
+    { kind: "insert", collection: notes.collection, values: { post: about, said } },
+    { kind: "insert", collection: replies.collection, values: { note_id: keyOf(1), said } },
+  ];
+}
+
+interface Hooks {
+  /** Runs at the start of each change. */
+  readonly begin?: () => void;
+  /** Runs once the preconditions of a request hold. */
+  readonly complete?: (api: API) => Promise<void>;
+}
+
+/** A service whose posts have a note and a reply for each write. */
+async function serveNoted(t: TestContext, { begin, complete }: Hooks = {}): Promise<API> {
+  const posts = mount(post, {
+    permission,
+    arrays: true,
+    beforeWrite(write) {
+      if (write.kind === "create") return { changes: noteAndReply(keyOf(0), write.draft.values.title) };
+      begin?.();
+      return {
+        async complete() {
+          await complete?.(api);
+          return write.kind === "update" ? noteAndReply(write.id, String(write.draft.values.title)) : [];
+        },
+      };
+    },
+  });
+  const api = await serve(t, { config: { mounts: [mount(tag, { permission }), notes, replies, posts] } });
+  for (const label of ["a", "b", "c"]) await api.post("/tags", { label }, api.admin);
+  return api;
+}
+
+/** The notes and the replies, each as the post that it is about and its text. */
+async function said(api: API): Promise<{ readonly notes: readonly unknown[]; readonly replies: readonly unknown[] }> {
+  const found = (await api.get("/notes?limit=1000", api.admin)).json as { id: number; post: number; said: string }[];
+  const answered = (await api.get("/replies?limit=1000", api.admin)).json as { note_id: number; said: string }[];
+  const about = new Map(found.map(({ id, post: at }) => [id, at]));
+  return {
+    notes: found.map(({ post: at, said: words }) => [at, words]),
+    replies: answered.map(({ note_id, said: words }) => [about.get(note_id), words]),
+  };
+}
+
+const keyed = (headers: Headers, key: string): Headers => ({ ...headers, "idempotency-key": key });
+const titles = ({ json }: Answered): string[] => json.map(({ title }: Post) => title);
+
+test("binds keyOf(1) of each record of an array to that record's own first change, once per idempotency key", async (t) => {
+  const api = await serveNoted(t);
+  const sent = Array.from({ length: 100 }, (_, at) => ({ title: `t${at}`, tags: [(at % 3) + 1, ((at + 1) % 3) + 1] }));
+  const expected = sent.map(({ title }, at) => [at + 1, title]);
+
+  const made = await api.post("/posts", sent, keyed(api.admin, "array-of-posts"));
+  const again = await api.post("/posts", sent, keyed(api.admin, "array-of-posts"));
+
+  assert.equal(made.status, 201, made.text);
+  assert.deepEqual([again.text, again.headers.get("idempotency-replayed")], [made.text, "true"]);
+  assert.deepEqual(await said(api), { notes: expected, replies: expected });
+  assert.deepEqual(
+    titles(await api.get("/posts?tags=2&limit=1000", api.admin)),
+    sent.filter(({ tags }) => tags.includes(2)).map(({ title }) => title),
+  );
+
+  const changes = made.json.toReversed().map(({ id }: Post) => ({ id, title: `new ${id}`, tags: [1] }));
+  const changed = await api.patch("/posts", changes, keyed(api.admin, "changes-of-posts"));
+  const repeated = await api.patch("/posts", changes, keyed(api.admin, "changes-of-posts"));
+
+  assert.equal(changed.status, 200, changed.text);
+  assert.deepEqual([repeated.text, repeated.headers.get("idempotency-replayed")], [changed.text, "true"]);
+  // An array is written in the order of its ids.
+  const after = made.json.map(({ id }: Post) => [id, `new ${id}`]);
+  assert.deepEqual(await said(api), { notes: [...expected, ...after], replies: [...expected, ...after] });
+  assert.equal((await api.get("/posts?tags=1&limit=1000", api.admin)).json.length, 100);
+});
+
+test("writes one of many concurrent arrays with the same key, with the changes of its hooks", async (t) => {
+  const api = await serveNoted(t);
+  const sent = [{ title: "a" }, { title: "b" }, { title: "c" }];
+
+  const made = await Promise.all(
+    Array.from({ length: 8 }, () => api.post("/posts", sent, keyed(api.admin, "created-once"))),
+  );
+  const changes = [3, 1, 2].map((id) => ({ id, title: `new ${id}` }));
+  const changed = await Promise.all(
+    Array.from({ length: 8 }, () => api.patch("/posts", changes, keyed(api.admin, "changed-once"))),
+  );
+
+  for (const [answers, status] of [
+    [made, 201],
+    [changed, 200],
+  ] as const) {
+    assert.deepEqual(new Set(answers.map((each) => each.status)), new Set([status]));
+    assert.equal(new Set(answers.map(({ text: body }) => body)).size, 1);
+    assert.equal(answers.filter(({ headers }) => headers.get("idempotency-replayed") === null).length, 1);
+  }
+  const expected = [
+    [1, "a"],
+    [2, "b"],
+    [3, "c"],
+    [1, "new 1"],
+    [2, "new 2"],
+    [3, "new 3"],
+  ];
+  assert.deepEqual(await said(api), { notes: expected, replies: expected });
+});
+
+test("refuses an overtaken array that names states at once, and makes one that names none again", async (t) => {
+  let overtaking = false;
+  let asked = 0;
+  const api = await serveNoted(t, {
+    begin: () => void asked++,
+    async complete(own) {
+      if (!overtaking) return;
+      overtaking = false;
+      assert.equal((await own.patch("/posts/2", { title: "faster" }, own.admin)).status, 200);
+    },
+  });
+  await api.post("/posts", [{ title: "a" }, { title: "b" }], api.admin);
+  const overtaken = async (changes: readonly object[], key: string): Promise<Answered> => {
+    [overtaking, asked] = [true, 0];
+    return api.patch("/posts", changes, keyed(api.admin, key));
+  };
+  const tag = (await api.get("/posts/2", api.admin)).headers.get("etag");
+  const before = await said(api);
+
+  const refused = await overtaken(
+    [
+      { id: 1, title: "x" },
+      { id: 2, title: "y", if_match: tag },
+    ],
+    "names-a-state",
+  );
+
+  assert.equal(refused.status, 412, refused.text);
+  assert.deepEqual(
+    refused.json.errors.map(({ pointer, code }: Record<string, string>) => [pointer, code]),
+    [["/1/if_match", "stale"]],
+  );
+  // Two of the array, and the one that was faster: the hook of a refused array is not called again.
+  assert.equal(asked, 3);
+  assert.deepEqual(titles(await api.get("/posts", api.admin)), ["a", "faster"]);
+  assert.deepEqual((await said(api)).replies, [...before.replies, [2, "faster"]]);
+
+  const written = await overtaken(
+    [
+      { id: 2, title: "y" },
+      { id: 1, title: "x" },
+    ],
+    "names-no-state",
+  );
+
+  assert.equal(written.status, 200, written.text);
+  assert.equal(asked, 5);
+  assert.deepEqual(titles(await api.get("/posts", api.admin)), ["x", "y"]);
+  assert.deepEqual((await said(api)).replies, [...before.replies, [2, "faster"], [2, "faster"], [1, "x"], [2, "y"]]);
+});
