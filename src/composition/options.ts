@@ -94,7 +94,9 @@ const serviceOptions: Readonly<Record<keyof ServiceOptions, Check>> = {
   ...partsLists,
   xml: optional(aBoolean),
   secret: anything,
-  throttle: optional(objectWith("a throttle, like loginThrottle({ store })", "check", "fail", "look", "pass")),
+  throttle: optional(
+    objectWith("a throttle, like loginThrottle({ store })", "check", "fail", "look", "pass", "isKnown"),
+  ),
   allowedOrigins: optional(origins),
   hsts: optional(oneOf("host", "subdomains")),
   ownOrigins: optional(origins),

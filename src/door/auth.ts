@@ -55,9 +55,9 @@ export {
   type LoginThrottle,
   type Throttle,
   type LoginThrottleOptions,
-  type Look,
   type Probed,
 } from "../access/throttle/throttle.ts";
+export type { Room } from "../access/throttle/side-by-side.ts";
 export {
   breachedPasswords,
   type BreachedPasswordsOptions,

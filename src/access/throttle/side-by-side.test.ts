@@ -8,15 +8,15 @@ function failing(limit: number) {
   const sideBySide = makeSideBySide();
   const failed = new Map<string, number>();
   const running = { now: 0, most: 0 };
-  const room = (subjects: readonly string[]) => () => {
-    const left = limit - Math.max(...subjects.map((subject) => failed.get(subject) ?? 0));
-    if (left <= 0) throw new Error("no room");
-    return left;
+  const rooms = (subjects: readonly string[]) => () => {
+    const each = subjects.map((subject) => ({ subject, left: limit - (failed.get(subject) ?? 0) }));
+    if (each.some(({ left }) => left <= 0)) throw new Error("no room");
+    return each;
   };
   return {
     running,
     run: (...subjects: string[]) =>
-      sideBySide(subjects, room(subjects), async () => {
+      sideBySide(rooms(subjects), async () => {
         running.most = Math.max(running.most, ++running.now);
         await turn();
         for (const subject of subjects) failed.set(subject, (failed.get(subject) ?? 0) + 1);
@@ -47,8 +47,7 @@ test("a task that throws makes room", async () => {
   const sideBySide = makeSideBySide();
   const fail = () =>
     sideBySide(
-      ["ada"],
-      () => 1,
+      () => [{ subject: "ada", left: 1 }],
       () => Promise.reject(new Error("broken")),
     );
 
@@ -58,4 +57,25 @@ test("a task that throws makes room", async () => {
     outcomes.map((each) => (each.status === "rejected" ? String(each.reason) : each.status)),
     Array(3).fill("Error: broken"),
   );
+});
+
+test("holds each subject to its own allowance: many of one run beside the few of another", async () => {
+  const sideBySide = makeSideBySide();
+  const most = { running: 0, now: 0 };
+  const run = (name: string) =>
+    sideBySide(
+      () => [
+        { subject: "everybody", left: 20 },
+        { subject: name, left: 1 },
+      ],
+      async () => {
+        most.running = Math.max(most.running, ++most.now);
+        await turn();
+        most.now--;
+      },
+    );
+
+  await Promise.all(Array.from({ length: 30 }, (_, at) => run(`name ${at}`)));
+
+  assert.equal(most.running, 20);
 });

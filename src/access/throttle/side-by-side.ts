@@ -1,16 +1,17 @@
 import type { Eventually } from "../../core/eventually.ts";
 
-/** Runs a task for some subjects beside no more others of theirs than may all fail. `room` says how many may, and throws where none may. */
-export type SideBySide = <T>(
-  subjects: readonly string[],
-  room: () => Eventually<number>,
-  task: () => Promise<T>,
-) => Promise<T>;
+/** An allowance: failures count against `subject`, and `left` more may be wrong. */
+export interface Room {
+  readonly subject: string;
+  readonly left: number;
+}
+
+/** Runs a task once fewer others of each subject are under way than may still fail. `rooms` gives the allowances, and throws if one is used up. */
+export type SideBySide = <T>(rooms: () => Eventually<readonly Room[]>, task: () => Promise<T>) => Promise<T>;
 
 interface Waiter {
-  readonly subjects: readonly string[];
-  /** How many may run, as `room` said last. */
-  readonly left: number;
+  /** The allowances, as `rooms` gave them last. */
+  readonly rooms: readonly Room[];
   readonly go: () => void;
 }
 
@@ -19,12 +20,12 @@ export function makeSideBySide(): SideBySide {
   const underway = new Map<string, number>();
   const waiters = new Set<Waiter>();
 
-  function crowd(subjects: readonly string[]): number {
-    return Math.max(...subjects.map((subject) => underway.get(subject) ?? 0));
+  function isFull(rooms: readonly Room[]): boolean {
+    return rooms.some(({ subject, left }) => (underway.get(subject) ?? 0) >= left);
   }
 
-  function count(subjects: readonly string[], step: 1 | -1): void {
-    for (const subject of subjects) {
+  function count(rooms: readonly Room[], step: 1 | -1): void {
+    for (const { subject } of rooms) {
       const now = (underway.get(subject) ?? 0) + step;
       if (now === 0) underway.delete(subject);
       else underway.set(subject, now);
@@ -34,32 +35,34 @@ export function makeSideBySide(): SideBySide {
   /** One at a time: each asks the store again, and may leave no room for the next. */
   function wake(): void {
     for (const waiter of waiters) {
-      if (crowd(waiter.subjects) >= waiter.left) continue;
+      if (isFull(waiter.rooms)) continue;
       waiters.delete(waiter);
       return waiter.go();
     }
   }
 
-  async function enter(subjects: readonly string[], room: () => Eventually<number>): Promise<void> {
+  async function enter(ask: () => Eventually<readonly Room[]>): Promise<readonly Room[]> {
     try {
-      for (let left = await room(); crowd(subjects) >= left; left = await room()) {
+      let rooms = await ask();
+      for (; isFull(rooms); rooms = await ask()) {
         const woken = Promise.withResolvers<void>();
-        waiters.add({ subjects, left, go: woken.resolve });
+        waiters.add({ rooms, go: woken.resolve });
         wake();
         await woken.promise;
       }
-      count(subjects, 1);
+      count(rooms, 1);
+      return rooms;
     } finally {
       wake();
     }
   }
 
-  return async (subjects, room, task) => {
-    await enter(subjects, room);
+  return async (ask, task) => {
+    const rooms = await enter(ask);
     try {
       return await task();
     } finally {
-      count(subjects, -1);
+      count(rooms, -1);
       wake();
     }
   };

@@ -85,6 +85,63 @@ test("an IPv6 caller is counted by the /64 it owns", async () => {
   await store.close();
 });
 
+test("an IPv6 site is counted by its /48, with ten times the limit", async () => {
+  const store = await openStore();
+  const throttle = loginThrottle({ store, limit: 2 });
+  const network = (of: number, site = "1") => at(0, `2001:db8:${site}:${of.toString(16)}::1`);
+
+  for (let of = 0; of < 20; of++) {
+    assert.equal(await retryAfter(throttle, network(of), "ada"), 0);
+    await throttle.fail(network(of));
+  }
+
+  assert.equal(await retryAfter(throttle, network(99)), 60);
+  assert.equal(await retryAfter(throttle, network(99), "ada"), 60);
+  assert.equal(await retryAfter(loginThrottle({ store, limit: 2 }), network(99), "ada"), 60);
+  assert.equal(await retryAfter(throttle, network(99, "2"), "ada"), 0);
+  assert.equal(await retryAfter(throttle, at(60, "2001:db8:1::1"), "ada"), 0);
+  await store.close();
+});
+
+test("a site closes no login of an account from an address that it used before", async () => {
+  const store = await openStore();
+  const throttle = loginThrottle({ store, limit: 1 });
+  await passed(store, throttle, at(0, "2001:db8:1:ffff::1"), "ada");
+
+  for (let of = 0; of < 10; of++) await throttle.fail(at(1, `2001:db8:1:${of}::1`), "ada");
+
+  assert.equal(await retryAfter(throttle, at(2, "2001:db8:1:ffff::2"), "ada"), 0);
+  assert.equal(await throttle.isKnown(at(2, "2001:db8:1:ffff::2"), "ADA"), true);
+  assert.equal(await throttle.isKnown(at(2, "2001:db8:1:fffe::2"), "ada"), false);
+  assert.equal(await retryAfter(throttle, at(2, "2001:db8:1:ffff::2"), "bob"), 59);
+  await store.close();
+});
+
+test("probing is counted by the /48 too", async () => {
+  const store = await openStore();
+  const throttle = loginThrottle({ store, limit: 1 });
+  const probe = (of: number) =>
+    throttle
+      .probe(at(0, `2001:db8:1:${of.toString(16)}::1`), async () => ({ counts: true, result: 200 }))
+      .catch(({ status }: Problem) => status);
+
+  const burst = await Promise.all(Array.from({ length: 30 }, (_, of) => probe(of)));
+
+  assert.equal(burst.filter((each) => each === 200).length, 10);
+  await store.close();
+});
+
+test("IPv4 addresses are counted one by one", async () => {
+  const store = await openStore();
+  const throttle = loginThrottle({ store, limit: 1 });
+
+  for (let host = 1; host <= 50; host++) await throttle.fail(at(0, `192.0.2.${host}`));
+
+  assert.equal(await retryAfter(throttle, at(0, "192.0.2.99")), 0);
+  assert.equal(await store.count(guessesCollection, null), 50);
+  await store.close();
+});
+
 test("a failure counts at once, before the store has it", async () => {
   const store = await openStore();
   const throttle = loginThrottle({ store, limit: 1 });
@@ -261,8 +318,11 @@ test("unlocking forgives the failures of an account from everywhere, in every pr
   await loginThrottle({ store }).unlock("ADA", noon + (later + 1) * 1000);
 
   assert.equal(await retryAfter(serving, at(later + 2), "ada"), 0);
-  const { room } = await serving.look(at(later + 2), "ada");
-  assert.equal(room, 10);
+  const rooms = await serving.look(at(later + 2), "ada");
+  assert.deepEqual(
+    rooms.map(({ left }) => left),
+    [10, 10],
+  );
   assert.equal(await retryAfter(serving, at(later + 2), "bob"), 58);
   await store.close();
 });

@@ -1,10 +1,8 @@
 import type { Call } from "../../core/call/call.ts";
-import { formatNetwork } from "../../core/call/trusted-proxies.ts";
 import { anObject, optional, wholeFrom } from "../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../core/checking/options.ts";
-import { aSecret, hmac, type Secret } from "../../core/crypto/secret.ts";
+import { aSecret, type Secret } from "../../core/crypto/secret.ts";
 import { after, type Eventually } from "../../core/eventually.ts";
-import { fold } from "../../store/fold.ts";
 import type { Change, Collection, Store } from "../../store/store.ts";
 import {
   addLogin,
@@ -14,11 +12,10 @@ import {
   guessStreaksCollection,
   knownAddressesCollection,
   pruneRecords,
-  streakOf,
-  type Streak,
 } from "./records.ts";
-import { makeSideBySide } from "./side-by-side.ts";
-import { guessesCollection, makeGuessWindow, type GuessWindow } from "./window.ts";
+import { everyAddress, roomsOf, subjectsOf, type CountedKind } from "./rooms.ts";
+import { makeSideBySide, type Room } from "./side-by-side.ts";
+import { guessesCollection, makeGuessWindow } from "./window.ts";
 
 /** The tables of whoever counts guesses. */
 export const throttleCollections: readonly Collection[] = [
@@ -42,8 +39,10 @@ export interface Throttle {
 
 /** The same for those who check passwords. `account` is the name that somebody logs in with, whether anyone has it or not. */
 export interface LoginThrottle extends Throttle {
-  /** What `check` gives, and whom a failure would count against. */
-  look(call: Call, account: string): Eventually<Look>;
+  /** Every allowance that a failure would count against: of the address, its /48 (IPv6) and the account. Ends the request (429) if one is used up. */
+  look(call: Call, account: string): Eventually<readonly Room[]>;
+  /** Whether the account logged in from this address lately. */
+  isKnown(call: Call, account: string): Eventually<boolean>;
   /** What a right password changes: the row of failures ends, and the address is known from now on. */
   pass(call: Call, account: string): Eventually<readonly Change[]>;
   /** How many more `probe` may count; ends the request (429) where none may. */
@@ -55,12 +54,6 @@ export interface LoginThrottle extends Throttle {
   probe<T>(call: Call, task: () => Promise<Probed<T>>): Promise<T>;
   /** Forgives every failure of an account, and the last minute of every address: nobody knows which of them was its user's. */
   unlock(account: string, now: number): Promise<void>;
-}
-
-/** What a look at the throttle tells: how many more may be wrong, and whom a failure would count against. */
-export interface Look {
-  readonly room: number;
-  readonly subjects: readonly string[];
 }
 
 /** What a probe gives, and whether it counts. */
@@ -86,8 +79,6 @@ export interface LoginThrottleOptions {
 
 /** More addresses of one account than people have; the least recent ones go. */
 const maxKnownAddresses = 32;
-/** Under which the failures of all addresses are forgiven. */
-const everyAddress = "address";
 /** A login is noted once a day for each address. */
 const noteEveryMs = 24 * 3600 * 1000;
 
@@ -101,36 +92,38 @@ const checks: ChecksOf<LoginThrottleOptions> = {
 };
 
 /**
- * Failures count against the address and the account. An address from which the account logged in lately has a count of its own
- * for it, so that nobody is locked out from elsewhere.
+ * Failures count against the address, its /48 (IPv6, with ten times the limit) and the account. An address from which the account
+ * logged in lately has a count of its own for it, and its /48 closes it no login, so that nobody is locked out from elsewhere.
  */
 export function loginThrottle(options: LoginThrottleOptions): LoginThrottle {
   requireOptions(options, checks, { of: "loginThrottle" });
   const { store, secret, limit = 10, windowSeconds = 60, ceiling = 100, knownSeconds = 30 * 24 * 3600 } = options;
   const key = secret?.deriveOldest("guess") ?? new Uint8Array();
-  const window = makeGuessWindow(store, windowSeconds, limit);
+  const window = makeGuessWindow(store, windowSeconds);
   const sideBySide = makeSideBySide();
   const knownMs = knownSeconds * 1000;
   const { subjectOf, accountSubject } = subjectsOf(store, key, knownMs);
-  const { streakFor, roomOf, roomAt } = roomsOf(store, window, limit, ceiling);
+  const rooms = roomsOf(store, window, limit, ceiling);
 
-  function look(call: Call, name: string): Eventually<Look> {
-    const address = addressSubject(call);
-    return after(roomAt(address, call.now), (here) =>
+  function look(call: Call, name: string): Eventually<readonly Room[]> {
+    return after(rooms.ofAddress("address", call), (here) =>
       after(subjectOf(call, name), (subject) =>
-        after(roomOf(subject, call.now), (there) => ({
-          room: Math.min(here, there),
-          subjects: [address, subject.counted],
-        })),
+        after(subject.knownAt === null ? rooms.ofSite("address", call) : [], (around) =>
+          after(rooms.ofAccount(subject, call.now), (there) => [here, ...around, there]),
+        ),
       ),
     );
   }
 
+  function lookAt(kind: CountedKind, call: Call): Eventually<readonly Room[]> {
+    return after(rooms.ofAddress(kind, call), (here) => after(rooms.ofSite(kind, call), (around) => [here, ...around]));
+  }
+
   function fail(call: Call, account?: string): Eventually<void> {
-    const address = window.count(addressSubject(call), call.now);
-    if (account === undefined) return write([address]);
-    return after(subjectOf(call, account), ({ counted }) =>
-      write([address, window.count(counted, call.now), ...addToStreak(counted, call.now)]),
+    const counted = rooms.count("address", call);
+    if (account === undefined) return write(counted);
+    return after(subjectOf(call, account), (subject) =>
+      write([...counted, window.count(subject.counted, call.now, limit), ...addToStreak(subject.counted, call.now)]),
     );
   }
 
@@ -139,24 +132,21 @@ export function loginThrottle(options: LoginThrottleOptions): LoginThrottle {
       const isNoted = knownAt !== null && knownAt > call.now - noteEveryMs;
       const noted = isNoted ? [] : addLogin(own, general, call.now);
       const crowd = knownAt === null ? dropLeastRecent(store, general) : [];
-      return after(streakFor(counted), ({ count }) =>
+      return after(rooms.streakFor(counted), ({ count }) =>
         after(crowd, (dropped) => [...dropped, ...noted, ...(count === 0 ? [] : [endStreak(counted)])]),
       );
     });
   }
 
-  function checkProbes(call: Call): Eventually<number> {
-    return roomAt(probeSubject(call), call.now);
-  }
-
   function probe<T>(call: Call, task: () => Promise<Probed<T>>): Promise<T> {
-    const subject = probeSubject(call);
-    const room = (): Eventually<number> => checkProbes(call);
-    return sideBySide([subject], room, async () => {
-      const { counts, result } = await task();
-      if (counts) await write([window.count(subject, call.now)]);
-      return result;
-    });
+    return sideBySide(
+      () => lookAt("probe", call),
+      async () => {
+        const { counts, result } = await task();
+        if (counts) await write(rooms.count("probe", call));
+        return result;
+      },
+    );
   }
 
   function due(now: number): readonly Change[] {
@@ -172,80 +162,20 @@ export function loginThrottle(options: LoginThrottleOptions): LoginThrottle {
   }
 
   return {
-    check: (call, account) =>
-      account === undefined ? roomAt(addressSubject(call), call.now) : after(look(call, account), ({ room }) => room),
+    check: (call, account) => after(account === undefined ? lookAt("address", call) : look(call, account), least),
+    isKnown: (call, account) => after(subjectOf(call, account), ({ knownAt }) => knownAt !== null),
     fail,
     look,
     pass,
-    checkProbes,
+    checkProbes: (call) => after(lookAt("probe", call), least),
     probe,
     unlock,
     due,
   };
 }
 
-interface Rooms {
-  streakFor(subject: string): Eventually<Streak>;
-  roomOf(subject: Subject, now: number): Eventually<number>;
-  roomAt(subject: string, now: number): Eventually<number>;
-}
-
-/** What is left of the allowances. */
-function roomsOf(store: Store, window: GuessWindow, limit: number, ceiling: number): Rooms {
-  function streakFor(subject: string): Eventually<Streak> {
-    return after(store.find(guessStreaksCollection, subject), streakOf);
-  }
-
-  /** What is left of the allowance. What was forgiven was forgiven for all addresses. */
-  function roomOf({ general, counted }: Subject, now: number): Eventually<number> {
-    return after(streakFor(general), (streak) =>
-      after(counted === general ? streak : streakFor(counted), ({ count }) =>
-        window.room(counted, now, { limit: count >= ceiling ? 1 : limit, since: streak.since }),
-      ),
-    );
-  }
-
-  /** What is left of the allowance of an address. */
-  function roomAt(subject: string, now: number): Eventually<number> {
-    return after(streakFor(everyAddress), ({ since }) => window.room(subject, now, { limit, since }));
-  }
-
-  return { streakFor, roomOf, roomAt };
-}
-
-interface Subjects {
-  subjectOf(call: Call, name: string): Eventually<Subject>;
-  accountSubject(username: string): string;
-}
-
-/** What failures are counted under. */
-function subjectsOf(store: Store, key: Uint8Array, knownMs: number): Subjects {
-  /** Whom a try for an account counts against: the account, or the account at this address. */
-  function subjectOf(call: Call, name: string): Eventually<Subject> {
-    const general = accountSubject(name);
-    const own = knownKey(call, general);
-    return after(store.find(knownAddressesCollection, own), (row) => {
-      const knownAt = row === null ? null : Number(row.record["at"]);
-      const isKnown = knownAt !== null && knownAt > call.now - knownMs;
-      return { general, own, knownAt: isKnown ? knownAt : null, counted: isKnown ? own : general };
-    });
-  }
-
-  /**
-   * As a keyed digest: people type their password into the wrong field. Folded as the store folds names, or the count would tell
-   * by two spellings of a name whether there is an account of it.
-   */
-  function accountSubject(username: string): string {
-    return `account ${hmac(key, fold(username)).toString("base64url")}`;
-  }
-
-  /** Begins with the account, so that everything of it can be found. */
-  function knownKey(call: Call, account: string): string {
-    const network = formatNetwork(call.client.address);
-    return `${account} ${hmac(key, `${account} at ${network}`).toString("base64url")}`;
-  }
-
-  return { subjectOf, accountSubject };
+function least(rooms: readonly Room[]): number {
+  return Math.min(...rooms.map(({ left }) => left));
 }
 
 /** Makes room for one more address of the account. */
@@ -262,24 +192,4 @@ function dropLeastRecent(store: Store, account: string): Eventually<readonly Cha
     const older = { column: "at", operator: "lte", value: last.record["at"]! } as const;
     return [{ kind: "deleteAll", collection, where: { all: [ofAccount, older] } }];
   });
-}
-
-interface Subject {
-  /** The account, from wherever it is tried. */
-  readonly general: string;
-  /** The account at this address. */
-  readonly own: string;
-  /** When it logged in from here last; null where that is too long ago. */
-  readonly knownAt: number | null;
-  /** The one of the two that counts. */
-  readonly counted: string;
-}
-
-function probeSubject(call: Call): string {
-  return `probe ${formatNetwork(call.client.address)}`;
-}
-
-/** An IPv6 caller owns a /64 and could take a new address for each try. */
-function addressSubject(call: Call): string {
-  return `address ${formatNetwork(call.client.address)}`;
 }

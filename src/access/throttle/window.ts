@@ -7,7 +7,7 @@ export const guessesCollection: Collection = {
   name: "guesses",
   key: "integer",
   columns: [
-    /** Whom the try counts against: an account, an address, both together, or an address that probes. */
+    /** The try counts against it: an account, a network, both together, or a network that probes. */
     { name: "subject", type: "text" },
     /** In milliseconds since the epoch. */
     { name: "at", type: "integer" },
@@ -27,8 +27,8 @@ export interface Allowance {
 export interface GuessWindow {
   /** How many more there is room for; ends the request (429) where there is none. */
   room(subject: string, now: number, allowance: Allowance): Eventually<number>;
-  /** Counts a try in memory, and gives what has to be written. */
-  count(subject: string, now: number): Change;
+  /** Counts a try in memory, where as many are kept as `limit` allows, and gives what has to be written. */
+  count(subject: string, now: number, limit: number): Change;
   /** Removes what no window holds any more. */
   prune(now: number): readonly Change[];
 }
@@ -37,7 +37,7 @@ export interface GuessWindow {
 const maxSubjects = 10_000;
 
 /** Memory counts what is still on its way to the store, so a burst does not slip through before its first failure is written. */
-export function makeGuessWindow(store: Store, windowSeconds: number, maxLimit: number): GuessWindow {
+export function makeGuessWindow(store: Store, windowSeconds: number): GuessWindow {
   const windowMs = windowSeconds * 1000;
   const recent = new Map<string, number[]>();
 
@@ -63,8 +63,8 @@ export function makeGuessWindow(store: Store, windowSeconds: number, maxLimit: n
     }
   }
 
-  function count(subject: string, now: number): Change {
-    const times = [...(recent.get(subject) ?? []), now].slice(-maxLimit);
+  function count(subject: string, now: number, limit: number): Change {
+    const times = [...(recent.get(subject) ?? []), now].slice(-limit);
     // Taken out and put back, so that the first in the map is the one that was tried least recently.
     recent.delete(subject);
     recent.set(subject, times);

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { callOf } from "../../testing/calls.ts";
 import { makeClientReader } from "./client.ts";
-import { formatNetwork, parseTrustedProxies } from "./trusted-proxies.ts";
+import { formatNetwork, formatSite, parseTrustedProxies } from "./trusted-proxies.ts";
 
 const direct = [
   { peer: "127.0.0.1", address: "127.0.0.1", loopback: true },
@@ -212,6 +212,14 @@ test("a mapped range means the IPv4 range", () => {
 
   assert.equal(callOf({ peer: "10.9.9.9", ...mapped }).client.address, "192.0.2.7");
   assert.equal(callOf({ peer: "11.9.9.9", ...mapped }).client.address, "11.9.9.9");
+});
+
+test("the networks of one /48 are one site, and so is an IPv4 address", () => {
+  assert.equal(formatSite("2001:db8:1:2::1"), formatSite("2001:DB8:1:ffff:aaaa::2"));
+  assert.notEqual(formatSite("2001:db8:1::1"), formatSite("2001:db8:2::1"));
+  assert.equal(formatSite("::ffff:192.0.2.7"), "192.0.2.7");
+  assert.notEqual(formatSite("192.0.2.7"), formatSite("192.0.2.8"));
+  assert.equal(formatSite("unix"), "unix");
 });
 
 test("the addresses of one /64 are one network", () => {

@@ -60,13 +60,23 @@ export function readAddress(entry: string): string | null {
 
 /** The network that one subscriber holds: an IPv4 address, or the /64 of an IPv6 one. */
 export function formatNetwork(address: string): string {
+  return formatPrefix(address, 4);
+}
+
+/**
+ * The network that one site holds: the /48 of an IPv6 address (RFC 6177 §2), because a customer of a /48 has 65,536 networks of
+ * 64 bits. An IPv4 address is a site of its own: the neighbours in a /24 are strangers, and each further address has a price.
+ */
+export function formatSite(address: string): string {
+  return formatPrefix(address, 3);
+}
+
+function formatPrefix(address: string, groups: number): string {
   if (!address.includes(":")) return address;
   const parsed = parseAddress(address);
   if (!(parsed instanceof ipaddr.IPv6)) return parsed?.toString() ?? address;
-  return `${parsed.parts
-    .slice(0, 4)
-    .map((part) => part.toString(16))
-    .join(":")}::/64`;
+  const parts = parsed.parts.slice(0, groups).map((part) => part.toString(16));
+  return `${parts.join(":")}::/${groups * 16}`;
 }
 
 /** Only the spellings that everyone reads alike: no octal, hexadecimal or shortened IPv4. */

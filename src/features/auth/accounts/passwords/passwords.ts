@@ -1,7 +1,7 @@
 import { makeSideBySide } from "../../../../access/throttle/side-by-side.ts";
 import type { LoginThrottle } from "../../../../access/throttle/throttle.ts";
 import type { Call } from "../../../../core/call/call.ts";
-import { formatNetwork } from "../../../../core/call/trusted-proxies.ts";
+import { formatNetwork, formatSite } from "../../../../core/call/trusted-proxies.ts";
 import { anObject, optional, wholeFrom, orNull } from "../../../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../../../core/checking/options.ts";
 import { isCommonPassword } from "../../../../core/crypto/common-passwords.ts";
@@ -21,7 +21,7 @@ import { fold } from "../../../../store/fold.ts";
 import { StoreUnavailable, type Change, type Store, type WrittenValues } from "../../../../store/store.ts";
 import { equals, timeText } from "../../conditions.ts";
 import { accountsCollection, isPossibleName, type Account, type Accounts } from "../stored-accounts.ts";
-import { makeTurns, type Asker } from "./turns.ts";
+import { makeHashQueue, type Asker } from "./hash-queue.ts";
 
 /** Checks and makes passwords. Every hash of the process is computed here, so that they can be counted. */
 export interface Passwords {
@@ -57,7 +57,9 @@ export interface PasswordsOptions {
 }
 
 /** How many hashes may wait for their turn. */
-const maxWaiting = 64;
+const MAX_WAITING = 64;
+/** How many of them are kept for logins from addresses that their account has used. */
+const RESERVED_FOR_KNOWN = 16;
 
 const checks: ChecksOf<PasswordsOptions> = {
   store: anObject,
@@ -72,22 +74,23 @@ const checks: ChecksOf<PasswordsOptions> = {
 export function makePasswords(options: PasswordsOptions): Passwords {
   requireOptions(options, checks, { of: "makePasswords" });
   const { accounts, store, throttle, cores, cost = usualCost, tracer = null } = options;
-  const turns = makeTurns(cores, maxWaiting);
-  const hold: typeof turns.hold =
-    tracer === null ? turns.hold : (asker, work) => tracer.part("hash", {}, () => turns.hold(asker, work));
+  const queue = makeHashQueue({ running: cores, waiting: MAX_WAITING, reserved: RESERVED_FOR_KNOWN });
+  const hold: typeof queue.hold =
+    tracer === null ? queue.hold : (asker, work) => tracer.part("hash", {}, () => queue.hold(asker, work));
   const sideBySide = makeSideBySide();
 
   async function check(call: Call, username: string, password: string, purpose: Purpose): Promise<Account | null> {
-    const asker = askerOf(call, fold(username));
-    turns.requirePlace(asker);
+    const isKnown = await throttle.isKnown(call, username);
+    const asker = askerOf(call, { account: fold(username), isKnown });
+    queue.requirePlace(asker);
     const account = isPossibleName(username) ? await accounts.findByUsername(username) : null;
     // Counted under the stored spelling: what the store takes for the same name is one account.
     const name = account?.username ?? username;
-    const { subjects } = await throttle.look(call, name);
+    const rooms = () => throttle.look(call, name);
+    await rooms();
     // Asked again, for what was tried while this one waited: a burst gets no further than the limit.
-    const room = () => throttle.check(call, name);
     const checked = await hold(asker, (place) =>
-      sideBySide(subjects, room, async () => {
+      sideBySide(rooms, async () => {
         const good = await place.run(() => checkAccount(account, password, { cost, now: call.now, purpose }));
         if (good !== null && (await isAsItWas(accounts, good))) return good;
         await throttle.fail(call, name);
@@ -129,14 +132,16 @@ export function makePasswords(options: PasswordsOptions): Passwords {
     verify: (call, username, password) => check(call, username, password, "verify"),
     prove: (call, username, password) => check(call, username, password, "prove"),
     login: (call, username, password) => check(call, username, password, "login"),
-    hash(call, password, account) {
+    hash(call, password, account = "") {
       const made = call === null ? undefined : newest.get(call);
       if (made?.password === password) return made.hash;
-      const hash = hold(askerOf(call, account), (place) => place.run(() => hashPassword(password, cost)));
+      const hash = hold(askerOf(call, { account, isKnown: false }), (place) =>
+        place.run(() => hashPassword(password, cost)),
+      );
       if (call !== null) newest.set(call, { password, hash });
       return hash;
     },
-    load: turns.load,
+    load: queue.load,
   };
 }
 
@@ -164,8 +169,10 @@ async function useUp(
   return (await store.write({ changes: [unused, used, ...passed] })).kind === "written";
 }
 
-function askerOf(call: Call | null, account = ""): Asker {
-  return { address: call === null ? "" : formatNetwork(call.client.address), account };
+/** The service itself has no address. */
+function askerOf(call: Call | null, caller: Pick<Asker, "account" | "isKnown">): Asker {
+  const address = call?.client.address ?? "";
+  return { site: formatSite(address), address: formatNetwork(address), ...caller };
 }
 
 /** What a check depends on beside the password. */

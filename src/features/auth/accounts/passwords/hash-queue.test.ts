@@ -2,23 +2,28 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { Problem } from "../../../../core/problem/problem.ts";
-import { makeTurns, type Asker } from "./turns.ts";
+import { makeHashQueue, type Asker } from "./hash-queue.ts";
 
-/** Tasks that run until they are told to end, and the order in which they started. */
-function bench(running: number, waiting: number) {
-  const turns = makeTurns(running, waiting);
+/** Reads `site:address/account`; the site alone is an address too, and a star before it says that the account is known there. */
+function askerOf(name: string): Asker {
+  const [address = "", account = ""] = name.replace("*", "").split("/");
+  return { site: address.split(":")[0]!, address, account, isKnown: name.startsWith("*") };
+}
+
+/** Tasks that run until `finish`, and the order in which they started. */
+function bench(running: number, waiting: number, reserved = 0) {
+  const queue = makeHashQueue({ running, waiting, reserved });
   const started: string[] = [];
   const ends: (() => void)[] = [];
 
   /** Whether it was done; false where it was refused. */
   async function ask(name: string): Promise<boolean> {
-    const [address = "", account = ""] = name.split("/");
     const task = async (): Promise<void> => {
       started.push(name);
       await new Promise<void>((resolve) => ends.push(resolve));
     };
     try {
-      await turns.hold({ address, account }, (place) => place.run(task));
+      await queue.hold(askerOf(name), (place) => place.run(task));
       return true;
     } catch (error) {
       assert.ok(error instanceof Problem && error.code === "unavailable");
@@ -29,9 +34,8 @@ function bench(running: number, waiting: number) {
 
   /** Whether there is a place. */
   function has(name: string): boolean {
-    const [address = "", account = ""] = name.split("/");
     try {
-      turns.requirePlace({ address, account });
+      queue.requirePlace(askerOf(name));
       return true;
     } catch (error) {
       assert.ok(error instanceof Problem && error.code === "unavailable");
@@ -51,6 +55,8 @@ const orders: [what: string, asked: string[], started: string[]][] = [
   ["round the addresses", ["a", "a", "a", "a", "b", "c", "b"], ["a", "a", "b", "c", "a", "b", "a"]],
   ["round the accounts of an address", ["a/1", "a/1", "a/1", "a/2", "a/3"], ["a/1", "a/1", "a/2", "a/3", "a/1"]],
   ["first by address", ["a/1", "a/2", "a/3", "a/4", "b/1", "b/1"], ["a/1", "a/2", "b/1", "a/3", "b/1", "a/4"]],
+  ["first by site", ["a:1", "a:2", "a:3", "a:4", "b:1", "b:1"], ["a:1", "a:2", "b:1", "a:3", "b:1", "a:4"]],
+  ["within a site by address", ["a:1/x", "a:1/y", "a:1/z", "a:2/x"], ["a:1/x", "a:1/y", "a:2/x", "a:1/z"]],
   ["in the order they came, where each comes from elsewhere", ["a", "b", "c", "d"], ["a", "b", "c", "d"]],
 ];
 
@@ -120,11 +126,10 @@ test("where each holds one place, who comes too late is refused", async () => {
 });
 
 test("a place counts while its holder waits for something else, and can be lost then", async () => {
-  const turns = makeTurns(1, 1);
+  const queue = makeHashQueue({ running: 1, waiting: 1, reserved: 0 });
   const ready = Promise.withResolvers<void>();
-  const asker = (address: string): Asker => ({ address, account: "" });
   const hold = (address: string) =>
-    turns.hold(asker(address), async (place) => {
+    queue.hold(askerOf(address), async (place) => {
       await ready.promise;
       return place.run(async () => address);
     });
@@ -133,21 +138,66 @@ test("a place counts while its holder waits for something else, and can be lost 
   const second = assert.rejects(hold("a"), Problem);
   const third = hold("b");
   await second;
-  assert.deepEqual(turns.load(), { running: 0, waiting: 2 });
+  assert.deepEqual(queue.load(), { running: 0, waiting: 2 });
   ready.resolve();
 
   assert.deepEqual(await Promise.all([first, third]), ["a", "b"]);
-  assert.deepEqual(turns.load(), { running: 0, waiting: 0 });
+  assert.deepEqual(queue.load(), { running: 0, waiting: 0 });
 });
 
 test("a task that throws gives its turn to the next", async () => {
-  const turns = makeTurns(1, 8);
-  const asker = { address: "a", account: "" };
+  const queue = makeHashQueue({ running: 1, waiting: 8, reserved: 2 });
+  const asker = askerOf("a");
 
   await assert.rejects(
-    turns.hold(asker, (place) => place.run(() => Promise.reject(new Error("broken")))),
+    queue.hold(asker, (place) => place.run(() => Promise.reject(new Error("broken")))),
     /broken/,
   );
 
-  assert.equal(await turns.hold(asker, (place) => place.run(async () => "next")), "next");
+  assert.equal(await queue.hold(asker, (place) => place.run(async () => "next")), "next");
+});
+
+test("keeps places for known callers: whoever else waits gives way to them, the newest of those that hold most first", async () => {
+  const { ask, finish, has } = bench(1, 8, 4);
+  const flood = Array.from({ length: 9 }, (_, at) => `x${at}`);
+
+  const asked = flood.map(ask);
+  await turn();
+  assert.deepEqual(["y", "*home/ada"].map(has), [false, true]);
+  asked.push(...["*home/ada", "*office/bob", "y"].map(ask));
+  await finish();
+
+  const results = await Promise.all(asked);
+  assert.deepEqual(results.slice(0, 9), [true, true, true, true, true, true, true, false, false]);
+  assert.deepEqual(results.slice(9), [true, true, false]);
+});
+
+test("leaves all places to others while no known caller comes", async () => {
+  const { ask, finish } = bench(1, 8, 4);
+
+  const asked = Array.from({ length: 10 }, (_, at) => `x${at}`).map(ask);
+  await finish();
+
+  assert.deepEqual(await Promise.all(asked), [...Array<boolean>(9).fill(true), false]);
+});
+
+test("beyond the reserve known callers give way like all others", async () => {
+  const { ask, finish } = bench(1, 8, 2);
+
+  const asked = ["x", "*a/1", "*a/2", "*a/3", "y1", "y2", "y3", "y4", "y5", "*b/4"].map(ask);
+  await finish();
+
+  assert.deepEqual(await Promise.all(asked), [true, true, true, false, true, true, true, true, true, true]);
+});
+
+test("an account that is known at many addresses does not fill the reserve for others", async () => {
+  const { ask, finish } = bench(1, 8, 4);
+
+  const flood = ["x0", "x1", "x2", "x3", "x4", "*k0/mine", "*k1/mine", "*k2/mine", "*k3/mine"];
+  const asked = [...flood, "*home/ada"].map(ask);
+  await finish();
+
+  const results = await Promise.all(asked);
+  assert.equal(results.at(-1), true);
+  assert.equal(results.indexOf(false), flood.indexOf("*k3/mine"));
 });
