@@ -31,6 +31,8 @@ test("a start that cannot succeed ends with 78, the cause and the cure, shows no
   t.after(() => askPostgres(empty, `DROP ROLE ${role}`));
   const newer = await server.makeDatabase();
   await askPostgres(newer, "CREATE TABLE latchkey_version AS SELECT 99 AS version");
+  const hidden = await server.makeDatabase();
+  await askPostgres(hidden, "CREATE SCHEMA theirs; REVOKE ALL ON SCHEMA public FROM PUBLIC");
   const cases: readonly [what: string, database: string, status: number, said: RegExp][] = [
     ["wrong URL", "postgres://ann:hunter2@:5432/x", 78, /LATCHKEY_DATABASE.*Write sqlite:PATH/s],
     ["wrong password", withParts(made, { password: "hunter2" }), 78, /authentication failed.*right user and password/s],
@@ -41,6 +43,9 @@ test("a start that cannot succeed ends with 78, the cause and the cure, shows no
       78,
       /permission denied.*`latchkey db migrate`/s,
     ],
+    ["missing schema", `${empty}?options=-c%20search_path%3Dnope`, 78, /search_path \(nope\).*CREATE SCHEMA nope;/s],
+    ["schema of others", withParts(hidden, { username: role, password: "guest" }), 78, /GRANT USAGE, CREATE ON SCHEMA/],
+    ["password with #", "postgres://ann:x@hunter2#w@127.0.0.1:5432/x", 78, /LATCHKEY_DATABASE .*%23, %2F and %3F/],
     ["newer schema", newer, 78, /schema version 99.*Run the newer program/s],
     ["old server", await oldServer(t), 78, /PostgreSQL 13.*14 or newer.*pg_upgrade/s],
     ["replica wanted", `${made}?target_session_attrs=standby`, 78, /target_session_attrs=read-write/],

@@ -1,7 +1,13 @@
 import { requireArguments } from "../../core/checking/options.ts";
 import { aSecret, type Secret } from "../../core/crypto/secret.ts";
 import { StoreSetupError } from "../store.ts";
-import { parameterMistakes, parametersForPg, timeoutsOf, type Timeouts } from "./network/url-parameters.ts";
+import {
+  isParameter,
+  parameterMistakes,
+  parametersForPg,
+  timeoutsOf,
+  type Timeouts,
+} from "./network/url-parameters.ts";
 
 /** A URL of libpq's form, read as far as this driver has to know it. */
 export interface Address {
@@ -19,8 +25,24 @@ export interface Address {
 
 /** Whether the text is a URL of PostgreSQL: `postgres://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE?…`, with one host or several. */
 export function isPostgresURL(text: string): boolean {
-  return /^postgres(?:ql)?:\/\/[^\s]+$/.test(text) && urlsOf(text).every((each) => URL.canParse(each));
+  if (!/^postgres(?:ql)?:\/\/[^\s]+$/.test(text)) return false;
+  return endsTooEarly(text) || urlsOf(text).every((each) => URL.canParse(each));
 }
+
+/**
+ * Returns true if a `#`, `/` or `?` of the password, or an `@` behind the host, is not written as `%XX`. The parts of such a URL are others than
+ * meant, and what looks like a host may be a piece of the password. No message may show any of them.
+ */
+function endsTooEarly(text: string): boolean {
+  const [, path = "", behind = ""] = /^\w+:\/\/[^/?#]*([^?#]*)(.*)$/s.exec(text) ?? [];
+  if (path.includes("@") || behind.includes("#")) return true;
+  if (!behind.includes("@")) return false;
+  const names = [...new URLSearchParams(behind).keys()];
+  return !names.every(isParameter) || !urlsOf(text).every((each) => URL.canParse(each));
+}
+
+const tooEarly =
+  "a part of it ends too early; write #, / and ? in the password as %23, %2F and %3F, and @ in the name of the database as %40";
 
 /** What is wrong with what has to be such a URL; null where nothing is. */
 export function aPostgresURL(value: unknown): string | null {
@@ -34,6 +56,7 @@ export function aPostgresURL(value: unknown): string | null {
 /** What is wrong with the parameters of a URL, each with its cure: one that nobody knows would be passed over. */
 export function postgresURLMistakes(url: Secret): readonly string[] {
   requireArguments("postgresURLMistakes", arguments, { url: aPostgresURL });
+  if (endsTooEarly(url.reveal().toString())) return [tooEarly];
   const [first] = serversOf(url);
   return parameterMistakes(first!.searchParams);
 }
@@ -67,6 +90,7 @@ function serversOf(url: Secret): readonly URL[] {
  */
 export function serversInPlainText(url: Secret): readonly string[] {
   requireArguments("serversInPlainText", arguments, { url: aPostgresURL });
+  if (endsTooEarly(url.reveal().toString())) return [];
   return serversOf(url)
     .filter(({ searchParams }) => !searchParams.has("sslmode") && searchParams.get("ssl") !== "true")
     .map(({ hostname, searchParams }) => searchParams.get("host") ?? decodeURIComponent(hostname))
@@ -80,10 +104,31 @@ function isThisMachine(host: string): boolean {
 
 /** The URL once for each host of its authority, where a URL by itself can have but one. */
 function urlsOf(text: string): readonly string[] {
-  const parts = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/s.exec(text);
+  const parts = /^(postgres(?:ql)?:\/\/)((?:[^/?#]*@)?)([^/?#]*)(.*)$/s.exec(text);
   if (parts === null) return [text];
-  const [, before = "", hosts = "", behind = ""] = parts;
-  return hosts.split(",").map((host) => before + host + behind);
+  const [, scheme = "", user = "", hosts = "", behind = ""] = parts;
+  const port = hosts.startsWith(":") ? hosts.slice(1) : "";
+  const hasNoHost = hosts === "" ? user !== "" : port !== "" && /[?&]host=/.test(behind);
+  if (hasNoHost && URL.canParse(scheme + behind)) return [withoutHost(scheme + behind, user, port)];
+  return hosts.split(",").map((host) => scheme + user + host + behind);
+}
+
+/** libpq lets the host be left out beside a user or a port. A URL cannot, so both become parameters, which `pg` reads first. */
+function withoutHost(text: string, user: string, port: string): string {
+  const url = new URL(text);
+  const [name = "", ...password] = user.slice(0, -1).split(":");
+  for (const [key, value] of Object.entries({ user: name, password: password.join(":"), port }))
+    if (value !== "" && !url.searchParams.has(key)) url.searchParams.set(key, decoded(value));
+  return url.href;
+}
+
+/** A `%` that begins no escape is kept as it is. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 /** libpq's other way to name several: `?host=one,two&port=5432,5433`. One port is for all. */

@@ -55,14 +55,29 @@ test("what is wrong with the address stops the start with its cure, and shows no
 });
 
 test("a server that is too old, or not in UTF-8, is refused with every reason", () => {
-  requireFit({ version: 140_000, encoding: "UTF8" });
+  requireFit({ version: 140_000, encoding: "UTF8", uselessPath: null });
 
   assert.throws(
-    () => requireFit({ version: 130_021, encoding: "LATIN1" }),
+    () => requireFit({ version: 130_021, encoding: "LATIN1", uselessPath: null }),
     (error: unknown) =>
       error instanceof StoreSetupError && error.problems.length === 2 && /PostgreSQL 13/.test(error.message),
   );
 });
+
+for (const [uselessPath, schema] of [
+  ["nope", "nope"],
+  ['"$user", nope', "nope"],
+  ["$user,nope , public", "nope"],
+  ['"My ""shop"", 2", nope', '"My ""shop"", 2"'],
+  ["my-shop", '"my-shop"'],
+  ["", "public"],
+] as const)
+  test(`names the schema to make for the search_path ${uselessPath}`, () => {
+    assert.throws(
+      () => requireFit({ version: 140_000, encoding: "UTF8", uselessPath }),
+      (error: unknown) => error instanceof StoreSetupError && error.message.includes(`CREATE SCHEMA ${schema};`),
+    );
+  });
 
 test("a user without rights is told which are missing", async () => {
   const url = await server.makeDatabase();

@@ -1,4 +1,5 @@
 import { DeclarationError } from "../../../core/checking/declaration-error.ts";
+import { quote } from "../../sql/names.ts";
 import { statement } from "../../sql/schema/script.ts";
 import { StoreFull, StoreSetupError, StoreUnavailable } from "../../store.ts";
 import type { Address } from "../address.ts";
@@ -12,18 +13,28 @@ export interface ServerFacts {
   /** `server_version_num`: 180004. */
   readonly version: number;
   readonly encoding: string;
+  /** The `search_path`, if none of its schemas can be used; otherwise null. */
+  readonly uselessPath: string | null;
 }
 
 /** Throws unless the server is one that this driver can work with. */
 export async function requireServer(session: Session): Promise<void> {
   const [facts] = await session.send(
-    statement("SELECT current_setting('server_version_num')::integer, current_setting('server_encoding')"),
+    statement(
+      "SELECT current_setting('server_version_num')::integer, current_setting('server_encoding'), " +
+        "CASE WHEN current_schema() IS NULL THEN current_setting('search_path') END",
+    ),
   );
-  requireFit({ version: facts![0] as number, encoding: facts![1] as string });
+  const [version, encoding, path] = facts!;
+  requireFit({
+    version: version as number,
+    encoding: encoding as string,
+    uselessPath: typeof path === "string" ? path : null,
+  });
 }
 
 /** The rules of `requireServer`. */
-export function requireFit({ version, encoding }: ServerFacts): void {
+export function requireFit({ version, encoding, uselessPath }: ServerFacts): void {
   const problems: string[] = [];
   const major = Math.trunc(version / 10_000);
   if (major < oldestMajor)
@@ -34,7 +45,20 @@ export function requireFit({ version, encoding }: ServerFacts): void {
     problems.push(
       `The database is encoded in ${encoding} and cannot hold every text. Make one in UTF-8: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0;`,
     );
+  if (uselessPath !== null) {
+    const schema = firstSchemaOf(uselessPath);
+    problems.push(
+      `There is no schema of the search_path (${uselessPath}) that this user may use. Make it (CREATE SCHEMA ${schema};), allow it (GRANT USAGE, CREATE ON SCHEMA ${schema} TO …;), or name another one: …?options=-c%20search_path%3Dpublic.`,
+    );
+  }
   if (problems.length > 0) throw new StoreSetupError(problems);
+}
+
+/** The first schema that a `search_path` names, as SQL. */
+function firstSchemaOf(path: string): string {
+  const names = path.match(/"(?:[^"]|"")*"|[^\s,"]+/g) ?? [];
+  const first = names.find((each) => !/^"?\$user"?$/.test(each)) ?? "public";
+  return first.startsWith('"') || /^[a-z_][\w$]*$/i.test(first) ? first : quote(first.toLowerCase());
 }
 
 /** Why the store could not be opened, with the cure. What may pass by itself is `StoreUnavailable`, the rest is not. */

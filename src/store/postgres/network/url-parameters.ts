@@ -69,11 +69,16 @@ const parameters: Readonly<Record<string, Wrong>> = {
   uselibpqcompat: oneOf("true"),
 };
 
+/** Whether there is such a parameter. */
+export function isParameter(name: string): boolean {
+  return Object.hasOwn(parameters, name);
+}
+
 /** What is wrong with them, each with its cure. */
 export function parameterMistakes(given: URLSearchParams): readonly string[] {
   const known = Object.keys(parameters);
   const mistakes = [...new Set(given.keys())].flatMap((name) => {
-    if (!Object.hasOwn(parameters, name)) return [`there is no parameter ${shownName(name)}${suggestion(name, known)}`];
+    if (!isParameter(name)) return [`there is no parameter ${shownName(name)}${suggestion(name, known)}`];
     const values = given.getAll(name);
     if (values.length > 1) return [`${name} is there ${values.length} times; keep one`];
     const wrong = parameters[name]!(values[0]!);
