@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import { anyone, defineResource, integer, mount, Secret, text } from "../../src/door/index.ts";
-import { postgresStore } from "../../src/door/stores.ts";
+import { inspectPostgres, inspectSQLite, postgresStore } from "../../src/door/stores.ts";
 import { onBoth, onPostgres, onSQLite, type Before } from "../harness/existing.ts";
 import { ownService, type Own } from "../harness/own-service.ts";
 
@@ -165,5 +165,45 @@ onBoth(
         [2, 2],
       ],
     );
+  },
+);
+
+onBoth(
+  "names a row whose key is no safe integer as the database writes it",
+  {
+    sqlite: `CREATE TABLE big (id integer PRIMARY KEY, name text); INSERT INTO big VALUES (9007199254740993, 'a'), (9007199254740995, 'b');
+      CREATE TABLE low (id integer PRIMARY KEY, name text); INSERT INTO low VALUES (-9007199254740993, 'a');`,
+    postgres: `CREATE TABLE big (id bigint PRIMARY KEY, name text); INSERT INTO big VALUES (9007199254740993, 'a'), (9007199254740995, 'b');
+      CREATE TABLE low (id bigint PRIMARY KEY, name text); INSERT INTO low VALUES (-9007199254740993, 'a');`,
+  },
+  async ({ serve, url, engine }) => {
+    const over = (table: string) =>
+      mount(defineResource({ name: table, table, fields: { name: text() } }), { permission: anyone });
+
+    await assert.rejects(serve(over("big")), /in the rows 9007199254740993, 9007199254740995; mend/);
+    await assert.rejects(serve(over("low")), /has a row with the key -9007199254740993, and ids/);
+    const found =
+      engine === "sqlite" ? await inspectSQLite(url.replace("sqlite:", "")) : await inspectPostgres(new Secret(url));
+    assert.match(found.get("low")!.unserved!, /the key -9007199254740993,/);
+  },
+);
+
+onBoth(
+  "names a row for which nothing can be computed as the database writes its key",
+  {
+    sqlite:
+      "CREATE TABLE far (id text PRIMARY KEY NOT NULL, n integer); INSERT INTO far VALUES ('9007199254740993', 1);",
+    postgres: "CREATE TABLE far (id bigint PRIMARY KEY, n integer); INSERT INTO far VALUES (9007199254740993, 1);",
+  },
+  async ({ serve }) => {
+    const far = defineResource({
+      name: "far",
+      table: "far",
+      id: "text",
+      fields: { n: integer() },
+      computed: { made: { as: integer(), sql: "nullif(n, 1)" } },
+    });
+
+    await assert.rejects(serve(mount(far, { permission: anyone })), /in the rows 9007199254740993; mend it/);
   },
 );

@@ -1,5 +1,5 @@
 import type { Secret } from "../../../core/crypto/secret.ts";
-import { countedKeyOf, unservedFor, type FoundExisting } from "../../sql/existing/found.ts";
+import { countedKeyOf, shownKeySQL, unservedFor, type FoundExisting } from "../../sql/existing/found.ts";
 import { quote } from "../../sql/names.ts";
 import { ask, statement, type Script } from "../../sql/schema/script.ts";
 import { postgres, toldTableSQL } from "../dialect.ts";
@@ -21,7 +21,7 @@ function* unserved(name: string, table: FoundExisting): Script<Pick<FoundExistin
   const quoted = postgres.quoteTable(name);
   const [may] = yield* ask(statement("SELECT has_column_privilege($1, $2, 'SELECT')", [quoted, key]));
   if (may![0] !== true) return {};
-  const [least] = yield* ask(statement(`SELECT min(${quote(key)}) FROM ${quoted}`));
+  const [least] = yield* ask(statement(`SELECT ${shownKeySQL(`min(${quote(key)})`)} FROM ${quoted}`));
   const why = unservedFor(least![0]);
   return why === null ? {} : { unserved: why };
 }

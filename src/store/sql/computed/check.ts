@@ -1,5 +1,6 @@
 import { StoreSetupError, type Collection, type Column } from "../../store.ts";
 import { unfitIn, wordsFor } from "../existing/checked.ts";
+import { shownKeySQL } from "../existing/found.ts";
 import { quote } from "../names.ts";
 import type { Schema } from "../schema/schema.ts";
 import { ask, run, statement, type Script } from "../schema/script.ts";
@@ -73,7 +74,9 @@ function* unfitRows(schema: Schema, collection: Collection, computing: Computing
   const unfit = unfitIn(computing, name) ?? "FALSE";
   const source = sourceOf(schema, collection, table.name);
   const rows = yield* ask(
-    statement(`SELECT "id" FROM (SELECT "id", ${name} FROM ${source} LIMIT ${lookedAt}) AS t WHERE ${unfit} LIMIT 3`),
+    statement(
+      `SELECT ${shownKeySQL('"id"')} FROM (SELECT "id", ${name} FROM ${source} LIMIT ${lookedAt}) AS t WHERE ${unfit} LIMIT 3`,
+    ),
   );
   return rows.map(([id]) => String(id));
 }

@@ -41,6 +41,11 @@ export interface FoundExistingReference {
   readonly onDelete: "cascade" | "restrict" | "null";
 }
 
+/** SQL that gives a key as text: a number beyond 2^53 would come as another one. */
+export function shownKeySQL(key: string): string {
+  return `CAST(${key} AS text)`;
+}
+
 /** Why no resource is kept in a table whose least key is this; null where one can be. */
 export function unservedFor(least: unknown): string | null {
   return least === null || Number(least) >= 1

@@ -11,7 +11,7 @@ import { ask, statement, type Script } from "../schema/script.ts";
 import { tablesOf } from "../schema/table.ts";
 import { unfitIn, wordsFor } from "./checked.ts";
 import { same } from "./form.ts";
-import { keyColumnOf, rawNameOf, type FoundExisting, type FoundExistingColumn } from "./found.ts";
+import { keyColumnOf, rawNameOf, shownKeySQL, type FoundExisting, type FoundExistingColumn } from "./found.ts";
 import { writeMistakes } from "./write-mistakes.ts";
 
 /** How many rows are looked at before anybody asks. Whatever is wrong behind them is told of the row when it is read. */
@@ -220,7 +220,7 @@ function* unfitRows(schema: Schema, collection: Collection): Script<readonly str
   const table = tablesOf(schema)(collection);
   const told: string[] = [];
   if (collection.key === "integer") {
-    const [first] = yield* ask(statement(`SELECT min("id") FROM ${table.name}`));
+    const [first] = yield* ask(statement(`SELECT ${shownKeySQL('min("id")')} FROM ${table.name}`));
     if (first![0] !== null && !(Number(first![0]) >= 1))
       told.push(
         `${collection.existing!.table} has a row with the key ${String(first![0])}, and ids are whole numbers from 1; serve a view without it, or say id: "text" where the key is a text`,
@@ -234,7 +234,9 @@ function* unfitRows(schema: Schema, collection: Collection): Script<readonly str
     if (unfit === null) continue;
     const looked = quoted === '"id"' ? quoted : `"id", ${quoted}`;
     const rows = yield* ask(
-      statement(`SELECT "id" FROM (SELECT ${looked} FROM ${table.name} LIMIT ${lookedAt}) AS t WHERE ${unfit} LIMIT 4`),
+      statement(
+        `SELECT ${shownKeySQL('"id"')} FROM (SELECT ${looked} FROM ${table.name} LIMIT ${lookedAt}) AS t WHERE ${unfit} LIMIT 4`,
+      ),
     );
     if (rows.length === 0) continue;
     const some = rows.slice(0, 3).map(([id]) => String(id));

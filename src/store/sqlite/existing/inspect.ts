@@ -1,4 +1,4 @@
-import { countedKeyOf, unservedFor, type FoundExisting } from "../../sql/existing/found.ts";
+import { countedKeyOf, shownKeySQL, unservedFor, type FoundExisting } from "../../sql/existing/found.ts";
 import { quote } from "../../sql/names.ts";
 import { play, statement, type Rows, type Step } from "../../sql/schema/script.ts";
 import { connectReadOnly, sendTo } from "../connection.ts";
@@ -34,7 +34,7 @@ const nothing: FoundExisting = {
 
 /** What is no number is told when the service starts. */
 function leastSQL(key: string, table: string): string {
-  return `SELECT min(${quote(key)}) FROM ${quote(table)} WHERE typeof(${quote(key)}) = 'integer'`;
+  return `SELECT ${shownKeySQL(`min(${quote(key)})`)} FROM ${quote(table)} WHERE typeof(${quote(key)}) = 'integer'`;
 }
 
 /** Every table of a file that is not ours, by its name; it is only read. */
