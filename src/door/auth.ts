@@ -57,7 +57,7 @@ export {
   type LoginThrottleOptions,
   type Probed,
 } from "../access/throttle/throttle.ts";
-export type { Room } from "../access/throttle/side-by-side.ts";
+export type { Room } from "../access/throttle/window.ts";
 export {
   breachedPasswords,
   type BreachedPasswordsOptions,

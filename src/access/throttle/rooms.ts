@@ -5,8 +5,7 @@ import { after, type Eventually } from "../../core/eventually.ts";
 import { fold } from "../../store/fold.ts";
 import type { Change, Store } from "../../store/store.ts";
 import { guessStreaksCollection, knownAddressesCollection, streakOf, type Streak } from "./records.ts";
-import type { Room } from "./side-by-side.ts";
-import type { GuessWindow } from "./window.ts";
+import type { GuessWindow, Room } from "./window.ts";
 
 /** The networks of a site together may fail so many times as often as one of them. */
 const NETWORKS_OF_A_SITE = 10;
@@ -58,18 +57,13 @@ export function roomsOf(store: Store, window: GuessWindow, limit: number, ceilin
   function ofAccount({ general, counted }: Subject, now: number): Eventually<Room> {
     return after(streakFor(general), (streak) =>
       after(counted === general ? streak : streakFor(counted), ({ count }) =>
-        after(window.room(counted, now, { limit: count >= ceiling ? 1 : limit, since: streak.since }), (left) => ({
-          subject: counted,
-          left,
-        })),
+        window.room(counted, now, { limit: count >= ceiling ? 1 : limit, since: streak.since }),
       ),
     );
   }
 
   function roomAt({ subject, limit: most }: Place, now: number): Eventually<Room> {
-    return after(streakFor(everyAddress), ({ since }) =>
-      after(window.room(subject, now, { limit: most, since }), (left) => ({ subject, left })),
-    );
+    return after(streakFor(everyAddress), ({ since }) => window.room(subject, now, { limit: most, since }));
   }
 
   return {

@@ -9,8 +9,8 @@ function failing(limit: number) {
   const failed = new Map<string, number>();
   const running = { now: 0, most: 0 };
   const rooms = (subjects: readonly string[]) => () => {
-    const each = subjects.map((subject) => ({ subject, left: limit - (failed.get(subject) ?? 0) }));
-    if (each.some(({ left }) => left <= 0)) throw new Error("no room");
+    const each = subjects.map((subject) => ({ subject, left: () => limit - (failed.get(subject) ?? 0) }));
+    if (each.some(({ left }) => left() <= 0)) throw new Error("no room");
     return each;
   };
   return {
@@ -47,7 +47,7 @@ test("a task that throws makes room", async () => {
   const sideBySide = makeSideBySide();
   const fail = () =>
     sideBySide(
-      () => [{ subject: "ada", left: 1 }],
+      () => [{ subject: "ada", left: () => 1 }],
       () => Promise.reject(new Error("broken")),
     );
 
@@ -65,8 +65,8 @@ test("holds each subject to its own allowance: many of one run beside the few of
   const run = (name: string) =>
     sideBySide(
       () => [
-        { subject: "everybody", left: 20 },
-        { subject: name, left: 1 },
+        { subject: "everybody", left: () => 20 },
+        { subject: name, left: () => 1 },
       ],
       async () => {
         most.running = Math.max(most.running, ++most.now);
@@ -78,4 +78,34 @@ test("holds each subject to its own allowance: many of one run beside the few of
   await Promise.all(Array.from({ length: 30 }, (_, at) => run(`name ${at}`)));
 
   assert.equal(most.running, 20);
+});
+
+test("counts the failures that came while the allowances were read", async () => {
+  const sideBySide = makeSideBySide();
+  const failed = { first: 0 };
+  let ran = 0;
+  const run = () =>
+    sideBySide(
+      async () => {
+        const first = {
+          subject: "first",
+          left() {
+            if (failed.first >= 3) throw new Error("no room");
+            return 3 - failed.first;
+          },
+        };
+        // Another subject that takes a while to read.
+        for (let at = 0; at < 3; at++) await turn();
+        return [first, { subject: "second", left: () => 9 }];
+      },
+      async () => {
+        ran++;
+        await turn();
+        failed.first++;
+      },
+    );
+
+  await Promise.allSettled(Array.from({ length: 30 }, run));
+
+  assert.equal(ran, 3);
 });

@@ -1,17 +1,17 @@
 import type { Eventually } from "../../core/eventually.ts";
-
-/** An allowance: failures count against `subject`, and `left` more may be wrong. */
-export interface Room {
-  readonly subject: string;
-  readonly left: number;
-}
+import type { Room } from "./window.ts";
 
 /** Runs a task once fewer others of each subject are under way than may still fail. `rooms` gives the allowances, and throws if one is used up. */
 export type SideBySide = <T>(rooms: () => Eventually<readonly Room[]>, task: () => Promise<T>) => Promise<T>;
 
+/** What was left for a subject when a task was about to begin. */
+interface Seen {
+  readonly subject: string;
+  readonly left: number;
+}
+
 interface Waiter {
-  /** The allowances, as `rooms` gave them last. */
-  readonly rooms: readonly Room[];
+  readonly seen: readonly Seen[];
   readonly go: () => void;
 }
 
@@ -20,12 +20,12 @@ export function makeSideBySide(): SideBySide {
   const underway = new Map<string, number>();
   const waiters = new Set<Waiter>();
 
-  function isFull(rooms: readonly Room[]): boolean {
-    return rooms.some(({ subject, left }) => (underway.get(subject) ?? 0) >= left);
+  function isFull(seen: readonly Seen[]): boolean {
+    return seen.some(({ subject, left }) => (underway.get(subject) ?? 0) >= left);
   }
 
-  function count(rooms: readonly Room[], step: 1 | -1): void {
-    for (const { subject } of rooms) {
+  function count(seen: readonly Seen[], step: 1 | -1): void {
+    for (const { subject } of seen) {
       const now = (underway.get(subject) ?? 0) + step;
       if (now === 0) underway.delete(subject);
       else underway.set(subject, now);
@@ -35,34 +35,38 @@ export function makeSideBySide(): SideBySide {
   /** One at a time: each asks the store again, and may leave no room for the next. */
   function wake(): void {
     for (const waiter of waiters) {
-      if (isFull(waiter.rooms)) continue;
+      if (isFull(waiter.seen)) continue;
       waiters.delete(waiter);
       return waiter.go();
     }
   }
 
-  async function enter(ask: () => Eventually<readonly Room[]>): Promise<readonly Room[]> {
+  async function enter(rooms: () => Eventually<readonly Room[]>): Promise<readonly Seen[]> {
     try {
-      let rooms = await ask();
-      for (; isFull(rooms); rooms = await ask()) {
+      for (;;) {
+        const asked = await rooms();
+        // All at one moment: while the last one was read, failures of the first may have been counted.
+        const seen = asked.map(({ subject, left }) => ({ subject, left: left() }));
+        if (!isFull(seen)) {
+          count(seen, 1);
+          return seen;
+        }
         const woken = Promise.withResolvers<void>();
-        waiters.add({ rooms, go: woken.resolve });
+        waiters.add({ seen, go: woken.resolve });
         wake();
         await woken.promise;
       }
-      count(rooms, 1);
-      return rooms;
     } finally {
       wake();
     }
   }
 
-  return async (ask, task) => {
-    const rooms = await enter(ask);
+  return async (rooms, task) => {
+    const seen = await enter(rooms);
     try {
       return await task();
     } finally {
-      count(rooms, -1);
+      count(seen, -1);
       wake();
     }
   };

@@ -320,7 +320,7 @@ test("unlocking forgives the failures of an account from everywhere, in every pr
   assert.equal(await retryAfter(serving, at(later + 2), "ada"), 0);
   const rooms = await serving.look(at(later + 2), "ada");
   assert.deepEqual(
-    rooms.map(({ left }) => left),
+    rooms.map(({ left }) => left()),
     [10, 10],
   );
   assert.equal(await retryAfter(serving, at(later + 2), "bob"), 58);

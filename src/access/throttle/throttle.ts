@@ -14,8 +14,8 @@ import {
   pruneRecords,
 } from "./records.ts";
 import { everyAddress, roomsOf, subjectsOf, type CountedKind } from "./rooms.ts";
-import { makeSideBySide, type Room } from "./side-by-side.ts";
-import { guessesCollection, makeGuessWindow } from "./window.ts";
+import { makeSideBySide } from "./side-by-side.ts";
+import { guessesCollection, makeGuessWindow, type Room } from "./window.ts";
 
 /** The tables of whoever counts guesses. */
 export const throttleCollections: readonly Collection[] = [
@@ -175,7 +175,7 @@ export function loginThrottle(options: LoginThrottleOptions): LoginThrottle {
 }
 
 function least(rooms: readonly Room[]): number {
-  return Math.min(...rooms.map(({ left }) => left));
+  return Math.min(...rooms.map(({ left }) => left()));
 }
 
 /** Makes room for one more address of the account. */

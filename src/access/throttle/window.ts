@@ -15,6 +15,13 @@ export const guessesCollection: Collection = {
   indexes: [["subject", "at"], ["at"]],
 };
 
+/** What is left of an allowance, for one subject that failures count against. */
+export interface Room {
+  readonly subject: string;
+  /** How many more may be wrong, with those that were counted since it was read; ends the request (429) if none may. */
+  left(): number;
+}
+
 /** How much is allowed. */
 export interface Allowance {
   /** Tries in any window. */
@@ -25,8 +32,8 @@ export interface Allowance {
 
 /** A true sliding window: what counts are the tries of the last `windowSeconds`, whenever they began. */
 export interface GuessWindow {
-  /** How many more there is room for; ends the request (429) where there is none. */
-  room(subject: string, now: number, allowance: Allowance): Eventually<number>;
+  /** Reads what is left for a subject; ends the request (429) if that is nothing. */
+  room(subject: string, now: number, allowance: Allowance): Eventually<Room>;
   /** Counts a try in memory, where as many are kept as `limit` allows, and gives what has to be written. */
   count(subject: string, now: number, limit: number): Change;
   /** Removes what no window holds any more. */
@@ -41,16 +48,19 @@ export function makeGuessWindow(store: Store, windowSeconds: number): GuessWindo
   const windowMs = windowSeconds * 1000;
   const recent = new Map<string, number[]>();
 
-  function room(subject: string, now: number, { limit, since = null }: Allowance): Eventually<number> {
+  function room(subject: string, now: number, { limit, since = null }: Allowance): Eventually<Room> {
     // A clock that was turned back must not keep anybody out until it is where it was: the far future counts for nothing.
     const until = now + windowMs;
     const from = Math.max(now - windowMs, since === null || since > until ? -Infinity : since);
     const where = whereWithin(subject, from, until);
     requireRoom(recent.get(subject) ?? []);
-    // Memory again, behind the store: what was counted while that was asked is not in its answer.
-    return after(store.list({ collection: guessesCollection, where, sort: latestFirst, limit }), (rows) =>
-      Math.min(requireRoom(recent.get(subject) ?? []), requireRoom(rows.map(timeOf).reverse())),
-    );
+    return after(store.list({ collection: guessesCollection, where, sort: latestFirst, limit }), (rows) => {
+      const stored = rows.map(timeOf).reverse();
+      // Memory again, each time: the store's answer lacks the tries that were counted since it was asked.
+      const left = (): number => Math.min(requireRoom(recent.get(subject) ?? []), requireRoom(stored));
+      left();
+      return { subject, left };
+    });
 
     /** `times` are the latest ones, the oldest first. */
     function requireRoom(times: readonly number[]): number {

@@ -65,7 +65,7 @@ export function formatNetwork(address: string): string {
 
 /**
  * The network that one site holds: the /48 of an IPv6 address (RFC 6177 §2), because a customer of a /48 has 65,536 networks of
- * 64 bits. An IPv4 address is a site of its own: the neighbours in a /24 are strangers, and each further address has a price.
+ * 64 bits. An IPv4 address is its own site: the neighbours in a /24 are strangers, and each further address has a price.
  */
 export function formatSite(address: string): string {
   return formatPrefix(address, 3);
