@@ -3,7 +3,7 @@ import type { Issue } from "../door/http.ts";
 import { MigrationNeeded, StoreSetupError } from "../door/stores.ts";
 import { ConfigError } from "../service/settings/error.ts";
 import { CommandFailed, exits, messageOf, UsageError } from "./exit.ts";
-import { painterOf } from "./output.ts";
+import { painterOf, printError } from "./output.ts";
 
 /** Whether the settings are wrong, or do not fit what is on the disk. */
 export function isAboutSettings(
@@ -18,10 +18,10 @@ export function tellFailure(error: unknown, asJSON: boolean): number {
   const { code, detail, issues, exit } = readFailure(error);
   if (asJSON) {
     const errors = issues.length === 0 ? {} : { errors: issues };
-    process.stderr.write(`${JSON.stringify({ error: { code, detail, ...errors } })}\n`);
+    printError(`${JSON.stringify({ error: { code, detail, ...errors } })}\n`);
   } else {
     const paint = painterOf(process.stderr);
-    process.stderr.write([paint("red", detail), ...issues.map(writeIssue), ""].join("\n"));
+    printError([paint("red", detail), ...issues.map(writeIssue), ""].join("\n"));
   }
   return exit;
 }

@@ -1,10 +1,35 @@
 import { styleText } from "node:util";
+import { visible, visibleLines } from "../door/terminal.ts";
 
 /** How a text is painted. */
 export type Style = Parameters<typeof styleText>[0];
 
 /** Paints a text where colours are seen. */
 export type Paint = (style: Style, text: string) => string;
+
+/** The sequences that `painterOf` writes. None of them hides text, moves the cursor or sets anything else. */
+const OWN_COLOURS = /(\u001b\[(?:1|2|22|31|32|33|36|39)m)/;
+
+/** Makes a text safe for a terminal, on which our own colours alone have an effect. */
+export function onTerminal(text: string): string {
+  const parts = text.split(OWN_COLOURS);
+  return parts.map((part, at) => (at % 2 === 1 ? part : visibleLines(part))).join("");
+}
+
+/** Writes to standard output. All of the command's output goes through here or `printError`. */
+export function print(text: string): void {
+  process.stdout.write(onTerminal(text));
+}
+
+/** Writes to standard error. */
+export function printError(text: string): void {
+  process.stderr.write(onTerminal(text));
+}
+
+/** Writes over the line of standard error on which the cursor is. */
+export function printOver(text: string): void {
+  process.stderr.write(`\r\u001b[K${visible(text)}`);
+}
 
 /** Paints what is written to a terminal; text for anything else, and where `NO_COLOR` is set, stays as it is. */
 export function painterOf(stream: NodeJS.WriteStream): Paint {
@@ -21,7 +46,7 @@ export type Shown = Readonly<Record<string, unknown>>;
 
 /** One thing: as JSON, or as a sentence for people. */
 export function show(asJSON: boolean, value: unknown, sentence: string): void {
-  process.stdout.write(asJSON ? `${jsonOf(value)}\n` : `${sentence}\n`);
+  print(asJSON ? `${jsonOf(value)}\n` : `${sentence}\n`);
 }
 
 /** Pages of things: as one JSON array with a thing a line, or as a table of some members. */
@@ -40,11 +65,11 @@ function arrayWriter() {
   return {
     page(things: readonly Shown[]): void {
       for (const thing of things) {
-        process.stdout.write(`${separator}${jsonOf(thing)}`);
+        print(`${separator}${jsonOf(thing)}`);
         separator = ",\n";
       }
     },
-    end: () => void process.stdout.write(separator === "[" ? "[]\n" : "]\n"),
+    end: () => print(separator === "[" ? "[]\n" : "]\n"),
   };
 }
 
@@ -53,7 +78,7 @@ function tableWriter(columns: readonly string[]) {
   let hasHead = false;
   const page = (things: readonly Shown[]): void => {
     const [head, ...rows] = formatTable(things, columns);
-    for (const line of hasHead ? rows : [head, ...rows]) process.stdout.write(`${line}\n`);
+    for (const line of hasHead ? rows : [head, ...rows]) print(`${line}\n`);
     hasHead = true;
   };
   return { page, end: () => (hasHead ? undefined : page([])) };
@@ -79,12 +104,4 @@ function cell(value: unknown): string {
 
 function jsonOf(value: unknown): string {
   return visible(JSON.stringify(value));
-}
-
-/** Without characters that a terminal would obey: callers choose what their browser is called. In JSON it stays the same value. */
-function visible(text: string): string {
-  return text.replaceAll(
-    /[\u0000-\u001f\u007f-\u009f]/g,
-    (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
 }

@@ -11,7 +11,7 @@ import { addTokenCommands } from "./commands/token-commands.ts";
 import { addUserCommands } from "./commands/user-commands.ts";
 import { addCompletionCommand } from "./completion/completion-command.ts";
 import { exits } from "./exit.ts";
-import { painterOf } from "./output.ts";
+import { painterOf, printError } from "./output.ts";
 import { addServingCommands } from "./serving/serving-commands.ts";
 
 /** Runs a command; gives its exit code. */
@@ -84,6 +84,6 @@ function version(): string {
 function endWithoutOutput({ code, message }: NodeJS.ErrnoException): never {
   if (code === "EPIPE") process.exit(exits.done);
   const told = `Standard output cannot be written (${message}). What it got is not whole.`;
-  process.stderr.write(`${painterOf(process.stderr)("red", told)}\n`);
+  printError(`${painterOf(process.stderr)("red", told)}\n`);
   process.exit(exits.failed);
 }

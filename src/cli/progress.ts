@@ -1,3 +1,5 @@
+import { printOver } from "./output.ts";
+
 const WIDTH = 30;
 const EVERY_MS = 100;
 
@@ -12,17 +14,16 @@ export interface Progress {
 export function makeProgress(label: string): Progress {
   if (!process.stderr.isTTY) return { tell: () => undefined, end: () => undefined };
   let last = 0;
-  const write = (text: string): void => void process.stderr.write(`\r\u001b[K${text}`);
   return {
     tell(done, total, count) {
       const now = performance.now();
       if (now - last < EVERY_MS) return;
       last = now;
-      write(
+      printOver(
         `${label} ${total === null ? "" : `${bar(Math.min(done / Math.max(total, 1), 1))} `}${count.toLocaleString("en")}`,
       );
     },
-    end: () => write(""),
+    end: () => printOver(""),
   };
 }
 

@@ -1,5 +1,6 @@
 import { stackOfThrown } from "../core/checking/thrown.ts";
 import type { Observation, Observer } from "../core/observation.ts";
+import { writeError } from "../core/standard-error.ts";
 
 /**
  * The same observer, whose failures are its own: what it hears has happened, and changes for nobody because it fails. They are printed on
@@ -10,9 +11,7 @@ export function harmless(observe: Observer, service: string): Observer {
   const print = (error: unknown): void => {
     if (failed) return;
     failed = true;
-    process.stderr.write(
-      `${service}: An observer failed; it is not told again where it fails.\n${stackOfThrown(error)}\n`,
-    );
+    writeError(`${service}: An observer failed; it is not told again where it fails.\n${stackOfThrown(error)}\n`);
   };
   return (observation) => {
     try {

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import type { Service } from "../../door/index.ts";
 import { codeOf } from "../../service/settings/error.ts";
 import { CommandFailed } from "../exit.ts";
-import { showList } from "../output.ts";
+import { print, showList } from "../output.ts";
 import { listRoutes } from "../routes.ts";
 
 /** `latchkey routes` and `latchkey openapi`: what the service is, also where there is no database yet. */
@@ -26,7 +26,7 @@ export function addDescribingCommands(program: Command): void {
     .action((file?: string) =>
       withService(async (service) => {
         const text = `${JSON.stringify(await describe(service), null, 2)}\n`;
-        if (file === undefined || file === "-") process.stdout.write(text);
+        if (file === undefined || file === "-") print(text);
         else write(file, text);
       }),
     );

@@ -2,6 +2,7 @@ import type { ImportLine, RefusedLine } from "../../service/users/import-users.t
 import type { Operator } from "../../service/users/operator.ts";
 import { exits, UsageError } from "../exit.ts";
 import { brokenOff, openImportFile, type ImportFile, type ImportFormat } from "../input/import-file.ts";
+import { print, printError } from "../output.ts";
 import { makeProgress } from "../progress.ts";
 import { tellFirst } from "../serving/banner.ts";
 import { withOperator } from "../with-operator.ts";
@@ -36,18 +37,16 @@ export async function importFile(
     async (operator) => {
       // Before somebody of the file takes the name, with which no start could make one.
       const first = await operator.makeFirstAdministrator();
-      if (first !== null) process.stderr.write(`${tellFirst(first)}\n`);
+      if (first !== null) printError(`${tellFirst(first)}\n`);
       await importAll(operator, file, { staffIsAdmin, json }, tally);
     },
     { mayCreate: true },
   );
   const { imported, skipped, refused, kept } = tally;
   if (json)
-    process.stdout.write(
-      `${JSON.stringify({ imported, skipped, refused: kept.toSorted((one, other) => one.line - other.line) })}\n`,
-    );
+    print(`${JSON.stringify({ imported, skipped, refused: kept.toSorted((one, other) => one.line - other.line) })}\n`);
   else
-    process.stdout.write(
+    print(
       `${imported} imported, ${refused} refused${skipped === 0 ? "" : `, ${skipped} of other models passed over`}.\n`,
     );
   if (refused > 0) process.exitCode = exits.failed;
@@ -67,7 +66,7 @@ async function importAll(
     if (json) tally.kept.push(...lines);
     else if (lines.length > 0) {
       progress.end();
-      for (const { line, reasons } of lines) process.stderr.write(`${file.unit} ${line}: ${reasons.join(" ")}\n`);
+      for (const { line, reasons } of lines) printError(`${file.unit} ${line}: ${reasons.join(" ")}\n`);
     }
   };
   const flush = async (): Promise<void> => {

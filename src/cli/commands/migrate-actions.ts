@@ -1,8 +1,9 @@
 import { createInterface } from "node:readline/promises";
 import type { Plan, PlannedTable } from "../../door/stores.ts";
+import { visible } from "../../door/terminal.ts";
 import { migrateDatabase, planDatabase, type Migrated, type Renamed } from "../../service/system/migrate.ts";
 import { CommandFailed, exits, UsageError } from "../exit.ts";
-import { formatTable, show } from "../output.ts";
+import { formatTable, printError, show } from "../output.ts";
 import { makeProgress } from "../progress.ts";
 import { requirePlace } from "../settings.ts";
 
@@ -45,7 +46,7 @@ export async function migrate(options: MigrationCommandOptions, program: string)
     tell: (_, done, total) => progress.tell(done, total, done),
     settled() {
       progress.end();
-      if (!dryRun) process.stderr.write(`${nowAsDeclared}\n`);
+      if (!dryRun) printError(`${nowAsDeclared}\n`);
     },
     tellRemoved: (done, total) => removing.tell(done, total, done),
   }).finally(() => {
@@ -77,7 +78,9 @@ async function askForRenames({ renames }: Plan): Promise<readonly Renamed[]> {
   try {
     for (const rename of renames) {
       const { table, from, to } = rename;
-      const answer = await terminal.question(`Is ${table}.${to} what ${table}.${from} was, under a new name? [y/n] `);
+      const answer = await terminal.question(
+        visible(`Is ${table}.${to} what ${table}.${from} was, under a new name? [y/n] `),
+      );
       if (/^y(es)?$/i.test(answer.trim())) said.push(rename);
       else
         throw new CommandFailed(

@@ -11,6 +11,7 @@ import type { ImportLine, RefusedLine } from "../../service/users/import-users.t
 import type { Operator } from "../../service/users/operator.ts";
 import { CommandFailed, exits, UsageError } from "../exit.ts";
 import { brokenOff, formatOf, openRecordFile, type ImportFile, type ImportFormat } from "../input/import-file.ts";
+import { onTerminal, print, printError } from "../output.ts";
 import { makeProgress } from "../progress.ts";
 import { requireAccount, withOperator } from "../with-operator.ts";
 
@@ -49,12 +50,12 @@ export async function importFile(resource: string, name: string, options: Record
     return importAll(running, file, (line) => {
       refused++;
       if (json) kept.push(line);
-      else process.stderr.write(`${file.unit} ${line.line}: ${line.reasons.join(" ")}\n`);
+      else printError(`${file.unit} ${line.line}: ${line.reasons.join(" ")}\n`);
     });
   });
   const told = { imported, refused: kept.toSorted((one, other) => one.line - other.line) };
   const done = dryRun ? "could be imported" : "imported";
-  process.stdout.write(json ? `${JSON.stringify(told)}\n` : `${imported} ${done}, ${refused} refused.\n`);
+  print(json ? `${JSON.stringify(told)}\n` : `${imported} ${done}, ${refused} refused.\n`);
   if (refused > 0) process.exitCode = exits.failed;
 }
 
@@ -89,7 +90,7 @@ async function importAll(
   let batch: ImportLine[] = [];
   let characters = 0;
   if (running.doneBefore > 0)
-    process.stderr.write(`Going on behind ${file.unit} ${running.doneBefore}, where it was interrupted.\n`);
+    printError(`Going on behind ${file.unit} ${running.doneBefore}, where it was interrupted.\n`);
 
   const tell = (line: RefusedLine): void => {
     progress.end();
@@ -135,12 +136,18 @@ export async function exportFile(
   await withOperator(async (operator) => {
     const placed = requireResource(operator, resource);
     const texts = textsOf(operator, placed, format, told);
-    if (isOutput(name)) await pipeline(texts, process.stdout, { end: false });
+    // A pipe gets the octets as they are.
+    const shown = process.stdout.isTTY ? onTerminalEach(texts) : texts;
+    if (isOutput(name)) await pipeline(shown, process.stdout, { end: false });
     else await writeNew(name, texts);
     const hidden = Object.keys(placed.resource.fields).filter((each) => !placed.shown.includes(each));
-    for (const each of hidden) process.stderr.write(`${each} is not in the file: nobody is shown its values.\n`);
+    for (const each of hidden) printError(`${each} is not in the file: nobody is shown its values.\n`);
   });
-  if (!isOutput(name)) process.stdout.write(`${told.count} exported.\n`);
+  if (!isOutput(name)) print(`${told.count} exported.\n`);
+}
+
+async function* onTerminalEach(texts: AsyncIterable<string>): AsyncIterable<string> {
+  for await (const text of texts) yield onTerminal(text);
 }
 
 /** Whether what is written goes to standard output. */

@@ -1,4 +1,5 @@
 import { Argument, type Command } from "commander";
+import { print } from "../output.ts";
 import { placesOf, type Place } from "./places.ts";
 import { bashScript, fishScript, zshScript } from "./scripts.ts";
 
@@ -14,5 +15,5 @@ export function addCompletionCommand(program: Command): void {
     .command("completion")
     .description("write the completion of this command for a shell; docs/cli.md says where it belongs")
     .addArgument(new Argument("<shell>").choices(Object.keys(scripts)))
-    .action((shell: string) => void process.stdout.write(scripts[shell]!(placesOf(program))));
+    .action((shell: string) => print(scripts[shell]!(placesOf(program))));
 }

@@ -1,6 +1,6 @@
 import path from "node:path";
 import { exits } from "../exit.ts";
-import { painterOf } from "../output.ts";
+import { painterOf, print } from "../output.ts";
 import type { Address } from "../serving/starting.ts";
 import { startChild, type Child } from "./child.ts";
 import type { FromServing, NeededMigration } from "./messages.ts";
@@ -23,7 +23,7 @@ export function dev(environment: NodeJS.ProcessEnv): Promise<void> {
 }
 
 const paint = painterOf(process.stdout);
-const write = (text: string): void => void process.stdout.write(`${text}\n`);
+const write = (text: string): void => print(`${text}\n`);
 
 /** The processes of `latchkey dev`, and what is to be told of them. */
 class Watch {

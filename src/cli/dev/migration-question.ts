@@ -1,6 +1,8 @@
 import { createInterface } from "node:readline";
+import { visible } from "../../door/terminal.ts";
 import { backupDatabase, emptyTables } from "../../service/system/databases.ts";
 import { messageOf } from "../exit.ts";
+import { print } from "../output.ts";
 import type { NeededMigration } from "./messages.ts";
 
 /** A question that waits for its answer. */
@@ -21,7 +23,7 @@ export function askHowToGoOn({ tables, file }: NeededMigration, done: (told: str
   const drop = (): void => lines.close();
   // Not `process.kill`: on Windows it would end the process before anything is closed.
   lines.on("SIGINT", () => process.emit("SIGINT", "SIGINT"));
-  lines.setPrompt(`Press Enter to try again${mayEmpty ? emptying : ""}: `);
+  lines.setPrompt(visible(`Press Enter to try again${mayEmpty ? emptying : ""}: `));
   lines.prompt();
   lines.on("line", (line) => {
     if (line.trim() === "") {
@@ -31,7 +33,7 @@ export function askHowToGoOn({ tables, file }: NeededMigration, done: (told: str
     if (line.trim() !== "empty" || !mayEmpty) return lines.prompt();
     drop();
     emptied(file, tables).then(done, (error: unknown) => {
-      process.stdout.write(`${messageOf(error)}\n`);
+      print(`${messageOf(error)}\n`);
     });
   });
   return { drop };

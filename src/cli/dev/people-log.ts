@@ -1,11 +1,12 @@
 import type { Observation, Observer } from "../../door/ops.ts";
-import { painterOf, type Paint, type Style } from "../output.ts";
+import { visible } from "../../door/terminal.ts";
+import { onTerminal, painterOf, type Paint, type Style } from "../output.ts";
 import { explainFault } from "./source-lines.ts";
 
 /** Writes what happens for people: a line a request, with the reason where it was refused, and faults with the lines of the source. */
 export function peopleLog(stream: NodeJS.WriteStream, directory: string): Observer {
   const paint = painterOf(stream);
-  const write = (text: string): void => void stream.write(`${text}\n`);
+  const write = (text: string): void => void stream.write(onTerminal(`${text}\n`));
   return (observation) => {
     switch (observation.kind) {
       case "request":
@@ -55,7 +56,7 @@ function formatMs(ms: number): string {
   return `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`.padStart(7);
 }
 
-/** Paths and the names of fields are the caller's: nothing of them may steer the terminal. */
+/** Paths and the names of fields are the caller's: they have no colours, and are not as long as they like. */
 function printable(text: string): string {
-  return text.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, "\ufffd").slice(0, 500);
+  return visible(text.slice(0, 500));
 }

@@ -6,7 +6,7 @@ import { createLatchkey, openLatchkey, type Latchkey } from "../../service/latch
 import { ConfigError, readSettings, type Settings } from "../../service/settings/settings.ts";
 import { configFileNames, loadConfigFile, type ConfigFile } from "../../service/system/config-file.ts";
 import { passwordFileOf } from "../../service/system/password-file.ts";
-import { painterOf } from "../output.ts";
+import { painterOf, print } from "../output.ts";
 import { explainStart, listenOrClose, NotListening } from "../serving/starting.ts";
 import { tellLoadedFiles } from "./loaded-files.ts";
 import type { FromServing, NeededMigration, ToServing } from "./messages.ts";
@@ -84,7 +84,7 @@ export function serveForDev(): void {
   process.on("disconnect", () => void steps.stop());
   for (const event of ["uncaughtException", "unhandledRejection"] as const)
     process.on(event, (error: unknown) => {
-      process.stdout.write(`${explainFault(error, directory, paint)}\n`);
+      print(`${explainFault(error, directory, paint)}\n`);
       process.exit(1);
     });
 }

@@ -1,11 +1,14 @@
-import { readFileSync } from "node:fs";
+import { lstatSync, readFileSync, realpathSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { visible, visibleLines } from "../../door/terminal.ts";
 import type { Paint } from "../output.ts";
 import { isOfPackages } from "./package-files.ts";
 
 /** So many lines are shown before and behind the one that threw. */
 const AROUND = 2;
+/** The largest file of which lines are shown. */
+const MOST_BYTES = 1024 * 1024;
 
 interface Place {
   readonly file: string;
@@ -13,10 +16,13 @@ interface Place {
   readonly column: number;
 }
 
-/** What was thrown, unless that is told already, its own frames, and the lines of the source around the first of them. Causes follow. */
+/**
+ * Describes a fault: its message, its own frames and the lines of the source around the first of them, then its causes. With `isTold`, the
+ * message is left out. Messages are often the caller's: they have no colours, and no line of them is taken for a frame.
+ */
 export function explainFault(error: unknown, directory: string, paint: Paint, isTold = false): string {
-  if (!(error instanceof Error)) return paint("red", `thrown: ${String(error)}`);
-  const frames = (error.stack ?? "").split("\n").filter((line) => line.trimStart().startsWith("at "));
+  if (!(error instanceof Error)) return paint("red", visibleLines(`thrown: ${String(error)}`));
+  const frames = framesOf(error);
   const own = frames.filter((frame) => isOwn(frame));
   const place = placeOf(own[0] ?? "");
   // Node tells where by the lines before its message, and its own frames say nothing.
@@ -24,16 +30,25 @@ export function explainFault(error: unknown, directory: string, paint: Paint, is
   const head = isSyntax ? (error.stack ?? "").split(/^SyntaxError\b/m)[0]!.trimEnd() : "";
   const rest = frames.length - own.length;
   const lines = [
-    ...(head === "" ? [] : [head.replace(`file://${directory}/`, "")]),
-    ...(isTold ? [] : [paint("red", `${error.name}: ${error.message}`)]),
+    ...(head === "" ? [] : [visibleLines(head.replace(`file://${directory}/`, ""))]),
+    ...(isTold ? [] : [paint("red", visibleLines(`${error.name}: ${error.message}`))]),
     ...(place === null ? [] : sourceAround(place, directory, paint)),
-    ...own.map((frame) => paint("dim", shorten(frame, directory))),
-    ...(own.length === 0 && !isSyntax && !isTold ? frames.slice(0, 8).map((frame) => paint("dim", frame)) : []),
+    ...own.map((frame) => paint("dim", visible(shorten(frame, directory)))),
+    ...(own.length === 0 && !isSyntax && !isTold
+      ? frames.slice(0, 8).map((frame) => paint("dim", visible(frame)))
+      : []),
     ...(own.length > 0 && rest > 0 ? [paint("dim", `    and ${rest} frames of packages and Node`)] : []),
   ];
   const cause =
     error.cause === undefined ? [] : [paint("dim", "caused by"), explainFault(error.cause, directory, paint)];
   return [...lines, ...cause].join("\n");
+}
+
+/** Returns the lines of the stack behind the message that are frames. Returns none if the stack does not hold the message. */
+function framesOf({ stack = "", message }: Error): readonly string[] {
+  const at = stack.indexOf(message);
+  const behind = at === -1 ? "" : stack.slice(at + message.length);
+  return behind.split("\n").filter((line) => line.trimStart().startsWith("at "));
 }
 
 /** Neither of Node nor of a package. */
@@ -46,27 +61,34 @@ function placeOf(frame: string): Place | null {
   const found = /(?<=[\s(])((?:file:\/\/)?\/[^()]*|[A-Z]:\\[^()]*):(\d+):(\d+)\)?$/.exec(frame.trim());
   if (found === null) return null;
   const where = found[1]!.split("?")[0]!;
-  const file = where.startsWith("file:") ? fileURLToPath(where) : where;
+  const file = URL.canParse(where) && where.startsWith("file:///") ? fileURLToPath(where) : where;
   return { file, line: Number(found[2]), column: Number(found[3]) };
 }
 
 function sourceAround({ file, line, column }: Place, directory: string, paint: Paint): readonly string[] {
-  let source: readonly string[];
-  try {
-    source = readFileSync(file, "utf8").split("\n");
-  } catch {
-    return [];
-  }
+  const source = readSource(file, directory)?.split("\n") ?? [];
+  if (source.length < line) return [];
   const from = Math.max(1, line - AROUND);
   const width = String(line + AROUND).length;
   const shown = source.slice(from - 1, line + AROUND).flatMap((text, at) => {
     const number = from + at;
-    const code = `${number === line ? ">" : " "} ${String(number).padStart(width)} | ${text}`;
+    const code = visibleLines(`${number === line ? ">" : " "} ${String(number).padStart(width)} | ${text}`);
     return number === line
       ? [code, paint("red", `${" ".repeat(width + 5 + Math.max(column - 1, 0))}^`)]
       : [paint("dim", code)];
   });
-  return [`${path.relative(directory, file)}:${line}`, ...shown];
+  return [visible(`${path.relative(directory, file)}:${line}`), ...shown];
+}
+
+/** Reads a regular file of the project. Returns null for anything else: a device has no end, and a link leads anywhere. */
+function readSource(file: string, directory: string): string | null {
+  try {
+    const isInside = path.relative(realpathSync(directory), realpathSync(file)).split(path.sep)[0] !== "..";
+    const found = lstatSync(file);
+    return isInside && found.isFile() && found.size <= MOST_BYTES ? readFileSync(file, "utf8") : null;
+  } catch {
+    return null;
+  }
 }
 
 function shorten(frame: string, directory: string): string {

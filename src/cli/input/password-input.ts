@@ -3,6 +3,7 @@ import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
 import type { Command } from "commander";
 import { CommandFailed, UsageError } from "../exit.ts";
+import { printError } from "../output.ts";
 
 /** Where a new password comes from. Never from an argument: every user of the machine can read those. */
 export interface PasswordOptions {
@@ -66,7 +67,7 @@ async function askTwice(): Promise<string> {
 function ask(question: string): Promise<string> {
   const silence = new Writable({ write: (_chunk, _encoding, done) => done() });
   const lines = createInterface({ input: process.stdin, output: silence, terminal: true });
-  process.stderr.write(question);
+  printError(question);
   return new Promise((resolve, reject) => {
     lines.once("SIGINT", () => {
       lines.close();
@@ -74,7 +75,7 @@ function ask(question: string): Promise<string> {
     });
     lines.question("", (answer) => {
       lines.close();
-      process.stderr.write("\n");
+      printError("\n");
       resolve(answer);
     });
   });

@@ -1,4 +1,5 @@
 import { writeSync } from "node:fs";
+import { visibleLines } from "../../door/terminal.ts";
 import { exits } from "../exit.ts";
 
 /** How long what was written last waits for its reader. */
@@ -29,7 +30,7 @@ export function tellUnended(why: string): void {
 /** At once, since the process may end at any moment. */
 export function writeError(text: string): void {
   try {
-    writeSync(2, text);
+    writeSync(2, visibleLines(text));
   } catch {
     // Nobody reads it.
   }

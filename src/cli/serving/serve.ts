@@ -12,6 +12,7 @@ import { passwordFileOf } from "../../service/system/password-file.ts";
 import { exits } from "../exit.ts";
 import { isAboutSettings } from "../failure.ts";
 import { missingDatabaseNotice } from "../missing-database.ts";
+import { print, printError } from "../output.ts";
 import { banner } from "./banner.ts";
 import { cleartextNotice } from "./cleartext.ts";
 import { watchForCrashes } from "./crash.ts";
@@ -52,7 +53,7 @@ export async function serve(environment: NodeJS.ProcessEnv, signals: Signals): P
   try {
     await start(environment, signals);
   } catch (error) {
-    process.stderr.write(explainStart(error, stackOf));
+    printError(explainStart(error, stackOf));
     const isAboutConfig = isAboutSettings(error) || error instanceof DeclarationError;
     process.exitCode = isAboutConfig ? exits.settings : exits.failed;
     // A worker lives as long as it hears the primary.
@@ -75,7 +76,7 @@ async function start(environment: NodeJS.ProcessEnv, signals: Signals): Promise<
   const config = await loadConfigFile(process.cwd());
   const settings = readSettings(environment, config);
   for (const notice of [cleartextNotice(settings), missingDatabaseNotice(settings)])
-    if (notice !== null && cluster.isPrimary) process.stderr.write(`${notice}\n`);
+    if (notice !== null && cluster.isPrimary) printError(`${notice}\n`);
   if (settings.workers > 1 && cluster.isPrimary) return runWorkers(settings.workers, signals);
   // Where all processes of a terminal hear it, it is for the first one, which replaces its workers.
   signals.hangUpWith(cluster.isWorker ? () => undefined : signals.stop);
@@ -149,5 +150,5 @@ function watchFiles({ tls }: Settings, { renewCertificate: use }: Listener, log:
 /** A worker leaves it to the one process that the operator started. */
 function announce(serving: Serving): void {
   if (cluster.isWorker) process.send!(serving);
-  else process.stdout.write(serving.banner);
+  else print(serving.banner);
 }

@@ -1,6 +1,7 @@
 import cluster, { type Worker } from "node:cluster";
 import { setTimeout as wait } from "node:timers/promises";
 import { exits, messageOf } from "../exit.ts";
+import { print, printError } from "../output.ts";
 import { watchForCrashes } from "./crash.ts";
 import { endUnread, tellUnended } from "./ending.ts";
 import { makeRestartDelay } from "./restart-delay.ts";
@@ -47,7 +48,7 @@ export async function runWorkers(count: number, signals: Signals): Promise<void>
   // The first one alone: it migrates and makes the administrator, and what is wrong is told once.
   try {
     const { banner } = await crew.start();
-    process.stdout.write(banner);
+    print(banner);
   } catch (error) {
     if (!crew.isStopping()) process.exitCode = error instanceof WorkerEnded ? error.status : exits.failed;
     return crew.stop();
@@ -221,7 +222,5 @@ function servingOf(worker: Worker): Promise<Serving> {
 
 /** A line as the log has them; there for those who run it, also where the workers log nothing. */
 function tell(message: string): void {
-  process.stderr.write(
-    `${JSON.stringify({ time: new Date().toISOString(), level: "error", event: "notice", message })}\n`,
-  );
+  printError(`${JSON.stringify({ time: new Date().toISOString(), level: "error", event: "notice", message })}\n`);
 }

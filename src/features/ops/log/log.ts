@@ -3,6 +3,7 @@ import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts
 import { shellWord } from "../../../core/checking/shell.ts";
 import { stackOfThrown } from "../../../core/checking/thrown.ts";
 import type { Observation, Observer } from "../../../core/observation.ts";
+import { visible } from "../../../core/visible.ts";
 import { makeThinning } from "../thinning.ts";
 
 /** How much is logged: `silent` nothing, `error` only what went wrong, `info` a line a request too, `debug` also each refused credential. */
@@ -43,7 +44,7 @@ export function makeLog(level: LogLevel, write: (text: string) => void): Log | n
     write(text);
   };
   const add = (line: Record<string, unknown>): void => {
-    waiting += `${JSON.stringify(line)}\n`;
+    waiting += `${visible(JSON.stringify(line))}\n`;
     if (line["level"] === "error" || waiting.length >= FLUSH_AT_CHARACTERS) flush();
     else timer ??= setTimeout(flush, FLUSH_AFTER_MS).unref();
   };

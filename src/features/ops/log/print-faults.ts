@@ -1,5 +1,6 @@
 import { stackOfThrown } from "../../../core/checking/thrown.ts";
 import type { Observer } from "../../../core/observation.ts";
+import { writeError } from "../../../core/standard-error.ts";
 
 /** Prints what went wrong on standard error, with its stack: what a service does where nobody said who observes it. */
 export const printFaults =
@@ -13,5 +14,5 @@ export const printFaults =
   };
 
 function printAs(name: string, message: string, error: unknown): void {
-  process.stderr.write(`${name}: ${message}${error === undefined ? "" : `\n${stackOfThrown(error)}`}\n`);
+  writeError(`${name}: ${message}${error === undefined ? "" : `\n${stackOfThrown(error)}`}\n`);
 }
