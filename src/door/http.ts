@@ -27,6 +27,7 @@ export type { DataBody, Format, ProblemDocument, ReadBody } from "../http/format
 export type { Offer, Place, View } from "../http/formats/view.ts";
 export { readPage, type Listing, type PageQuery, type ReadPage } from "../http/list/paging.ts";
 export { catalogue, type CatalogueEntry, type ProblemCode } from "../core/problem/catalogue.ts";
+export type { BodySchema } from "../http/endpoint/body.ts";
 export type { AnyProblem, ProblemDefinition } from "../core/problem/definition.ts";
 export type { ExtensionMember, ExtensionMembers, ExtensionsOf } from "../core/problem/extensions.ts";
 export { Problem, type Issue, type ProblemOptions } from "../core/problem/problem.ts";

@@ -23,7 +23,10 @@ export { url } from "../resource/kinds/texts.ts";
 export { date, updatedAt, type UpdatedAtOptions } from "../resource/kinds/times.ts";
 export { reservedNames } from "../resource/reserved.ts";
 export { uuid } from "../resource/kinds/uuid.ts";
-export { standardSchema, type StandardOptions, type StandardSchema } from "../resource/kinds/standard.ts";
+export { standardSchema, type StandardOptions } from "../resource/kinds/standard.ts";
+export type { StandardSchema } from "../resource/kinds/standard-result.ts";
+export { jsonSchema } from "../resource/json-schema/json-schema.ts";
+export type { FromSchema } from "../resource/json-schema/types.ts";
 export {
   defineField,
   Flaw,

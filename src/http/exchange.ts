@@ -12,7 +12,7 @@ import type { StoreReader } from "../store/reader.ts";
 import type { Cause, Key, Outcome, Transaction } from "../store/store.ts";
 import type { Hold } from "./body/held-bodies.ts";
 import type { Offering, ServiceCore } from "./core.ts";
-import type { MountedFacts, ReceivedBody, Refusal } from "./endpoint/facts.ts";
+import type { AnyBody, MountedFacts, ReceivedBody, Refusal } from "./endpoint/facts.ts";
 import type { Params } from "./endpoint/path.ts";
 import { FORMAT_PARAMETER, type Format } from "./formats/format.ts";
 import { tooLate } from "./limiting/in-flight.ts";
@@ -186,7 +186,7 @@ let lookBehind: (context: Context) => Exchange;
  * One request, as far as handlers, hooks and permissions may know of it: what was called, who calls, what the store holds. It is good
  * until the request is answered. Its methods are called on it: taken out of it they do not compile.
  */
-export class Context<P extends Params = Params> implements PermissionRequest {
+export class Context<P extends Params = Params, B extends AnyBody = AnyBody> implements PermissionRequest {
   readonly #exchange: Exchange;
 
   static {
@@ -228,9 +228,9 @@ export class Context<P extends Params = Params> implements PermissionRequest {
     return this.#exchange.parameters();
   }
 
-  /** What was sent, where the endpoint reads a body; null where there was none. */
-  get body(): ReceivedBody | null {
-    return this.#exchange.body;
+  /** The request body, if the endpoint reads one. Null if there is none. Its value has the type of the schema that the endpoint declares. */
+  get body(): B {
+    return this.#exchange.body as B; // The pipeline has read it by the schema.
   }
 
   /** Who is calling; null where nobody showed who they are. An answer for which this was read is kept by no shared cache. */

@@ -79,8 +79,11 @@ export function readBody(exchange: Exchange, mediaType: string, requireQuery: ()
     if (bytes.length > 0) requireTypeOfBrowsers(exchange, endpoint.consumes ?? []);
     return after(giveWayFor(bytes), () =>
       after(readAs(mediaType, exchange, bytes), ({ value, typed, element = null }) => {
-        exchange.body = { value, leavesAreText: !typed, element, mediaType, bytes };
-        return giveWay(exchange.body);
+        const body = { value, leavesAreText: !typed, element, mediaType, bytes };
+        exchange.body = body;
+        const { reading } = endpoint;
+        if (reading === undefined) return giveWay(body);
+        return after(giveWay(body), () => void (exchange.body = { ...body, value: reading.read(body) }));
       }),
     );
   });

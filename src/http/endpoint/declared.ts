@@ -28,6 +28,7 @@ import type { Collection } from "../../store/store.ts";
 import { FORMAT_PARAMETER, type Format } from "../formats/format.ts";
 import { MAX_BODY_BYTES } from "../limits.ts";
 import type { Mount } from "../mount/mount.ts";
+import { aBodySchema } from "./body.ts";
 import { actions, aFeatureList, aProblemList, permissionsMistakes } from "./checking.ts";
 import type { Endpoint, EndpointDocumentation, ResponseDocumentation } from "./endpoint.ts";
 import { pathMistake } from "./path.ts";
@@ -80,8 +81,11 @@ function mountMistakes(value: Members): readonly string[] {
 }
 
 function endpointMistakes(endpoint: Members): readonly string[] {
-  const mistakes = membersMistakes(endpoint, endpointMembers);
-  const { access, action = "call" } = endpoint;
+  const { access, action = "call", body, method } = endpoint;
+  const mistakes = [
+    ...membersMistakes(endpoint, endpointMembers),
+    ...(body !== undefined && method === "GET" ? ["GET has no body; take POST or QUERY, or leave the body out"] : []),
+  ];
   if (!isPermission(access) || !(access.narrows ?? []).some((narrowed) => narrowed === action)) return mistakes;
   return [
     ...mistakes,
@@ -105,6 +109,7 @@ const endpointMembers: Readonly<Record<keyof Endpoint, Check>> = {
   repeatable: optional(aBoolean),
   bodyOptional: optional(aBoolean),
   needs: optional(aFeatureList),
+  body: optional(aBodySchema),
   maxBodyBytes: optional((value) =>
     typeof value === "number" && Number.isInteger(value) && value > 0 && value <= MAX_BODY_BYTES
       ? null

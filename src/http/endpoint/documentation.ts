@@ -2,23 +2,39 @@
 
 import { anObject, optional as leftOut, text, texts } from "../../core/checking/members.ts";
 import { requireArguments } from "../../core/checking/options.ts";
+import type { JSONSchema } from "../../resource/json-schema/types.ts";
 
-/** JSON Schema 2020-12, as OpenAPI 3.1 has it. */
-export type JSONSchema = Readonly<Record<string, unknown>>;
+export type { JSONSchema } from "../../resource/json-schema/types.ts";
 
 /** A text. */
-export const textSchema: JSONSchema = { type: "string" };
+export const textSchema = { type: "string" } as const satisfies JSONSchema;
 
 /** A date-time (RFC 3339). */
-export const timeSchema: JSONSchema = { type: "string", format: "date-time" };
+export const timeSchema = { type: "string", format: "date-time" } as const satisfies JSONSchema;
 
 /** Something that may be missing, and is null then. */
+export function nullable<const S extends JSONSchema>(
+  schema: S,
+): Omit<S, "type"> & { readonly type: readonly [S["type"], "null"] };
 export function nullable(schema: JSONSchema): JSONSchema {
   requireArguments("nullable", arguments, { schema: anObject });
   return { ...schema, type: [schema["type"], "null"] };
 }
 
 /** An object whose members are always there, except those that are named. `element` is its name in XML. */
+export function objectSchema<
+  const P extends Readonly<Record<string, JSONSchema>>,
+  const O extends keyof P & string = never,
+>(
+  element: string,
+  properties: P,
+  optional?: readonly O[],
+): {
+  readonly type: "object";
+  readonly xml: { readonly name: string };
+  readonly properties: P;
+  readonly required: readonly Exclude<keyof P, O>[];
+};
 export function objectSchema(
   element: string,
   properties: Readonly<Record<string, JSONSchema>>,

@@ -8,7 +8,8 @@ import type { Offering } from "../core.ts";
 import type { Context } from "../exchange.ts";
 import type { ServedAction } from "../mount/actions/action.ts";
 import type { MountInPlace } from "../mount/mount.ts";
-import type { MountedFacts } from "./facts.ts";
+import type { BodySchema, OutputOf } from "./body.ts";
+import type { MountedFacts, ReceivedBody } from "./facts.ts";
 import type { Shape } from "./shape.ts";
 
 export type { Shape } from "./shape.ts";
@@ -34,7 +35,10 @@ export interface ServedEndpoint extends MountedFacts {
 }
 
 /** One method at one path. Resources are mounted as endpoints; whatever is no resource is written as one. */
-export interface Endpoint extends Omit<ServedEndpoint, "access" | "rows" | "mounted" | "own" | "deprecations"> {
+export interface Endpoint extends Omit<
+  ServedEndpoint,
+  "access" | "rows" | "mounted" | "own" | "deprecations" | "reading"
+> {
   /**
    * Who may. `open`: credentials are not even looked at, so that a stale one cannot lock anyone out. A permission that needs columns has
    * rows to narrow, and nothing here would apply them.
@@ -44,6 +48,11 @@ export interface Endpoint extends Omit<ServedEndpoint, "access" | "rows" | "moun
   readonly deprecated?: Deprecation;
   /** The features that its handler uses (`context.use`), by value: where one is not in the service, that does not start. */
   readonly needs?: readonly Offering<unknown>[];
+  /**
+   * The schema of its body: a Standard Schema (zod, valibot, arktype) or a JSON Schema. A body that does not fit is 400 `invalid` with a pointer
+   * for each mistake. `context.body.value` has the schema's type. Also sets `consumes` to `["application/json"]`, unless that is declared.
+   */
+  readonly body?: BodySchema;
 }
 
 /** What the API's documentation says about an endpoint. */
@@ -67,21 +76,34 @@ export interface ResponseDocumentation {
 }
 
 /** An endpoint, as its author writes it: its functions know the parameters of its path. */
-export interface EndpointDeclaration<Path extends string> extends Omit<
-  Endpoint,
-  "path" | "guard" | "target" | "handle"
-> {
+export interface EndpointDeclaration<
+  Path extends string,
+  Schema extends BodySchema | undefined = BodySchema | undefined,
+  IsOptional extends boolean = boolean,
+> extends Omit<Endpoint, "path" | "body" | "bodyOptional" | "guard" | "target" | "handle"> {
   /** `/orders/{order_id}/items`: a name in braces is an id (1 to 2^53-1), `{name:text}` is one segment of text, `{id:uuid}` a UUID in lower case. */
   readonly path: Path & KnownParameters<Path>;
+  /**
+   * The schema of its body: a Standard Schema (zod, valibot, arktype) or a JSON Schema. A body that does not fit is 400 `invalid` with a pointer
+   * for each mistake. `context.body.value` has the schema's type. Also sets `consumes` to `["application/json"]`, unless that is declared.
+   */
+  readonly body?: Schema;
+  /** A body may be left out. `context.body` is null then. */
+  readonly bodyOptional?: IsOptional;
   /**
    * Ends the request before its format, its type and its body are looked at, by throwing a problem: where a call from another site must not even
    * begin. At once: a promise is a fault (500).
    */
   guard?(context: Context<ParamsOf<Path>>): void;
   /** Ends the request where what its path names is not there. It is asked only where preconditions are weighed, which come after that. */
-  target?(context: Context<ParamsOf<Path>>): Eventually<unknown>;
-  handle(context: Context<ParamsOf<Path>>): Eventually<Reply>;
+  target?(context: Context<ParamsOf<Path>, BodyOf<Schema, IsOptional>>): Eventually<unknown>;
+  handle(context: Context<ParamsOf<Path>, BodyOf<Schema, IsOptional>>): Eventually<Reply>;
 }
+
+/** The body of an endpoint with this schema. */
+export type BodyOf<Schema, IsOptional> = undefined extends Schema
+  ? ReceivedBody | null
+  : ReceivedBody<OutputOf<Schema>> | (IsOptional extends true ? null : never);
 
 /** The parameters of a path: `{id}` is a number, `{name:text}` and `{id:uuid}` are texts. */
 export type ParamsOf<Path extends string> = {
@@ -123,7 +145,11 @@ type Unknown<Name> = Name extends `${string}:${"text" | "uuid"}`
  * });
  * ```
  */
-export function defineEndpoint<const Path extends string>(endpoint: EndpointDeclaration<Path>): Endpoint;
+export function defineEndpoint<
+  const Path extends string,
+  const Schema extends BodySchema | undefined = undefined,
+  const IsOptional extends boolean = false,
+>(endpoint: EndpointDeclaration<Path, Schema, IsOptional>): Endpoint;
 export function defineEndpoint(endpoint: Endpoint): Endpoint {
   return Object.freeze(endpoint);
 }

@@ -1,11 +1,12 @@
 import type { Action, Permission } from "../../access/permission/permission.ts";
 import type { Deprecated } from "../../core/deprecation.ts";
 import type { Problem } from "../../core/problem/problem.ts";
+import type { JSONSchema } from "../../resource/json-schema/types.ts";
 import type { Collection } from "../../store/store.ts";
 
-/** A body that was read. */
-export interface ReceivedBody {
-  readonly value: unknown;
+/** A body that was read. `T` follows from the schema that the endpoint declares. */
+export interface ReceivedBody<T = unknown> {
+  readonly value: T;
   /** It came as XML or as a form: every leaf is text. */
   readonly leavesAreText: boolean;
   /** The name of the root element, where it came as XML. */
@@ -14,6 +15,17 @@ export interface ReceivedBody {
   readonly mediaType: string;
   /** As it arrived. */
   readonly bytes: Uint8Array;
+}
+
+/** A body of any endpoint, or none. */
+export type AnyBody = ReceivedBody | null;
+
+/** How the body of an endpoint is read. */
+export interface BodyReading {
+  /** For the API's documentation. Null if the library of the schema gives no JSON Schema. */
+  readonly schema: JSONSchema | null;
+  /** Returns the value that the schema gives. Throws the problem `invalid` with a pointer for each mistake. */
+  read(body: ReceivedBody): unknown;
 }
 
 /** The methods of an endpoint of one's own. HEAD goes with GET, and OPTIONS with any. */
@@ -65,6 +77,8 @@ export interface EndpointFacts {
 
 /** What is true of an endpoint of a mounted resource besides. */
 export interface MountedFacts extends EndpointFacts {
+  /** How its body is read, if it declares a schema. */
+  readonly reading?: BodyReading;
   /** The rows that its handler narrows as the permission says. */
   readonly rows?: Collection;
   /** That it will go. */

@@ -20,6 +20,7 @@ import {
 import { readDeprecation } from "../../core/deprecation.ts";
 import { after } from "../../core/eventually.ts";
 import { Problem } from "../../core/problem/problem.ts";
+import { bodyReading } from "./body.ts";
 import { isBuiltIn } from "./built-in.ts";
 import type { Endpoint, ServedEndpoint } from "./endpoint.ts";
 
@@ -32,7 +33,12 @@ export function served(endpoint: Endpoint): ServedEndpoint {
         after(context.call.awaiting(handler, endpoint.handle(context)), (reply) => requireReply(endpoint, reply));
   const deprecations = readDeprecation(`endpoint ${endpoint.method} ${endpoint.path}`, endpoint.deprecated);
   const prototype: unknown = Object.getPrototypeOf(endpoint);
-  return Object.assign(Object.create(prototype as object | null) as ServedEndpoint, endpoint, { handle, deprecations });
+  const own = Object.create(prototype as object | null) as ServedEndpoint;
+  return Object.assign(own, endpoint, { handle, deprecations }, readingOf(endpoint));
+}
+
+function readingOf({ body, consumes = ["application/json"] }: Endpoint): Pick<ServedEndpoint, "consumes" | "reading"> {
+  return body === undefined ? {} : { consumes, reading: bodyReading(body) };
 }
 
 function requireReply({ method, path }: ServedEndpoint, reply: Reply): Reply {

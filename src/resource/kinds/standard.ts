@@ -1,37 +1,18 @@
-import { isDeepStrictEqual, types } from "node:util";
+import { isDeepStrictEqual } from "node:util";
 import { DeclarationError } from "../../core/checking/declaration-error.ts";
 import { isObject, isText, oneOf, optional, wholeFrom, type Only, anObject } from "../../core/checking/members.ts";
 import { requireArguments } from "../../core/checking/options.ts";
-import { MAX_ISSUES } from "../../core/problem/problem.ts";
-import { pointerTo } from "../pointer.ts";
 import { optionMistakes, ownValueMistakes, toldByResource } from "./field-mistakes.ts";
-import {
-  defineField,
-  Flaw,
-  type Field,
-  type FieldOptions,
-  type FlawPart,
-  type Kind,
-  type OwnChecks,
-  type Told,
-} from "./field.ts";
+import { defineField, Flaw, type Field, type FieldOptions, type Kind, type OwnChecks, type Told } from "./field.ts";
 import { dateTime, json, text } from "./fields.ts";
-
-/** What a schema of any library is: zod, valibot, arktype and others (Standard Schema, version 1; https://standardschema.dev). */
-export interface StandardSchema<Output = unknown> {
-  readonly "~standard": {
-    readonly version: 1;
-    readonly vendor: string;
-    readonly validate: (value: unknown) => unknown;
-    readonly types?: { readonly input: unknown; readonly output: Output } | undefined;
-    /** What Standard JSON Schema adds. */
-    readonly jsonSchema?: StandardJSONSchema | undefined;
-  };
-}
-
-interface StandardJSONSchema {
-  readonly input: (options: { readonly target: "draft-2020-12" }) => Readonly<Record<string, unknown>>;
-}
+import {
+  givesPromise,
+  isStandardSchema,
+  jsonSchemaOf,
+  readBySchema,
+  vendorOf,
+  type StandardSchema,
+} from "./standard-result.ts";
 
 /** What the column of such a field holds; any JSON value where it is left out. */
 interface ColumnValues {
@@ -53,8 +34,6 @@ export interface StandardOptions<T, C extends ColumnType = ColumnType> extends F
   readonly maxLength?: number;
 }
 
-const MAX_STEPS = 100;
-const MAX_DETAIL = 500;
 const MAX_DEPTH = 100;
 
 /**
@@ -116,12 +95,10 @@ const columnSchemas: Readonly<Record<ColumnType, Readonly<Record<string, unknown
   json: {},
 };
 
-/** Some libraries' schemas are functions that can be called. */
 function schemaMistakes(schema: unknown): readonly string[] {
-  const carrier = typeof schema === "function" || isObject(schema) ? (schema as Partial<StandardSchema>) : {};
-  const found: unknown = carrier["~standard"];
-  if (isObject(found) && found["version"] === 1 && typeof found["validate"] === "function") return [];
-  return ["standard: it is no Standard Schema of version 1, with a member ~standard; write standardSchema(z.string())"];
+  return isStandardSchema(schema)
+    ? []
+    : ["standard: it is no Standard Schema of version 1, with a member ~standard; write standardSchema(z.string())"];
 }
 
 /** What only shows when the schema is asked: that it gives promises, or does not take what it gives. */
@@ -129,7 +106,7 @@ function trialMistakes(schema: StandardSchema, kind: Kind<unknown>, options: Sta
   const { example, default: fallback } = options;
   const sample = example ?? (typeof fallback === "function" ? undefined : fallback);
   try {
-    if (isPromise(schema["~standard"].validate(sample)))
+    if (givesPromise(schema, sample))
       return "standard: the schema gives a promise, and fields are read at once; leave what it waits for to beforeWrite";
   } catch (cause) {
     return `standard: the schema throws${cause instanceof Error ? `: ${cause.message}` : ""}`;
@@ -144,15 +121,8 @@ function trialMistakes(schema: StandardSchema, kind: Kind<unknown>, options: Sta
 }
 
 function ownSchema(schema: StandardSchema): Readonly<Record<string, unknown>> | null {
-  const { jsonSchema } = schema["~standard"];
-  if (jsonSchema === undefined) return null;
-  try {
-    const { $schema: _, ...told } = jsonSchema.input({ target: "draft-2020-12" });
-    // References count from the root of the API's description, in which this is a part.
-    if (!JSON.stringify(told).includes('"$ref"')) return told;
-  } catch {
-    // Not every schema has a JSON Schema: a date, a transformation.
-  }
+  const own = jsonSchemaOf(schema);
+  if (own !== "none") return own;
   throw new DeclarationError([
     "standard: the schema has no JSON Schema that the API's description can hold; give jsonSchema",
   ]);
@@ -166,46 +136,9 @@ function leafOf(sent: string, type: ColumnType): unknown {
 }
 
 function validate(schema: StandardSchema, value: unknown, type: ColumnType): unknown {
-  // A schema that writes to what it is given writes to a copy.
-  const result = schema["~standard"].validate(typeof value === "object" ? structuredClone(value) : value);
-  if (isPromise(result))
-    throw new TypeError(`A schema of ${vendorOf(schema)} gave a promise; fields are read at once.`);
-  if (!isResult(result)) throw new TypeError(`A schema of ${vendorOf(schema)} gave no result.`);
-  const { issues } = result;
-  if (issues === undefined) return heldBy(type, result.value, schema);
-  if (!Array.isArray(issues)) throw new TypeError(`A schema of ${vendorOf(schema)} gave issues that are no list.`);
-  // Copied, for some libraries' lists are of a class of their own, whose slices are something else.
-  const parts = Array.from<unknown>(issues).slice(0, MAX_ISSUES).map(partOf);
-  return new Flaw("invalid", parts[0]?.detail ?? "The value is not valid.", parts);
-}
-
-/** Of some libraries it is a list of issues that has itself as its issues. */
-function isResult(result: unknown): result is { readonly issues?: unknown; readonly value?: unknown } {
-  return typeof result === "object" && result !== null;
-}
-
-function isPromise(value: unknown): boolean {
-  if (!types.isPromise(value)) return isObject(value) && typeof value["then"] === "function";
-  // Nobody waits for it, and a rejection would end the process.
-  value.catch(() => undefined);
-  return true;
-}
-
-function vendorOf(schema: StandardSchema): string {
-  return String(schema["~standard"].vendor).slice(0, 80);
-}
-
-function partOf(issue: unknown): FlawPart {
-  const { message, path } = isObject(issue) ? issue : {};
-  const steps: readonly unknown[] = Array.isArray(path) ? Array.from<unknown>(path).slice(0, MAX_STEPS) : [];
-  const pointer = steps.map((step) => pointerTo(String(isObject(step) ? step["key"] : step))).join("");
-  return { pointer, code: "invalid", detail: isText(message) ? told(message) : "The value is not valid." };
-}
-
-/** A message may repeat what was sent, which may be long or hold what not every format can carry. */
-function told(message: string): string {
-  const short = message.length > MAX_DETAIL ? `${message.slice(0, MAX_DETAIL)}…` : message;
-  return short.toWellFormed().replaceAll(/[\u0000-\u001f\u007f-\u009f\ufffe\uffff]/g, " ");
+  const read = readBySchema(schema, value);
+  if ("parts" in read) return new Flaw("invalid", read.parts[0]?.detail ?? "The value is not valid.", read.parts);
+  return heldBy(type, read.value, schema);
 }
 
 const asText = text({ minLength: 0, maxLength: 1_000_000, trim: false }).kind;

@@ -20,8 +20,9 @@ const FALLBACK_TAG = "service";
 
 /** Describes an endpoint that is no resource's, by what its author says of it. */
 export function describeOwn(endpoint: ServedEndpoint, formats: readonly Format[]): Description {
-  const { method, documentation = { summary: `${method} ${endpoint.path}` } } = endpoint;
-  const { summary, tag = FALLBACK_TAG, parameters = [], problems = [], request = {} } = documentation;
+  const { method, reading, documentation = { summary: `${method} ${endpoint.path}` } } = endpoint;
+  const { summary, tag = FALLBACK_TAG, parameters = [], problems = [] } = documentation;
+  const { request = reading?.schema ?? {} } = documentation;
   return {
     operationId: `${method.toLowerCase()}${pascalCase(templateOf(endpoint.path))}`,
     tag,

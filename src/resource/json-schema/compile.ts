@@ -1,0 +1,168 @@
+import { isObject, shown, type Check } from "../../core/checking/members.ts";
+import { shownName, suggestion } from "../../core/checking/nearest.ts";
+import { MAX_ISSUES } from "../../core/problem/problem.ts";
+import { pointerTo } from "../pointer.ts";
+import { addFound, allOf, found, NONE, type Checker, type Found } from "./found.ts";
+import { aNameList, annotations, keywords } from "./keywords.ts";
+import type { JSONSchema } from "./types.ts";
+
+/**
+ * Makes a check of a JSON Schema (2020-12). Adds to `mistakes` each part of the schema that is wrong or not checked, with its place: a
+ * keyword that has no effect would let through what its author meant to refuse.
+ */
+export function compile(schema: unknown, mistakes: string[], place = ""): Checker {
+  if (!isObject(schema)) {
+    mistakes.push(
+      `${at(place)}it is ${shown(schema)}; it has to be a JSON Schema, like { type: "object", properties: { … } }`,
+    );
+    return () => NONE;
+  }
+  const known = [...Object.keys(keywords), ...structural.keys(), "type", "required", "additionalProperties"];
+  for (const name of Object.keys(schema))
+    if (!known.includes(name) && !annotations.has(name))
+      mistakes.push(
+        `${at(place)}${shownName(name)} is not checked${suggestion(name, known)}; leave it out, or use a Standard Schema`,
+      );
+  const checkers = [
+    ...Object.entries(keywords).flatMap(([name, { operand, make }]) => {
+      if (schema[name] === undefined) return [];
+      const wrong = operand(schema[name]);
+      if (wrong === null) return [make(schema[name] as never)];
+      mistakes.push(`${at(place)}${name} is ${shown(schema[name])}; ${wrong}`);
+      return [];
+    }),
+    ...[...structural].flatMap(([name, make]) => {
+      const wanted = name === "properties" ? ["properties", "required", "additionalProperties"] : [name];
+      return wanted.some((each) => schema[each] !== undefined) ? [make(schema, mistakes, place)] : [];
+    }),
+  ];
+  return ofType(schema["type"], allOf(checkers), mistakes, place);
+}
+
+function at(place: string): string {
+  return place === "" ? "" : `${place}: `;
+}
+
+const types: Readonly<Record<string, readonly [is: (value: unknown) => boolean, what: string]>> = {
+  object: [isObject, "An object"],
+  array: [Array.isArray, "A list"],
+  string: [(value) => typeof value === "string", "A text"],
+  integer: [Number.isSafeInteger, "A whole number"],
+  number: [Number.isFinite, "A number"],
+  boolean: [(value) => typeof value === "boolean", "true or false"],
+  null: [(value) => value === null, "null"],
+};
+
+const aType: Check = (value) => {
+  const given: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return given.length > 0 && given.every((each) => typeof each === "string" && Object.hasOwn(types, each))
+    ? null
+    : `it has to be one of ${Object.keys(types).join(", ")}, or a list of them`;
+};
+
+/** Looks at the rest only if the type is right: all else that could be said of it would confuse. */
+function ofType(type: unknown, rest: Checker, mistakes: string[], place: string): Checker {
+  if (type === undefined) return rest;
+  const wrong = aType(type);
+  if (wrong !== null) mistakes.push(`${at(place)}type is ${shown(type)}; ${wrong}`);
+  const allowed = [type].flat().flatMap((each) => (Object.hasOwn(types, String(each)) ? [types[String(each)]!] : []));
+  const words = allowed.map(([, what]) => what).join(" or ");
+  const wrongType = found(
+    "invalid",
+    `${words} ${allowed.length > 1 || !words.startsWith("A") ? "is expected" : "is required"}.`,
+  );
+  return (value) => (allowed.some(([is]) => is(value)) ? rest(value) : wrongType);
+}
+
+type Make = (schema: JSONSchema, mistakes: string[], place: string) => Checker;
+
+/** The keywords that contain schemas. `properties` also reads `required` and `additionalProperties`. */
+const structural: ReadonlyMap<string, Make> = new Map<string, Make>([
+  ["properties", ofMembers],
+  ["items", ofItems],
+  ["allOf", (schema, mistakes, place) => allOf(alternatives(schema, "allOf", mistakes, place))],
+  ["anyOf", (schema, mistakes, place) => ofAlternatives(schema, "anyOf", mistakes, place)],
+  ["oneOf", (schema, mistakes, place) => ofAlternatives(schema, "oneOf", mistakes, place)],
+]);
+
+function ofMembers(schema: JSONSchema, mistakes: string[], place: string): Checker {
+  const { properties = {}, required, additionalProperties = true } = schema;
+  const wrong = aNameList(required);
+  if (wrong !== null) mistakes.push(`${at(place)}required is ${shown(required)}; ${wrong}`);
+  if (!isObject(properties))
+    mistakes.push(`${at(place)}properties is ${shown(properties)}; it has to be an object of schemas`);
+  const members = new Map(
+    Object.entries(isObject(properties) ? properties : {}).map(([name, each]) => [
+      name,
+      compile(each, mistakes, `${place}/properties${pointerTo(name)}`),
+    ]),
+  );
+  const needed: readonly string[] = wrong === null ? ((required ?? []) as readonly string[]) : [];
+  const others =
+    typeof additionalProperties === "boolean"
+      ? () => (additionalProperties ? NONE : found("unknown_field", "There is no member of this name."))
+      : compile(additionalProperties, mistakes, `${place}/additionalProperties`);
+  return (value) => {
+    if (!isObject(value)) return NONE;
+    const all: Found[] = [];
+    for (const name of needed)
+      if (!Object.hasOwn(value, name)) addFound(all, name, found("required", "This member is required."));
+    for (const name of Object.keys(value)) {
+      if (all.length >= MAX_ISSUES) break;
+      addFound(all, name, (members.get(name) ?? others)(value[name]));
+    }
+    return all;
+  };
+}
+
+function ofItems({ items }: JSONSchema, mistakes: string[], place: string): Checker {
+  const check = compile(items, mistakes, `${place}/items`);
+  return (value) => {
+    if (!Array.isArray(value)) return NONE;
+    const all: Found[] = [];
+    for (let index = 0; index < value.length && all.length < MAX_ISSUES; index++)
+      addFound(all, index, check(value[index]));
+    return all;
+  };
+}
+
+function alternatives(schema: JSONSchema, name: string, mistakes: string[], place: string): readonly Checker[] {
+  const given = schema[name];
+  if (Array.isArray(given) && given.length > 0)
+    return given.map((each, index) => compile(each, mistakes, `${place}/${name}/${index}`));
+  mistakes.push(`${at(place)}${name} is ${shown(given)}; it has to be a list of one or more schemas`);
+  return [() => NONE];
+}
+
+/** If the constants of one alternative say that it is meant, its mistakes are the ones that help. */
+function ofAlternatives(schema: JSONSchema, name: "anyOf" | "oneOf", mistakes: string[], place: string): Checker {
+  const checkers = alternatives(schema, name, mistakes, place);
+  const meant = ((schema[name] ?? []) as readonly unknown[]).map((each) => constantsOf(each));
+  return (value) => {
+    const results = checkers.map((check) => check(value));
+    const matching = results.filter((each) => each.length === 0).length;
+    if (matching === 1 || (matching > 1 && name === "anyOf")) return NONE;
+    if (matching > 1) return found("invalid", "It matches several alternatives, and only one may match.");
+    const candidates = results.filter((_, index) => isMeant(value, meant[index] ?? []));
+    return candidates.length === 1 ? candidates[0]! : found("invalid", "It matches none of the alternatives.");
+  };
+}
+
+type Constant = readonly [name: string, check: Checker];
+
+function constantsOf(schema: unknown): readonly Constant[] {
+  const properties = isObject(schema) && isObject(schema["properties"]) ? schema["properties"] : {};
+  return Object.entries(properties).flatMap(([name, each]) =>
+    isObject(each) && (each["const"] !== undefined || Array.isArray(each["enum"]))
+      ? [[name, compile({ const: each["const"], enum: each["enum"] }, [])] as const]
+      : [],
+  );
+}
+
+function isMeant(value: unknown, constants: readonly Constant[]): boolean {
+  return (
+    isObject(value) &&
+    constants.length > 0 &&
+    constants.every(([name, check]) => Object.hasOwn(value, name) && check(value[name]).length === 0)
+  );
+}

@@ -1,0 +1,39 @@
+import { MAX_ISSUES } from "../../core/problem/problem.ts";
+
+/** One mistake in a value, with its place in it. */
+export interface Found {
+  readonly path: readonly (string | number)[];
+  /** For programs: `required`, `invalid`, `too_long`, … */
+  readonly code: string;
+  /** For people. */
+  readonly message: string;
+}
+
+/** Returns the mistakes in a value. */
+export type Checker = (value: unknown) => readonly Found[];
+
+/** No mistakes. One list for all, so that a valid value costs no memory. */
+export const NONE: readonly Found[] = [];
+
+export function found(code: string, message: string): readonly Found[] {
+  return [{ path: [], code, message }];
+}
+
+/** Adds what was found in one part of a value. */
+export function addFound(all: Found[], part: string | number, more: readonly Found[]): void {
+  for (const each of more) if (all.length < MAX_ISSUES) all.push({ ...each, path: [part, ...each.path] });
+}
+
+/** Makes one check of several. Each is asked until there are `MAX_ISSUES` mistakes. */
+export function allOf(checkers: readonly Checker[]): Checker {
+  if (checkers.length === 1) return checkers[0]!;
+  return (value) => {
+    let all: readonly Found[] = NONE;
+    for (const check of checkers) {
+      const more = check(value);
+      if (more.length > 0) all = all.length === 0 ? more : [...all, ...more].slice(0, MAX_ISSUES);
+      if (all.length >= MAX_ISSUES) break;
+    }
+    return all;
+  };
+}

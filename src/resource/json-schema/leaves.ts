@@ -1,0 +1,27 @@
+import { isObject, isText } from "../../core/checking/members.ts";
+
+const NUMBER = /^-?(?:0|[1-9]\d{0,15})(?:\.\d{1,15})?$/;
+
+/**
+ * Reads a body in which every leaf is text (XML, a form) by the types of a JSON Schema: `"1"` is 1 if the schema wants an integer. Text that
+ * does not fit stays text, so that the schema refuses it. Alternatives (`anyOf`, `oneOf`) are not read.
+ */
+export function typedLeaves(value: unknown, schema: unknown): unknown {
+  if (!isObject(schema)) return value;
+  if (isText(value)) return typedLeaf(value, [schema["type"]].flat());
+  if (Array.isArray(value)) return value.map((each: unknown) => typedLeaves(each, schema["items"]));
+  if (!isObject(value)) return value;
+  const { properties, additionalProperties } = schema;
+  const known = isObject(properties) ? properties : {};
+  const schemaOf = (name: string): unknown => (Object.hasOwn(known, name) ? known[name] : additionalProperties);
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, typedLeaves(each, schemaOf(name))]));
+}
+
+function typedLeaf(text: string, types: readonly unknown[]): unknown {
+  if (types.includes("string")) return text;
+  if ((types.includes("integer") || types.includes("number")) && NUMBER.test(text)) return Number(text);
+  if (types.includes("boolean") && (text === "true" || text === "false")) return text === "true";
+  // XML writes an object without members and a list without items as an empty element.
+  if (text.trim() === "" && types.includes("object")) return {};
+  return text.trim() === "" && types.includes("array") ? [] : text;
+}

@@ -1,0 +1,108 @@
+import { types } from "node:util";
+import { isObject, isText } from "../../core/checking/members.ts";
+import type { FlawPart } from "../../core/problem/flaw.ts";
+import { MAX_ISSUES } from "../../core/problem/problem.ts";
+import { pointerTo } from "../pointer.ts";
+
+/** What a schema of any library is: zod, valibot, arktype and others (Standard Schema, version 1; https://standardschema.dev). */
+export interface StandardSchema<Output = unknown> {
+  readonly "~standard": {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => unknown;
+    readonly types?: { readonly input: unknown; readonly output: Output } | undefined;
+    /** What Standard JSON Schema adds. */
+    readonly jsonSchema?: StandardJSONSchema | undefined;
+  };
+}
+
+interface StandardJSONSchema {
+  readonly input: (options: { readonly target: "draft-2020-12" }) => Readonly<Record<string, unknown>>;
+}
+
+/** The vendor of schemas that `jsonSchema` makes. Their issues have codes of ours. */
+export const OUR_VENDOR = "latchkey";
+
+const MAX_STEPS = 100;
+const MAX_DETAIL = 500;
+
+/** Returns true if the value is a Standard Schema. The schemas of some libraries are functions. */
+export function isStandardSchema(schema: unknown): schema is StandardSchema {
+  const carrier = typeof schema === "function" || isObject(schema) ? (schema as Partial<StandardSchema>) : {};
+  const standard: unknown = carrier["~standard"];
+  return isObject(standard) && standard["version"] === 1 && typeof standard["validate"] === "function";
+}
+
+/** The schema's own JSON Schema. Null if its library gives none, `none` if the API's description cannot contain it. */
+export function jsonSchemaOf(schema: StandardSchema): Readonly<Record<string, unknown>> | "none" | null {
+  const { jsonSchema } = schema["~standard"];
+  if (jsonSchema === undefined) return null;
+  try {
+    const { $schema: _, ...own } = jsonSchema.input({ target: "draft-2020-12" });
+    // References count from the root of the API's description, in which this is a part.
+    if (!JSON.stringify(own).includes('"$ref"')) return own;
+  } catch {
+    // Not every schema has a JSON Schema: a date, a transformation.
+  }
+  return "none";
+}
+
+/** Returns true if the schema validates asynchronously. Throws what the schema throws. */
+export function givesPromise(schema: StandardSchema, sample: unknown): boolean {
+  return isPromise(schema["~standard"].validate(sample));
+}
+
+/** Reads a value by a schema of any library. Throws a TypeError if the schema gives a promise or no result. */
+export function readBySchema(
+  schema: StandardSchema,
+  value: unknown,
+): { readonly value: unknown } | { readonly parts: readonly FlawPart[] } {
+  // A schema that writes to what it is given writes to a copy.
+  const result = schema["~standard"].validate(typeof value === "object" ? structuredClone(value) : value);
+  if (isPromise(result))
+    throw new TypeError(`A schema of ${vendorOf(schema)} gave a promise; values are read at once.`);
+  if (!isResult(result)) throw new TypeError(`A schema of ${vendorOf(schema)} gave no result.`);
+  const { issues } = result;
+  if (issues === undefined) return { value: result.value };
+  if (!Array.isArray(issues)) throw new TypeError(`A schema of ${vendorOf(schema)} gave issues that are no list.`);
+  const hasCodes = schema["~standard"].vendor === OUR_VENDOR;
+  // Copied, for some libraries' lists are of a class of their own, whose slices are something else.
+  return {
+    parts: Array.from<unknown>(issues)
+      .slice(0, MAX_ISSUES)
+      .map((issue) => partOf(issue, hasCodes)),
+  };
+}
+
+/** Of some libraries it is a list of issues that has itself as its issues. */
+function isResult(result: unknown): result is { readonly issues?: unknown; readonly value?: unknown } {
+  return typeof result === "object" && result !== null;
+}
+
+function isPromise(value: unknown): boolean {
+  if (!types.isPromise(value)) return isObject(value) && typeof value["then"] === "function";
+  // Nobody waits for it, and a rejection would end the process.
+  value.catch(() => undefined);
+  return true;
+}
+
+export function vendorOf(schema: StandardSchema): string {
+  return String(schema["~standard"].vendor).slice(0, 80);
+}
+
+function partOf(issue: unknown, hasCodes: boolean): FlawPart {
+  const { message, path, code } = isObject(issue) ? issue : {};
+  const steps: readonly unknown[] = Array.isArray(path) ? Array.from<unknown>(path).slice(0, MAX_STEPS) : [];
+  const pointer = steps.map((step) => pointerTo(String(isObject(step) ? step["key"] : step))).join("");
+  return {
+    pointer,
+    code: hasCodes && isText(code) ? code : "invalid",
+    detail: isText(message) ? told(message) : "The value is not valid.",
+  };
+}
+
+/** A message may repeat what was sent, which may be long or hold what not every format can carry. */
+function told(message: string): string {
+  const short = message.length > MAX_DETAIL ? `${message.slice(0, MAX_DETAIL)}…` : message;
+  return short.toWellFormed().replaceAll(/[\u0000-\u001f\u007f-\u009f\ufffe\uffff]/g, " ");
+}
