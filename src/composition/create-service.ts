@@ -5,8 +5,9 @@ import { throttleCollections, loginThrottle, type LoginThrottle } from "../acces
 import type { Arrival } from "../core/call/call.ts";
 import { makeClientReader } from "../core/call/client.ts";
 import { DeclarationError } from "../core/checking/declaration-error.ts";
+import { shown } from "../core/checking/members.ts";
 import { Secret } from "../core/crypto/secret.ts";
-import { uuidMaker } from "../core/crypto/uuid.ts";
+import { parseUUID, uuidMaker } from "../core/crypto/uuid.ts";
 import type { Eventually } from "../core/eventually.ts";
 import type { Observer } from "../core/observation.ts";
 import { clockOf } from "../feature/clock.ts";
@@ -236,6 +237,16 @@ interface Common {
   readonly inFlight: InFlight;
 }
 
+function makeUUIDOf({ makeUUID }: ServiceOptions): (now: number) => string {
+  const draw = uuidMaker(randomBytes);
+  if (makeUUID === undefined) return draw;
+  return (now) => {
+    const made: unknown = makeUUID(() => draw(now));
+    if (typeof made === "string" && parseUUID(made) !== null) return made;
+    throw new TypeError(`createService: makeUUID gave ${shown(made)}; it has to give a UUID in lower case`);
+  };
+}
+
 /** What every request of the service is answered with. */
 function coreOf(options: ServiceOptions, common: Common, find: RoutedService["find"]): RoutedService {
   const { store, throttle, secret, basePath, now, observe, all, facts, use, inFlight } = common;
@@ -256,7 +267,7 @@ function coreOf(options: ServiceOptions, common: Common, find: RoutedService["fi
       readClient: makeClientReader(options.trustedProxies ?? []),
       about: { name, allowedOrigins: options.allowedOriginsSetting ?? "allowedOrigins" },
     },
-    makeUUID: uuidMaker(randomBytes),
+    makeUUID: makeUUIDOf(options),
     cursors: makeCursors((secret ?? new Secret(randomBytes(32))).deriveEach("cursor")),
     stateTag: stateTags(secret?.deriveOldest("etag") ?? new Uint8Array()),
     fingerprintKey: secret?.deriveOldest("idempotency") ?? new Uint8Array(),

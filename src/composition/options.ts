@@ -83,6 +83,11 @@ export interface ServiceOptions extends ServiceParts {
   readonly observe?: Observer | null;
   /** Milliseconds since the epoch. Left out, the machine's clock, corrected by the store's where that has one of its own. */
   readonly now?: () => number;
+  /**
+   * Makes the id of a new record whose resource has `id: "uuid"`. `draw` draws a UUID of version 7 (RFC 9562 §5.7). Default: `draw`. A value
+   * that is not a UUID in lower case is a fault, and the request gets 500.
+   */
+  readonly makeUUID?: (draw: () => string) => string;
 }
 
 /** Its options, each with what is told of a value that is none; what stands in the lists of parts is told with the parts. */
@@ -110,6 +115,7 @@ const serviceOptions: Readonly<Record<keyof ServiceOptions, Check>> = {
   tracer: optional(orNull(aTracer)),
   observe: optional(orNull(aFunction)),
   now: optional(aFunction),
+  makeUUID: optional(aFunction),
 };
 
 /** Whether features can be set up with what there is, so that their mistakes are told too. */

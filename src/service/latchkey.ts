@@ -80,6 +80,7 @@ export async function openLatchkey({
   measured = () => [],
   gatherMetrics: gather,
   over = (below) => below,
+  makeUUID = (draw) => draw(),
 }: LatchkeyOptions): Promise<OpenLatchkey> {
   let service: Service | null = null;
   const tell: Observer = (observation) => (service === null ? observe : service.observe)?.(observation);
@@ -108,6 +109,7 @@ export async function openLatchkey({
     handlerTimeoutSeconds: settings.handlerTimeoutSeconds,
     tracer,
     observe,
+    makeUUID,
     ...(now === undefined ? {} : { now }),
   });
   return { service, people: service.use(builtIn.accounts), builtIn, has: (feature) => features.includes(feature) };

@@ -24,6 +24,8 @@ export interface LatchkeyOptions {
   readonly passwordFile?: string;
   /** What stands between the service and its store; nothing where it is left out. */
   readonly over?: (store: Store) => Store;
+  /** Makes the ids of new records with UUIDs, as in `createService`. Default: `draw`. */
+  readonly makeUUID?: (draw: () => string) => string;
 }
 
 const members: Readonly<Record<keyof LatchkeyOptions, "object" | "function" | "text" | "any">> = {
@@ -36,6 +38,7 @@ const members: Readonly<Record<keyof LatchkeyOptions, "object" | "function" | "t
   gatherMetrics: "function",
   passwordFile: "text",
   over: "function",
+  makeUUID: "function",
 };
 const kinds = { object: "object", function: "function", text: "string" } as const;
 

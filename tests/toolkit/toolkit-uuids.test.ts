@@ -364,3 +364,25 @@ test("what stands behind records is the same whatever stands in them", async (t)
     });
   }
 });
+
+test("gives new records the ids that makeUUID makes, and answers 500 if it makes something else", async (t) => {
+  const made = [NOBODYS, NOBODYS.toUpperCase(), 7];
+  const own = await ownService(t, {
+    mounts: [mount(albums, { permission: anyone })],
+    makeUUID: (draw) => (made.length === 0 ? draw() : (made.shift() as string)),
+  });
+  const create = () => own.ask("POST", "/albums", { body: { title: "A" } });
+
+  const answers = [await create(), await create(), await create(), await create()];
+
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [201, 500, 500, 201],
+  );
+  assert.equal(answers[0]!.json.id, NOBODYS);
+  assert.match(answers[3]!.json.id, V7);
+  assert.match(
+    own.observed.map((each) => (each.kind === "fault" ? String(each.error) : "")).join(),
+    /makeUUID gave 7; it has to give a UUID in lower case/,
+  );
+});

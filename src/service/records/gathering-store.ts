@@ -5,6 +5,8 @@ import type { Change, KeyOf, Outcome, Row, Store, Transaction } from "../../door
 export interface Task<T> {
   /** Where it stands in its order. */
   readonly place: number;
+  /** The UUID of the record that it creates; null: one is drawn. */
+  readonly uuid: string | null;
   run(): Promise<T>;
   /** What is written in the place of what was meant. */
   adjust(transaction: Transaction): Transaction;
@@ -25,6 +27,8 @@ export interface Together {
 /** A store under a service, and a way to have several of its writes in one transaction. */
 export interface GatheringStore {
   readonly store: Store;
+  /** The UUID of the record that the current task creates; null if it has none, and outside of a task. */
+  uuid(): string | null;
   /** Runs tasks at once and writes what they want to write in one transaction. What the database refuses is told to its own task, and the others are written without it. */
   together<T>(tasks: readonly Task<T>[], how: Together): Promise<readonly T[]>;
 }
@@ -40,6 +44,7 @@ export function gatheringStore(store: Store): GatheringStore {
         return current === undefined ? store.write(transaction) : current.round.add(current.task, transaction);
       },
     },
+    uuid: () => rounds.getStore()?.task.uuid ?? null,
     async together(tasks, how) {
       const round = new Round(store, how, tasks.length);
       return Promise.all(

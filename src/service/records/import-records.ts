@@ -115,6 +115,7 @@ function taskOf(
   let [isTried, isBroken] = [false, false];
   return {
     place: line,
+    uuid: "id" in read && typeof read.id === "string" ? read.id : null,
     adjust: (transaction) => ("reasons" in read ? transaction : withGiven(placed, transaction, read)),
     tried: () => void (isTried = true),
     failed: () => void (isBroken = true),

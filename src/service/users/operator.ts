@@ -92,6 +92,7 @@ export async function openOperator({
   let gathering: GatheringStore | null = null;
   const { service, people } = await openLatchkey({
     over: (below) => (gathering = gatheringStore(below)).store,
+    makeUUID: (draw) => gathering!.uuid() ?? draw(),
     settings,
     config: { ...config, schemes },
     observe: observe ?? null,
