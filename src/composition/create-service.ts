@@ -6,6 +6,7 @@ import type { Arrival } from "../core/call/call.ts";
 import { makeClientReader } from "../core/call/client.ts";
 import { DeclarationError } from "../core/checking/declaration-error.ts";
 import { shown } from "../core/checking/members.ts";
+import { made, otherCopiesWithin } from "../core/copy.ts";
 import { Secret } from "../core/crypto/secret.ts";
 import { parseUUID, uuidMaker } from "../core/crypto/uuid.ts";
 import type { Eventually } from "../core/eventually.ts";
@@ -100,6 +101,9 @@ export interface Service {
  * ```
  */
 export async function createService(options: ServiceOptions): Promise<Service> {
+  const copies = otherCopiesWithin(options, "");
+  // Other mistakes would only follow from this one.
+  if (copies.length > 0) throw new DeclarationError(copies.map((each) => `createService: ${each}`));
   const mistakes = mistakesOf(options);
   // Without a store nothing can be set up, and so nobody can say more.
   if (!canSetUp(options)) throw new DeclarationError(mistakes);
@@ -113,7 +117,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const release = (): void => void serving.delete(store);
   try {
     const service = await putTogether(options, mistakes);
-    return { ...service, close: () => service.close().finally(release) };
+    return made({ ...service, close: () => service.close().finally(release) });
   } catch (error) {
     release();
     throw error;

@@ -18,6 +18,7 @@ import {
   type Check,
 } from "../core/checking/members.ts";
 import { isThrown } from "../core/checking/thrown.ts";
+import { otherCopiesWithin } from "../core/copy.ts";
 import type { Look } from "../core/html/look.ts";
 import type { Offering } from "../http/core.ts";
 import { aFeatureList } from "../http/endpoint/checking.ts";
@@ -92,6 +93,7 @@ export function compose(features: readonly Feature[], own: Parts, surroundings: 
   const all = [...inOrder.map(({ feature, parts }) => ({ name: feature.name, parts })), { name: null, parts: own }];
   const malformed = all.flatMap(({ name, parts }) =>
     [
+      ...otherCopiesWithin({ ...parts, offer: null }, "parts"),
       ...membersMistakes({ ...parts }, partsMembers),
       ...upkeepMistakes(parts.upkeep),
       ...declarationMistakes(parts),

@@ -1,6 +1,7 @@
 import { DeclarationError } from "../core/checking/declaration-error.ts";
 import { shown } from "../core/checking/members.ts";
 import { isThrown, lineOfThrown } from "../core/checking/thrown.ts";
+import { otherCopyMistake } from "../core/copy.ts";
 import { MigrationNeeded, StoreSetupError, StoreUnavailable } from "../store/store.ts";
 import type { Feature } from "./feature.ts";
 
@@ -20,6 +21,8 @@ export function failureOf({ name }: Feature, step: "start" | "stop", error: unkn
 
 /** A fault in somebody's own code: where it is from says the cause of what is thrown. */
 export function faultOf(error: unknown): string {
+  const other = otherCopyMistake(error);
+  if (other !== null) return `${lineOfThrown(error)}; ${other}`;
   return isThrown(error, Error)
     ? lineOfThrown(error)
     : `${error === undefined ? "nothing" : shown(error)}, which is no error`;

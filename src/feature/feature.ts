@@ -2,6 +2,7 @@ import type { Scheme } from "../access/scheme/scheme.ts";
 import type { LoginThrottle } from "../access/throttle/throttle.ts";
 import type { Arrival } from "../core/call/call.ts";
 import type { Only } from "../core/checking/members.ts";
+import { made } from "../core/copy.ts";
 import type { Secret } from "../core/crypto/secret.ts";
 import type { Eventually } from "../core/eventually.ts";
 import type { Look } from "../core/html/look.ts";
@@ -155,7 +156,7 @@ export interface ServiceFacts extends Required<Omit<ServiceParts, "collections">
  */
 export function defineFeature<P extends Parts>(feature: FeatureDeclaration<P>): Feature<P["offer"]>;
 export function defineFeature(feature: FeatureDeclaration<Parts>): Feature {
-  return Object.freeze({ needs: [], ...feature });
+  return Object.freeze(made({ needs: [], ...feature }));
 }
 
 /** A feature, as its author writes it. */

@@ -11,7 +11,7 @@ import { hasPreconditions, requirePreconditionsHold } from "./answer/conditional
 import { addCors, answerOptions } from "./answer/cors.ts";
 import { addDeprecations } from "./answer/deprecating.ts";
 import { requireKnownPreferences } from "./answer/preferences.ts";
-import { tellable } from "./answer/tellable.ts";
+import { tellable, toldFault } from "./answer/tellable.ts";
 import { withoutBody, writeProblem, writeReply, type Answer } from "./answer/writing.ts";
 import { octetsOf, readBody, requireMediaType } from "./body/intake.ts";
 import type { ServiceCore } from "./core.ts";
@@ -150,7 +150,7 @@ class Way {
 
   /** Tells of what went wrong in the service itself, or in code that stands in it. */
   observeFault(error: unknown): void {
-    this.service.observe?.({ kind: "fault", requestId: this.call.requestId, error });
+    this.service.observe?.({ kind: "fault", requestId: this.call.requestId, error: toldFault(error) });
   }
 
   fail(error: unknown): Eventually<Answer> {

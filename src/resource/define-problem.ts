@@ -1,5 +1,6 @@
 import { DeclarationError } from "../core/checking/declaration-error.ts";
 import { isObject, isSnakeCase, isText, namedMembers, shown, unknownMembers } from "../core/checking/members.ts";
+import { made } from "../core/copy.ts";
 import { catalogue } from "../core/problem/catalogue.ts";
 import type { ProblemDefinition } from "../core/problem/definition.ts";
 import { standardMembers } from "../core/problem/extensions.ts";
@@ -36,7 +37,7 @@ export function defineProblem<const E extends Fields = {}>(definition: ProblemDe
   const mistakes = mistakesOf(definition);
   if (mistakes.length > 0)
     throw new DeclarationError(mistakes.map((mistake) => `problem ${shownCode(definition)}: ${mistake}`));
-  return Object.freeze({ ...definition });
+  return Object.freeze(made({ ...definition }));
 }
 
 const MEMBERS: readonly string[] = ["code", "status", "title", "detail", "why", "cure", "extensions"];

@@ -1,4 +1,5 @@
 import { DeclarationError } from "../core/checking/declaration-error.ts";
+import { made } from "../core/copy.ts";
 import { readDeprecation } from "../core/deprecation.ts";
 import type { Operator } from "../core/operators.ts";
 import type {
@@ -57,25 +58,27 @@ export function defineResource(declaration: ResourceDeclaration<Fields>): Resour
   if (mistakes.length > 0) throw new DeclarationError(mistakes);
   const { name, plural = `${name}s`, within = null, fields } = declaration;
   const parentColumn = within === null ? null : `${within.name}_id`;
-  return Object.freeze({
-    name,
-    plural,
-    path: within === null ? `/${plural}` : `${within.path}/{${parentColumn}}/${plural}`,
-    within,
-    id: declaration.id ?? "integer",
-    parentColumn,
-    fields: Object.freeze({ ...fields, ...computedFields(declaration) }),
-    filters: new Map(filtersOf(declaration).map(([field, { operators }]) => [field, operators])),
-    deprecations: deprecationsOf(declaration),
-    sorts: ["id", ...(declaration.sorts ?? [])],
-    search: declaration.search ?? [],
-    removed: declaration.removed ?? {},
-    pageSize: pageSizeOf(declaration),
-    scans: declaration.scans ?? false,
-    table: tableWithin(declaration),
-    check: declaration.check ?? null,
-    description: declaration.description ?? null,
-  });
+  return Object.freeze(
+    made({
+      name,
+      plural,
+      path: within === null ? `/${plural}` : `${within.path}/{${parentColumn}}/${plural}`,
+      within,
+      id: declaration.id ?? "integer",
+      parentColumn,
+      fields: Object.freeze({ ...fields, ...computedFields(declaration) }),
+      filters: new Map(filtersOf(declaration).map(([field, { operators }]) => [field, operators])),
+      deprecations: deprecationsOf(declaration),
+      sorts: ["id", ...(declaration.sorts ?? [])],
+      search: declaration.search ?? [],
+      removed: declaration.removed ?? {},
+      pageSize: pageSizeOf(declaration),
+      scans: declaration.scans ?? false,
+      table: tableWithin(declaration),
+      check: declaration.check ?? null,
+      description: declaration.description ?? null,
+    }),
+  );
 }
 
 function computedFields({ computed = {} }: ResourceDeclaration<Fields>): Fields {

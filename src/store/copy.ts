@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { aFunction, objectWith, optional } from "../core/checking/members.ts";
 import { requireArguments } from "../core/checking/options.ts";
+import { made } from "../core/copy.ts";
 import type { Collection, Column, Value } from "./store.ts";
 
 /** A row as it is copied: the values of all columns of its table, its revision and folded values among them. */
@@ -85,6 +86,10 @@ export const keptBeside: readonly CopiedTable[] = [
 
 /** Why a store could not be copied, kept safe or put back; the message names the cure. */
 export class CopyError extends Error {
+  static {
+    made(this.prototype);
+  }
+
   readonly code: "in_use" | "not_empty" | "not_latchkey" | "schema" | "damaged" | "differs" | "refused";
 
   constructor(code: CopyError["code"], message: string, options?: ErrorOptions) {

@@ -1,5 +1,10 @@
+import { made } from "../core/copy.ts";
 /** The store's tables do not fit the declaration, and making them fit would lose data. */
 export class MigrationNeeded extends Error {
+  static {
+    made(this.prototype);
+  }
+
   readonly problems: readonly string[];
   /** The collections whose rows do not fit, where that is what stands in the way. */
   readonly collections: readonly string[];
@@ -14,6 +19,10 @@ export class MigrationNeeded extends Error {
 
 /** The store cannot be reached or refuses to write; what it was asked to do has not happened, or is not known to have. */
 export class StoreUnavailable extends Error {
+  static {
+    made(this.prototype);
+  }
+
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
     this.name = "StoreUnavailable";
@@ -44,6 +53,10 @@ export class StoreOutdated extends StoreUnavailable {
 
 /** The store cannot be used as it is set up: its address, its rights, its server. Each problem names its cure. */
 export class StoreSetupError extends Error {
+  static {
+    made(this.prototype);
+  }
+
   readonly problems: readonly string[];
 
   constructor(problems: readonly string[], options?: ErrorOptions) {

@@ -1,6 +1,7 @@
 import { DeclarationError } from "../../core/checking/declaration-error.ts";
 import { isText, optional, shown, text } from "../../core/checking/members.ts";
 import { requireArguments } from "../../core/checking/options.ts";
+import { made, otherCopyMistake } from "../../core/copy.ts";
 import { aPermission } from "./checking.ts";
 import { everyAction, type AllowedRows, type Decision, type Permission, type PermissionRequest } from "./contract.ts";
 import { decisionOf } from "./decision.ts";
@@ -8,22 +9,22 @@ import { decisionOf } from "./decision.ts";
 export type { Action, AllowedRows, Decision, Permission, PermissionRequest } from "./contract.ts";
 
 /** Everyone, known or not. */
-export const anyone: Permission = { name: "anyone", decide: () => "allow" };
+export const anyone: Permission = made({ name: "anyone", decide: () => "allow" });
 
 /** Nobody at all. */
-export const nobody: Permission = { name: "nobody", decide: () => "deny" };
+export const nobody: Permission = made({ name: "nobody", decide: () => "deny" });
 
 /** Everyone who is logged in. */
-export const authenticated: Permission = {
+export const authenticated: Permission = made({
   name: "authenticated",
   decide: ({ identity }) => (identity === null ? "deny" : "allow"),
-};
+});
 
 /** Administrators. */
-export const administrator: Permission = {
+export const administrator: Permission = made({
   name: "administrator",
   decide: ({ identity }) => (identity?.role === "admin" ? "allow" : "deny"),
-};
+});
 
 /**
  * The user that the path names: `/users/7` for user 7. A list is narrowed to that user, so that a mounted resource needs a column of the
@@ -40,7 +41,7 @@ export function self(parameter?: string): Permission;
 export function self(parameter = "id"): Permission<string> {
   requireName("self", parameter, "a parameter of the path", 'self("id")');
   requireArguments("self", arguments, { parameter: optional(text) });
-  return {
+  return made({
     name: "self",
     narrows: ["list"],
     columns: [parameter],
@@ -50,7 +51,7 @@ export function self(parameter = "id"): Permission<string> {
       if (action === "list") return { only: { column: parameter, operator: "eq", value: identity.id } };
       return params[parameter] === identity.id ? "allow" : "deny";
     },
-  };
+  });
 }
 
 /**
@@ -66,13 +67,13 @@ export function self(parameter = "id"): Permission<string> {
 export function owner<const C extends string>(column: C): Permission<C, C> {
   requireName("owner", column, "a column", 'owner("owner_id")');
   requireArguments("owner", arguments, { column: text });
-  return {
+  return made({
     name: "owner",
     narrows: everyAction,
     columns: [column],
     userIds: [column],
     decide: ({ identity }) => (identity === null ? "deny" : { only: { column, operator: "eq", value: identity.id } }),
-  };
+  });
 }
 
 /**
@@ -88,24 +89,24 @@ export function owner<const C extends string>(column: C): Permission<C, C> {
 export function scope(name: string): Permission {
   requireName("scope", name, "a scope", 'scope("notes:read")');
   requireArguments("scope", arguments, { name: text });
-  return {
+  return made({
     name: `scope ${name}`,
     decide: ({ identity }) =>
       identity !== null && (identity.scopes === null || identity.scopes.includes(name)) ? "allow" : "deny",
-  };
+  });
 }
 
 /** Whoever came without a credential, or with one that is not limited to scopes: for what would give away more than a limited one may do. */
-export const unlimited: Permission = {
+export const unlimited: Permission = made({
   name: "unlimited",
   decide: ({ identity }) => (identity === null || identity.scopes === null ? "allow" : "deny"),
-};
+});
 
 /** Requests that change nothing. */
-export const readOnly: Permission = {
+export const readOnly: Permission = made({
   name: "read only",
   decide: ({ action }) => (action === "list" || action === "read" ? "allow" : "deny"),
-};
+});
 
 /**
  * What one of them allows; rows that one of them allows.
@@ -122,11 +123,11 @@ export function anyOf<const C extends string = never, const U extends string = n
 ): Permission<C, U>;
 export function anyOf(...permissions: readonly Permission<string>[]): Permission<string> {
   requirePermissions("anyOf", permissions);
-  return {
+  return made({
     name: `any of (${names(permissions)})`,
     ...narrowingOf(permissions),
     decide: (request) => decideTogether(permissions, request, "allow"),
-  };
+  });
 }
 
 /**
@@ -144,11 +145,11 @@ export function allOf<const C extends string = never, const U extends string = n
 ): Permission<C, U>;
 export function allOf(...permissions: readonly Permission<string>[]): Permission<string> {
   requirePermissions("allOf", permissions);
-  return {
+  return made({
     name: `all of (${names(permissions)})`,
     ...narrowingOf(permissions),
     decide: (request) => decideTogether(permissions, request, "deny"),
-  };
+  });
 }
 
 /**
@@ -170,7 +171,7 @@ export function not(permission: Permission<string>): Permission {
     throw new DeclarationError([
       `not(${name}): the permission narrows to rows, and ${CANNOT_NEGATE}. Write the opposite condition as a permission of its own.`,
     ]);
-  return {
+  return made({
     name: `not ${name}`,
     identity,
     roles,
@@ -179,7 +180,7 @@ export function not(permission: Permission<string>): Permission {
       if (typeof decision === "string") return decision === "allow" ? "deny" : "allow";
       throw new TypeError(`not(${name}): the permission gave rows, and ${CANNOT_NEGATE}. Name the actions in narrows.`);
     },
-  };
+  });
 }
 
 const CANNOT_NEGATE = "a permission that narrows to rows cannot be negated";
@@ -212,7 +213,7 @@ function requireName(of: string, name: unknown, what: string, like: string): voi
 /** Throws `DeclarationError` where one of them is none, or there is none: what all of nothing allow is everything. */
 function requirePermissions(of: string, permissions: readonly unknown[]): void {
   const mistakes = permissions.flatMap((each, at) => {
-    const wrong = aPermission(each);
+    const wrong = otherCopyMistake(each) ?? aPermission(each);
     return wrong === null ? [] : [`${of}: argument ${at + 1} is ${shown(each)}; ${wrong}`];
   });
   if (permissions.length === 0) mistakes.push(`${of}: it is given no permission; write ${of}(administrator, readOnly)`);

@@ -1,6 +1,7 @@
 import type { Call } from "../../core/call/call.ts";
 import { anObject, optional, wholeFrom } from "../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../core/checking/options.ts";
+import { made } from "../../core/copy.ts";
 import { aSecret, type Secret } from "../../core/crypto/secret.ts";
 import { after, type Eventually } from "../../core/eventually.ts";
 import type { Change, Collection, Store } from "../../store/store.ts";
@@ -161,7 +162,7 @@ export function loginThrottle(options: LoginThrottleOptions): LoginThrottle {
     return store.write({ changes }).then(() => undefined);
   }
 
-  return {
+  return made({
     check: (call, account) => after(account === undefined ? lookAt("address", call) : look(call, account), least),
     isKnown: (call, account) => after(subjectOf(call, account), ({ knownAt }) => knownAt !== null),
     fail,
@@ -171,7 +172,7 @@ export function loginThrottle(options: LoginThrottleOptions): LoginThrottle {
     probe,
     unlock,
     due,
-  };
+  });
 }
 
 function least(rooms: readonly Room[]): number {

@@ -1,5 +1,10 @@
+import { made } from "../copy.ts";
 /** A declaration that cannot be served. It names every mistake and its cure. */
 export class DeclarationError extends Error {
+  static {
+    made(this.prototype);
+  }
+
   /** Each with its place and its cure. */
   readonly mistakes: readonly string[];
 

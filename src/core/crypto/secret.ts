@@ -1,6 +1,7 @@
 import { createHmac, hash, hkdfSync, timingSafeEqual } from "node:crypto";
 import { inspect } from "node:util";
 import { unseen } from "../checking/members.ts";
+import { made, otherCopyMistake } from "../copy.ts";
 
 /**
  * A value that must not be seen. However it is printed it reads `[secret]`.
@@ -15,6 +16,10 @@ import { unseen } from "../checking/members.ts";
  * ```
  */
 export class Secret {
+  static {
+    made(this.prototype);
+  }
+
   readonly #bytes: Buffer;
   readonly #older: readonly Secret[];
 
@@ -76,12 +81,14 @@ export class Secret {
 const LEAST_BYTES = 32;
 
 /** What is wrong with an option that has to be a secret; null where nothing is. */
-export const aSecret = unseen((value) => (value instanceof Secret ? null : "it has to be a secret: new Secret(…)"));
+export const aSecret = unseen((value) =>
+  value instanceof Secret ? null : (otherCopyMistake(value) ?? "it has to be a secret: new Secret(…)"),
+);
 
 /** What is wrong with the secret of a service, with the cure. */
 export function secretMistakes(secret: unknown): readonly string[] {
   if (secret === undefined) return [];
-  if (!(secret instanceof Secret)) return ["secret is none; write secret: new Secret(…)"];
+  if (!(secret instanceof Secret)) return [otherCopyMistake(secret) ?? "secret is none; write secret: new Secret(…)"];
   if (secret.leastBytes >= LEAST_BYTES) return [];
   return [
     `the secret has fewer than ${LEAST_BYTES} bytes, so that it could be guessed; make one with: openssl rand -base64 48`,

@@ -1,5 +1,15 @@
+import { isOfThisCopy, made } from "../copy.ts";
 /** HTML that is safe as it stands. Only `html` makes it, so that text of anybody's can reach a page in no other way than escaped. */
 export class Markup {
+  static {
+    made(this.prototype);
+  }
+
+  /** Throws a TypeError for markup of another copy of the package: it would be escaped like a text. */
+  static [Symbol.hasInstance](value: unknown): value is Markup {
+    return isOfThisCopy(this, value);
+  }
+
   readonly #text: string;
 
   private constructor(text: string) {

@@ -1,5 +1,15 @@
+import { isOfThisCopy, made } from "../copy.ts";
 /** The mistake in a value. The calling code adds the pointer of the value. */
 export class Flaw {
+  static {
+    made(this.prototype);
+  }
+
+  /** Throws a TypeError for a flaw of another copy of the package: it would be taken for a sound value, and stored. */
+  static [Symbol.hasInstance](value: unknown): value is Flaw {
+    return isOfThisCopy(this, value);
+  }
+
   readonly code: string;
   readonly detail: string;
   /** Mistakes within the value. If there are any, the caller sees them instead of the flaw itself. */

@@ -1,6 +1,7 @@
 import { aFieldList } from "../checking/header-fields.ts";
 import { isObject, isText, optional, sortOf, unknownMembers, type Check } from "../checking/members.ts";
 import { shownName, suggestion } from "../checking/nearest.ts";
+import { made } from "../copy.ts";
 import { catalogue, type CatalogueEntry } from "./catalogue.ts";
 import { codeOf, type AnyProblem, type ProblemDefinition } from "./definition.ts";
 import { readExtensions, type ExtensionMembers, type ExtensionsOf } from "./extensions.ts";
@@ -51,6 +52,10 @@ type Given<E extends ExtensionMembers> = string extends keyof E
 
 /** The end of a request, told to the caller as a problem document (RFC 9457). */
 export class Problem extends Error {
+  static {
+    made(this.prototype);
+  }
+
   /** Of the catalogue, or of one's own. */
   readonly code: string;
   readonly status: number;

@@ -1,6 +1,7 @@
 import { everyAction, type Permission } from "../../access/permission/contract.ts";
 import { isObject, shown, isText } from "../../core/checking/members.ts";
 import { shownName, suggestion } from "../../core/checking/nearest.ts";
+import { made } from "../../core/copy.ts";
 import { usualRoles, type Identity, type IdentityFields } from "../../core/identity.ts";
 import { problem } from "../../core/problem/problem.ts";
 import type { DraftContext } from "../../resource/kinds/field.ts";
@@ -67,7 +68,7 @@ export function sameAs<F extends Fields, I extends keyof F & string, const M ext
 ): Permission<C>;
 export function sameAs(users: DefinedUsers, member: string, column = member): Permission<string> {
   requireMember("sameAs", users, member);
-  return {
+  return made({
     name: `same ${member}`,
     narrows: everyAction,
     columns: [column],
@@ -76,7 +77,7 @@ export function sameAs(users: DefinedUsers, member: string, column = member): Pe
       const value = valueIn(identity, member);
       return value === null ? "deny" : { only: { column, operator: "eq", value } };
     },
-  };
+  });
 }
 
 /** A ready-made `default`: what the field `member` of the caller holds. Ends the request where nobody is known (401) or holds nothing there (403). */
@@ -127,11 +128,11 @@ export function hasRole(users: { readonly roles: readonly string[] }, ...roles: 
         (role) => `hasRole: there is no role ${shownName(String(role))}${suggestion(String(role), declared)}`,
       ),
     );
-  return {
+  return made({
     name: `role ${roles.join(" or ")}`,
     roles,
     decide: ({ identity }) => (identity !== null && roles.includes(identity.role) ? "allow" : "deny"),
-  };
+  });
 }
 
 /** Throws `DeclarationError` where the users put no such field into identities. */

@@ -1,6 +1,7 @@
 import type * as API from "@opentelemetry/api";
 import type { Context, Span, Tracer as Spans } from "@opentelemetry/api";
 import { requireArguments } from "../../core/checking/options.ts";
+import { made } from "../../core/copy.ts";
 import type { TraceContext } from "../../core/headers/traceparent.ts";
 import type { Observation } from "../../core/observation.ts";
 import { Problem } from "../../core/problem/problem.ts";
@@ -41,7 +42,7 @@ function tracerOf(api: OpenTelemetry, spans: Spans): Tracer {
     if (error instanceof Error) span.setAttribute("error.type", error instanceof Problem ? error.code : error.name);
   };
 
-  return {
+  return made({
     request: ({ method, trace }, work) => {
       const around = parentOf(api, trace);
       return within(spans.startSpan(method, { kind: api.SpanKind.SERVER }, around), around, work);
@@ -69,7 +70,7 @@ function tracerOf(api: OpenTelemetry, spans: Spans): Tracer {
       else if (observation.kind === "fault" && observation.error instanceof Error)
         span.recordException(observation.error);
     },
-  };
+  });
 }
 
 /** The caller's span, unless something in this process, such as an instrumentation of `node:http`, has begun one of its own under it. */

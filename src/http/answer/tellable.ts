@@ -1,4 +1,5 @@
 import { isThrown } from "../../core/checking/thrown.ts";
+import { otherCopyMistake } from "../../core/copy.ts";
 import { Problem, problem } from "../../core/problem/problem.ts";
 import { MigrationNeeded, StoreFull, StoreSetupError, StoreUnavailable } from "../../store/store.ts";
 
@@ -14,4 +15,10 @@ export function tellable(error: unknown): Problem {
   if (withoutStore.some((kind) => isThrown(error, kind)))
     return problem("unavailable", { cause: error, headers: [["Retry-After", "1"]] });
   return problem("internal", { cause: error });
+}
+
+/** A fault as observers get it. If another copy of the package made what was thrown, the fault says so: its problem is none here. */
+export function toldFault(error: unknown): unknown {
+  const other = otherCopyMistake(error);
+  return other === null ? error : new TypeError(`What was thrown is a fault: ${other}.`, { cause: error });
 }

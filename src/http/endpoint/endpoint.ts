@@ -1,6 +1,7 @@
 import type { Permission } from "../../access/permission/contract.ts";
 import type { Reply } from "../../core/call/call.ts";
 import type { Mistake, ThereIsNo } from "../../core/checking/members.ts";
+import { made } from "../../core/copy.ts";
 import type { Deprecation } from "../../core/deprecation.ts";
 import type { Eventually } from "../../core/eventually.ts";
 import type { AnyProblem } from "../../core/problem/definition.ts";
@@ -151,5 +152,5 @@ export function defineEndpoint<
   const IsOptional extends boolean = false,
 >(endpoint: EndpointDeclaration<Path, Schema, IsOptional>): Endpoint;
 export function defineEndpoint(endpoint: Endpoint): Endpoint {
-  return Object.freeze(endpoint);
+  return Object.freeze(made(endpoint));
 }

@@ -1,5 +1,6 @@
 import { isObject, oneOf, optional } from "../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../core/checking/options.ts";
+import { made } from "../../core/copy.ts";
 import { parseQuery } from "../../core/headers/query.ts";
 import { problem } from "../../core/problem/problem.ts";
 import { shownFields } from "../../resource/resource.ts";
@@ -22,7 +23,7 @@ export function csv(options: CSVOptions = {}): Format {
   requireOptions(options, checks, { of: "csv" });
   const { formulas } = options;
   const cellOf = formulas === "exact" ? exactCell : safeCell;
-  return {
+  return made({
     mediaType: "text/csv",
     charset: "utf-8",
     problemMediaType: "application/problem+json",
@@ -35,7 +36,7 @@ export function csv(options: CSVOptions = {}): Format {
       return lineOf(names.map(exactCell)) + lines.join("");
     },
     writeProblem: (document) => JSON.stringify(document),
-  };
+  });
 }
 
 /** As they are shown; where there is no record, as they were asked for or are declared. */

@@ -12,6 +12,7 @@ import {
   shown,
   type Check,
 } from "../../core/checking/members.ts";
+import { made } from "../../core/copy.ts";
 import { aDeprecation, readDeprecation, type Deprecated, type Deprecation } from "../../core/deprecation.ts";
 import type { Eventually } from "../../core/eventually.ts";
 import type { AnyProblem } from "../../core/problem/definition.ts";
@@ -164,31 +165,33 @@ export function mount(resource: Resource, options: MountOptions): Mount {
   ];
   const computed = Object.keys(resource.fields).filter((name) => typeof resource.fields[name]!.computed === "function");
   const shown = [...sources, ...computed];
-  return Object.freeze({
-    resource,
-    collection,
-    permissions,
-    requireIfMatch: options.requireIfMatch ?? false,
-    cache: options.cache ?? "private",
-    personal: options.personal ?? false,
-    arrays: options.arrays ?? false,
-    writers: options.writers ?? "editors",
-    needs: options.needs ?? [],
-    deprecations: readDeprecation(`resource ${resource.path}`, options.deprecated),
-    problems: options.problems ?? {},
-    actions: served,
-    expand: options.expand ?? {},
-    beforeWrite: options.beforeWrite ?? null,
-    afterWrite: options.afterWrite ?? null,
-    older: null,
-    shown,
-    sources,
-    computed,
-    links: linksOf(resource, collection),
-    kept: resource.parentColumn === null ? sources : [...sources, resource.parentColumn],
-    jsonMembers: shown.filter((name) => resource.fields[name]?.kind.column.type === "json"),
-    show: makeShow(resource, collection, sources),
-  });
+  return Object.freeze(
+    made<Mount>({
+      resource,
+      collection,
+      permissions,
+      requireIfMatch: options.requireIfMatch ?? false,
+      cache: options.cache ?? "private",
+      personal: options.personal ?? false,
+      arrays: options.arrays ?? false,
+      writers: options.writers ?? "editors",
+      needs: options.needs ?? [],
+      deprecations: readDeprecation(`resource ${resource.path}`, options.deprecated),
+      problems: options.problems ?? {},
+      actions: served,
+      expand: options.expand ?? {},
+      beforeWrite: options.beforeWrite ?? null,
+      afterWrite: options.afterWrite ?? null,
+      older: null,
+      shown,
+      sources,
+      computed,
+      links: linksOf(resource, collection),
+      kept: resource.parentColumn === null ? sources : [...sources, resource.parentColumn],
+      jsonMembers: shown.filter((name) => resource.fields[name]?.kind.column.type === "json"),
+      show: makeShow(resource, collection, sources),
+    }),
+  );
 }
 
 function requireActions(resource: Resource, declared: unknown): readonly ServedAction[] {

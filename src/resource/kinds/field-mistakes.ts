@@ -18,6 +18,7 @@ import {
   type Checks,
 } from "../../core/checking/members.ts";
 import { lineOfThrown } from "../../core/checking/thrown.ts";
+import { made, otherCopyMistake } from "../../core/copy.ts";
 import { aDeprecation } from "../../core/deprecation.ts";
 import { Flaw, longestJSON, type Field, type FieldOptions, type Kind } from "./field.ts";
 
@@ -90,7 +91,7 @@ export function toldByResource<F extends Field>(make: () => F): F | Field<never>
       schema: {},
       column: { type: "text" },
     };
-    const field = Object.freeze({ kind: none, options: {} });
+    const field = Object.freeze(made({ kind: none, options: {} }));
     mistaken.set(field, error.mistakes);
     return field;
   }
@@ -100,6 +101,8 @@ export function toldByResource<F extends Field>(make: () => F): F | Field<never>
 export function shapeMistakes(field: unknown): readonly string[] {
   if (!isObject(field) || !("kind" in field && "options" in field))
     return [`it is ${shown(field)} and no field; declare one, like text() or integer()`];
+  const other = otherCopyMistake(field);
+  if (other !== null) return [other];
   const { kind, options } = field;
   if (!isObject(kind)) return [`its kind is ${shown(kind)}; it has to be an object: defineField(kind, options)`];
   const name = isText(kind["name"]) ? kind["name"] : "its kind";

@@ -1,5 +1,6 @@
 import { DeclarationError } from "../../core/checking/declaration-error.ts";
 import { isObject, type Checks } from "../../core/checking/members.ts";
+import { made } from "../../core/copy.ts";
 import type { Deprecation } from "../../core/deprecation.ts";
 import type { Identity } from "../../core/identity.ts";
 import { Flaw } from "../../core/problem/flaw.ts";
@@ -171,7 +172,7 @@ type ToldBy<K, V> = K extends "default"
  * ```
  */
 export function defineField<T, const O extends FieldOptions<T>>(kind: Kind<T>, options: O): Field<T, Told<O>["names"]> {
-  return Object.freeze({ kind, options: asRead(kind, options) });
+  return Object.freeze(made({ kind, options: asRead(kind, options) }));
 }
 
 /** Values that stand in the options become what they would be if they were sent. What the kind refuses is told with the declaration. */

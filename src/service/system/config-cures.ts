@@ -1,19 +1,33 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 
 /** What else is to be said of a config file that cannot be run: where it is wrong, and the cure, as far as one is known. */
 export async function cureOf(cause: unknown, file: string): Promise<string> {
   if (!(cause instanceof Error)) return "";
-  const cure = takenForCommonJS(cause, file) ?? wrongEnd(cause) ?? (await wrongDoor(cause)) ?? "";
+  const known = takenForCommonJS(cause, file) ?? notRun(cause) ?? notInstalled(cause) ?? wrongEnd(cause);
+  const cure = known ?? (await wrongDoor(cause)) ?? "";
   return `${placeOf(cause)}${cure === "" ? "" : `. ${cure}`}`;
 }
 
-/** Node tells where a file cannot be read by the line before its message. */
-function placeOf({ name, stack = "" }: Error): string {
+/** Node writes the place before the message of a syntax error. It names only the file of an import that is not found. */
+function placeOf({ name, stack = "", message }: Error): string {
   const found = /^(.+):(\d+)\n/.exec(stack);
-  if (name !== "SyntaxError" || found === null) return "";
-  return `, in ${path.basename(found[1]!)}, line ${found[2]}`;
+  if (name === "SyntaxError" && found !== null) return `, in ${path.basename(found[1]!)}, line ${found[2]}`;
+  const [, asked, by] = /^Cannot find (?:module|package) '(.+)' imported from (.+)$/.exec(message) ?? [];
+  const line = asked === undefined ? null : lineOfImport(path.basename(asked), by!);
+  return line === null ? "" : `, line ${line}`;
+}
+
+/** The number of the first line of a file with an import that ends like this; null if none is found. */
+function lineOfImport(name: string, file: string): number | null {
+  try {
+    const lines = readFileSync(file, "utf8").split("\n");
+    const at = lines.findIndex((line) => /\b(?:from|import)\b/.test(line) && line.includes(name));
+    return at === -1 ? null : at + 1;
+  } catch {
+    return null;
+  }
 }
 
 /** A file that Node has taken for CommonJS, as `npm init` has it, fails with words that do not say so. */
@@ -21,6 +35,23 @@ function takenForCommonJS(cause: Error, file: string): string | null {
   const isTaken = cause instanceof SyntaxError && /import statement|Unexpected token 'export'/.test(cause.message);
   if (!isTaken || !/\.[tj]s$/.test(file)) return null;
   return `Node takes it for CommonJS, because of the nearest package.json: write "type": "module" there, or call the file ${file.replace(/(?=[tj]s$)/, "m")}.`;
+}
+
+/** Node leaves types out of TypeScript. It does not run syntax that is more than a type. */
+function notRun({ message }: Error): string | null {
+  const [, syntax] = /^TypeScript (.+) is not supported in strip-only mode/.exec(message) ?? [];
+  if (syntax === undefined) return null;
+  return syntax === "enum"
+    ? 'Write a union, like type State = "open" | "lent", or an object with as const.'
+    : `Node leaves out types alone; write the ${syntax} in JavaScript.`;
+}
+
+/** Node looks for a package beside the file, also if the command is installed globally. */
+function notInstalled({ message }: Error): string | null {
+  if (!message.startsWith("Cannot find package 'latchkey'")) return null;
+  const own = /^(.+[\\/]node_modules)[\\/]latchkey[\\/]/.exec(fileURLToPath(import.meta.url))?.[1];
+  const link = own === undefined ? "" : ` Or link the packages of this command there: ln -s ${own} node_modules.`;
+  return `Node looks for it in the folder node_modules beside the file: npm install latchkey, and start with npx latchkey.${link}`;
 }
 
 /** Whoever builds their TypeScript imports `./shop.js`, or `./shop`; here it is run as it is. */

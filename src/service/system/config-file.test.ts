@@ -88,6 +88,27 @@ test("a config file that cannot be read as a program is named", async () => {
   }
 });
 
+test("names the line and the cure of a config file that cannot be run", async () => {
+  const rows: readonly (readonly [text: string, message: RegExp])[] = [
+    [
+      "export default {};\nenum State { open }",
+      /enum is not supported in strip-only mode, in latchkey\.config\.ts, line 2\. Write a union, like type State = "open" \| "lent", or an object with as const\.$/,
+    ],
+    [
+      "class A {\n  constructor(readonly a: number) {}\n}\nexport default {};",
+      /line 2\. Node leaves out types alone; write the parameter property in JavaScript\.$/,
+    ],
+    ['\nimport "./shop.ts";\nexport default {};', /Cannot find module '.+shop\.ts' imported from .+, line 2$/],
+    ['\n\nimport { a } from "no-such/part";', /Cannot find package 'no-such' imported from .+, line 3$/],
+    [
+      'import { text } from "latchkey";',
+      /Cannot find package 'latchkey' .+, line 1\. Node looks for it in the folder node_modules beside the file: npm install latchkey, and start with npx latchkey\.$/,
+    ],
+  ];
+
+  for (const [text, message] of rows) assert.match((await problemOf({ "latchkey.config.ts": text })).message, message);
+});
+
 test("a config file that Node takes for CommonJS is told with the cure", async () => {
   const commonJS = `{ "type": "commonjs" }`;
   const text = `import path from "node:path"; export default { settings: { issuer: path.sep } };`;

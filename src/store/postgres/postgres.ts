@@ -1,5 +1,6 @@
 import { aFunction, isObject, optional, wholeFrom } from "../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../core/checking/options.ts";
+import { made } from "../../core/copy.ts";
 import type { Secret } from "../../core/crypto/secret.ts";
 import type { Observer } from "../../core/observation.ts";
 import { aTablePrefix } from "../sql/prefixing.ts";
@@ -67,7 +68,7 @@ export function postgresStore(options: PostgresStoreOptions): Store {
     return engine;
   }
   const store = storeOver(open, notOpen, tablePrefix);
-  return {
+  return made({
     ...store,
     now: () => (now === null ? Promise.reject(notOpen()) : now()),
     connections: () => counts?.() ?? { busy: 0, idle: 0, waiting: 0, max: poolSize },
@@ -75,7 +76,7 @@ export function postgresStore(options: PostgresStoreOptions): Store {
       counts = now = null;
       return store.close();
     },
-  };
+  });
 }
 
 function notOpen(): StoreUnavailable {

@@ -1,5 +1,6 @@
 import { aFunction, optional, text, wholeFrom } from "../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../core/checking/options.ts";
+import { made } from "../../core/copy.ts";
 import type { Observer } from "../../core/observation.ts";
 import { aTablePrefix } from "../sql/prefixing.ts";
 import { storeOver } from "../sql/store.ts";
@@ -63,5 +64,5 @@ export function sqliteStore(options: SQLiteStoreOptions): Store {
     () => new StoreUnavailable("SQLite: the store is not open"),
     tablePrefix,
   );
-  return path === ":memory:" ? store : { ...store, walBytes: () => (place === null ? 0 : walBytes(place)) };
+  return made(path === ":memory:" ? store : { ...store, walBytes: () => (place === null ? 0 : walBytes(place)) });
 }

@@ -1,6 +1,7 @@
 import { accepted, rejected, type Scheme, type Verdict } from "../../../access/scheme/scheme.ts";
 import { anObject, optional } from "../../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
+import { made } from "../../../core/copy.ts";
 import { parseOpaqueToken, type OpaqueToken } from "../../../core/crypto/opaque-token.ts";
 import { after, type Eventually } from "../../../core/eventually.ts";
 import { identityOf, type Account, type Accounts } from "../accounts/stored-accounts.ts";
@@ -23,7 +24,7 @@ const checks: ChecksOf<TokenOptions> = { tokens: anObject, accounts: anObject, p
 export function token(options: TokenOptions): Scheme {
   requireOptions(options, checks, { of: "token" });
   const { tokens, accounts, prefix } = options;
-  return {
+  return made({
     name: "token",
     // Lookup ids are drawn from 80 bits: what is no API token's may be a key's.
     shared: true,
@@ -38,7 +39,7 @@ export function token(options: TokenOptions): Scheme {
         return after(accounts.find(checked.userId), (account) => judge(account, checked));
       });
     },
-  };
+  });
 }
 
 type Genuine = Extract<CheckedToken | CheckedKey, { kind: "genuine" }>;

@@ -3,6 +3,7 @@ import type { Call } from "../../../core/call/call.ts";
 import { requireSecureTransport } from "../../../core/call/transport.ts";
 import { anObject } from "../../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
+import { made } from "../../../core/copy.ts";
 import { after, type Eventually } from "../../../core/eventually.ts";
 import type { Passwords } from "../accounts/passwords/passwords.ts";
 import { identityOf, type Account, type Accounts } from "../accounts/stored-accounts.ts";
@@ -64,7 +65,7 @@ export function basic(options: BasicOptions): Scheme {
     }
   }
 
-  return {
+  return made({
     name,
     carriers: [{ in: "authorization", scheme: "Basic" }],
     rejectedAs: "invalid_credentials",
@@ -74,7 +75,7 @@ export function basic(options: BasicOptions): Scheme {
       const mode = call.header("sec-fetch-mode");
       return mode === undefined || mode === "navigate" ? `Basic realm="${call.realm}", charset="UTF-8"` : null;
     },
-  };
+  });
 }
 
 /** A changed password, a new generation and a new username all end what was remembered. */

@@ -1,6 +1,7 @@
 import { accepted, rejected, type Scheme } from "../../../access/scheme/scheme.ts";
 import { aFunction, optional, text } from "../../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
+import { made } from "../../../core/copy.ts";
 import { aSecret, type Secret } from "../../../core/crypto/secret.ts";
 import { after, type Eventually } from "../../../core/eventually.ts";
 import { identityOf, type Account } from "../accounts/stored-accounts.ts";
@@ -22,7 +23,7 @@ const checks: ChecksOf<CustomHeaderOptions> = { header: optional(text), token: a
 export function customHeader(options: CustomHeaderOptions): Scheme {
   requireOptions(options, checks, { of: "customHeader" });
   const { header = "X-Custom-Token", token, account } = options;
-  return {
+  return made({
     name,
     carriers: [{ in: "header", name: header }],
     missingDetail: detail,
@@ -32,5 +33,5 @@ export function customHeader(options: CustomHeaderOptions): Scheme {
         found?.active ? accepted(identityOf(found, name)) : rejected("inactive", detail),
       );
     },
-  };
+  });
 }

@@ -1,5 +1,6 @@
 import { isObject } from "../../../core/checking/members.ts";
 import { suggestion } from "../../../core/checking/nearest.ts";
+import { made } from "../../../core/copy.ts";
 import { findTLSProblems, type IssuerTLSFiles } from "./tls.ts";
 
 /** The signature algorithms that an outside issuer may use (RFC 7518 §3.1, RFC 8037, RFC 9864): asymmetric ones only. */
@@ -28,6 +29,10 @@ export interface TrustedIssuer extends IssuerDeclaration {
 
 /** Outside issuers cannot be trusted as they are declared. Each problem names its field and its cure. */
 export class IssuersError extends Error {
+  static {
+    made(this.prototype);
+  }
+
   readonly problems: readonly string[];
 
   constructor(problems: readonly string[]) {

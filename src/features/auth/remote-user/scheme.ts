@@ -2,6 +2,7 @@ import { accepted, rejected, type Scheme, type Verdict } from "../../../access/s
 import type { Call } from "../../../core/call/call.ts";
 import { aFunction, anObject, optional, text } from "../../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
+import { made } from "../../../core/copy.ts";
 import { aSecret, type Secret } from "../../../core/crypto/secret.ts";
 import { after, type Eventually } from "../../../core/eventually.ts";
 import { problem } from "../../../core/problem/problem.ts";
@@ -42,7 +43,7 @@ export function remoteUser(options: RemoteUserOptions): Scheme {
       : rejected("inactive", detail);
   }
 
-  return {
+  return made({
     name,
     carriers: [{ in: "proxy", name: header }],
     authenticate(credential, call): Eventually<Verdict> {
@@ -54,7 +55,7 @@ export function remoteUser(options: RemoteUserOptions): Scheme {
       const make = create === undefined ? undefined : () => create(username, call);
       return after(bindings.resolve(identity, call.now, make), (account) => judge(account, call));
     },
-  };
+  });
 }
 
 function knowsSecret(secret: Secret, call: Call): boolean {

@@ -2,6 +2,7 @@ import { aCookieName } from "../../../access/scheme/checking.ts";
 import { accepted, rejected, type Scheme, type Verdict } from "../../../access/scheme/scheme.ts";
 import { anObject, optional } from "../../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
+import { made } from "../../../core/copy.ts";
 import { after } from "../../../core/eventually.ts";
 import { identityOf, type Account, type Accounts } from "../accounts/stored-accounts.ts";
 import type { Sessions, StoredSession } from "./sessions.ts";
@@ -20,7 +21,7 @@ const checks: ChecksOf<SessionOptions> = { sessions: anObject, accounts: anObjec
 export function session(options: SessionOptions): Scheme {
   requireOptions(options, checks, { of: "session" });
   const { sessions, accounts, cookie = "session" } = options;
-  return {
+  return made({
     name: "session",
     carriers: [{ in: "cookie", name: cookie, hostPrefix: true }],
     authenticate: (id, { now }) =>
@@ -29,7 +30,7 @@ export function session(options: SessionOptions): Scheme {
         if (found === null) return expired;
         return after(accounts.find(found.userId), (account) => judge(found, account));
       }),
-  };
+  });
 }
 
 function judge(found: StoredSession, account: Account | null): Verdict {

@@ -3,6 +3,7 @@ import { rejected, type Rejection, type Scheme } from "../../../access/scheme/sc
 import type { Call } from "../../../core/call/call.ts";
 import { anObject, optional } from "../../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
+import { made } from "../../../core/copy.ts";
 import type { ExternalIssuers } from "../issuers/scheme.ts";
 import type { AccessTokens } from "./access.ts";
 
@@ -19,25 +20,25 @@ const checks: ChecksOf<BearerOptions> = { access: anObject, cookie: optional(aCo
 export function bearer(options: BearerOptions): Scheme {
   requireOptions(options, checks, { of: "bearer" });
   const { access, cookie = "access_token" } = options;
-  return {
+  return made({
     ...common,
     carriers: [common.carriers[0], { in: "cookie", name: cookie, hostPrefix: true }],
     // SimpleJWT's name: its clients refresh when they read it.
     rejectedAs: "token_not_valid",
     authenticate: (token, { now }) => access.verify(token, now),
-  };
+  });
 }
 
 /** Tokens of issuers elsewhere, in the same places. They cannot be refreshed here. */
 export function externalBearer(options: { readonly issuers: ExternalIssuers }): Scheme {
   requireOptions(options, { issuers: anObject }, { of: "externalBearer" });
   const { issuers } = options;
-  return {
+  return made({
     ...common,
     rejectedAs: "invalid_token",
     recognizes: (token) => issuers.recognizes(token),
     authenticate: (token, { now }) => issuers.verify(token, now) ?? rejected("unknown"),
-  };
+  });
 }
 
 const common = {

@@ -2,6 +2,7 @@ import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { isObject, text as filePath } from "../../../core/checking/members.ts";
 import { requireArguments } from "../../../core/checking/options.ts";
+import { made } from "../../../core/copy.ts";
 import { aSecret, digest, type Secret } from "../../../core/crypto/secret.ts";
 
 /** The signature algorithms of access tokens (RFC 8037, RFC 7518 §3.4). */
@@ -49,6 +50,10 @@ export interface SigningKeys {
 
 /** The signing keys cannot be used. Each problem names its cure. */
 export class SigningKeysError extends Error {
+  static {
+    made(this.prototype);
+  }
+
   readonly problems: readonly string[];
 
   constructor(problems: readonly string[]) {

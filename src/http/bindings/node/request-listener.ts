@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ToldClient } from "../../../core/call/call.ts";
 import { aFunction, optional, isObject, shown } from "../../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
+import { otherCopyMistake } from "../../../core/copy.ts";
 import type { Answer } from "../../answer/writing.ts";
 import { NodeArrival } from "./arrival.ts";
 import { makeBatches } from "./batching.ts";
@@ -27,6 +28,8 @@ export type Listen<Request extends IncomingMessage> = (
 
 /** What is wrong with what has to be a service. */
 export function serviceMistakes(service: unknown): readonly string[] {
+  const other = otherCopyMistake(service);
+  if (other !== null) return [`the service: ${other}`];
   return isObject(service) && typeof service["respond"] === "function"
     ? []
     : [`the service is ${shown(service)}; make one: await createService({ … })`];

@@ -10,6 +10,7 @@ import {
   shown,
 } from "../../../core/checking/members.ts";
 import { suggestion } from "../../../core/checking/nearest.ts";
+import { made } from "../../../core/copy.ts";
 import { aDeprecation, readDeprecation, type Deprecation } from "../../../core/deprecation.ts";
 import { shapeMistakes } from "../../../resource/kinds/field-mistakes.ts";
 import { Flaw, isRequired, isShown, isWritable, type Field } from "../../../resource/kinds/field.ts";
@@ -77,24 +78,26 @@ export function olderShape(newer: Mount, options: OlderOptions<Resource>): Mount
   const seen = [...members.values()].filter(({ field }) => isShown(field));
   const needed = new Set(seen.map(({ from }) => from));
   const isComputed = newer.computed.length > 0;
-  return Object.freeze({
-    ...newer,
-    resource: old,
-    deprecations: readDeprecation(`resource ${old.path}`, deprecated),
-    expand: relationsOf(newer, members),
-    shown: ["id", ...seen.map(({ name }) => name)],
-    sources: isComputed
-      ? newer.sources
-      : [
-          "id",
-          ...[...collection.columns, ...(collection.computed ?? [])]
-            .map(({ name }) => name)
-            .filter((name) => needed.has(name)),
-        ],
-    jsonMembers: seen.filter(({ field }) => field.kind.column.type === "json").map(({ name }) => name),
-    show: (record: StoredRecord) => showOlder(seen, isComputed ? newer.show(record) : record) as RecordOf<Resource>,
-    older: { prefix, newer, members, defaults },
-  });
+  return Object.freeze(
+    made({
+      ...newer,
+      resource: old,
+      deprecations: readDeprecation(`resource ${old.path}`, deprecated),
+      expand: relationsOf(newer, members),
+      shown: ["id", ...seen.map(({ name }) => name)],
+      sources: isComputed
+        ? newer.sources
+        : [
+            "id",
+            ...[...collection.columns, ...(collection.computed ?? [])]
+              .map(({ name }) => name)
+              .filter((name) => needed.has(name)),
+          ],
+      jsonMembers: seen.filter(({ field }) => field.kind.column.type === "json").map(({ name }) => name),
+      show: (record: StoredRecord) => showOlder(seen, isComputed ? newer.show(record) : record) as RecordOf<Resource>,
+      older: { prefix, newer, members, defaults },
+    }),
+  );
 }
 
 /** What may stand beside the newer record, where this shape shows what leads there and has no member of that name. */

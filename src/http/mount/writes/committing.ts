@@ -13,6 +13,7 @@ import {
   type Transaction,
 } from "../../../store/store.ts";
 import type { RecordWrite } from "../../alongside.ts";
+import { toldFault } from "../../answer/tellable.ts";
 import { giveWay, inTurns } from "../../body/turns.ts";
 import type { Exchange } from "../../exchange.ts";
 import { requireInTime } from "../../limiting/in-time.ts";
@@ -150,7 +151,7 @@ function tell(
   const after = kind === "delete" || isAboutNone ? null : left;
   const id = isAboutNone ? null : idOf(before ?? after);
   const observeFault = (error: unknown): void =>
-    exchange.service.observe?.({ kind: "fault", requestId: exchange.call.requestId, error });
+    exchange.service.observe?.({ kind: "fault", requestId: exchange.call.requestId, error: toldFault(error) });
   try {
     const told: unknown = afterWrite({
       kind,

@@ -1,0 +1,106 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+
+/**
+ * A copy of this package in the process. Its classes are not those of another copy: what one refuses with a `Flaw` would be a sound value to the
+ * other. So each copy marks what it makes, and takes nothing that another has made.
+ */
+export interface Copy {
+  /** A module of the copy. */
+  readonly url: string;
+}
+
+const thisCopy: Copy = Object.freeze({ url: import.meta.url });
+
+/** The same symbol in every copy. */
+const mark = Symbol.for("latchkey.copy");
+
+/** Marks a value, or the prototype of a class, as made by this copy. Call it before the value is frozen. */
+export function made<T extends object>(value: T): T {
+  if (Object.isExtensible(value)) Object.defineProperty(value, mark, { value: thisCopy });
+  return value;
+}
+
+/** Returns the copy that made the value, if that is another one; otherwise null. */
+export function otherCopyOf(value: unknown): Copy | null {
+  if ((typeof value !== "object" && typeof value !== "function") || value === null) return null;
+  const copy = markOf(value);
+  return copy === undefined || copy === thisCopy ? null : copy;
+}
+
+/** A proxy may refuse each question. */
+function markOf(value: object): Copy | undefined {
+  try {
+    return (value as { readonly [mark]?: Copy })[mark];
+  } catch {
+    return undefined;
+  }
+}
+
+/** Says that a value is of another copy, where both are, and what to do; null if this copy or none made it. */
+export function otherCopyMistake(value: unknown): string | null {
+  const other = otherCopyOf(value);
+  return other === null
+    ? null
+    : `another copy of the package made it: ${shownCopy(other)}. This one is ${shownCopy(thisCopy)}. Use one of them: npm ls latchkey lists those of a project, and npx latchkey beside a config file is the command of its own copy`;
+}
+
+/**
+ * Finds the declarations of other copies within a value. Returns one sentence for each copy, with the place of its first declaration. Looks into
+ * plain objects, lists, maps and sets.
+ */
+export function otherCopiesWithin(value: unknown, place: string): readonly string[] {
+  const found = new Map<Copy, string>();
+  const seen = new Set<unknown>();
+  const left: (readonly [place: string, value: unknown])[] = [[place, value]];
+  for (const [at, each] of left) {
+    if (typeof each !== "object" || each === null || seen.has(each)) continue;
+    seen.add(each);
+    const other = otherCopyOf(each);
+    if (other === null) for (const [name, member] of membersOf(each)) left.push([placeIn(each, at, name), member]);
+    else if (!found.has(other)) found.set(other, `${at}: ${otherCopyMistake(each)}`);
+  }
+  return [...found.values()];
+}
+
+function placeIn(value: object, at: string, name: unknown): string {
+  if (Array.isArray(value)) return `${at}[${String(name)}]`;
+  return at === "" ? String(name) : `${at}.${String(name)}`;
+}
+
+/** Objects of a class have no declarations in them. */
+function membersOf(value: object): Iterable<readonly [name: unknown, member: unknown]> {
+  if (value instanceof Map || value instanceof Set || Array.isArray(value)) return value.entries();
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null ? Object.entries(value) : [];
+}
+
+/** Whether the value is of the class. Throws a TypeError if another copy made it, since its class of the same name is another one. */
+export function isOfThisCopy(kind: object, value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (Function.prototype[Symbol.hasInstance].call(kind, value)) return true;
+  const wrong = otherCopyMistake(value);
+  if (wrong !== null) throw new TypeError(`A value cannot be used: ${wrong}.`);
+  return false;
+}
+
+/** The place of a copy, and its version if its package.json is there. */
+export function shownCopy({ url }: Copy): string {
+  const file = url.startsWith("file:") ? fileURLToPath(url) : null;
+  if (file === null) return url;
+  for (let folder = path.dirname(file); ; folder = path.dirname(folder)) {
+    const version = versionIn(folder);
+    if (version !== null) return `${version} in ${folder}`;
+    if (folder === path.dirname(folder)) return file;
+  }
+}
+
+function versionIn(folder: string): string | null {
+  try {
+    const found = JSON.parse(readFileSync(path.join(folder, "package.json"), "utf8")) as Record<string, unknown>;
+    return found["name"] === "latchkey" ? String(found["version"]) : null;
+  } catch {
+    return null;
+  }
+}

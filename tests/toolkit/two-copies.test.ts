@@ -1,0 +1,276 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import path from "node:path";
+import { after, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { otherCopyOf } from "../../src/core/copy.ts";
+import * as auth from "../../src/door/auth.ts";
+import type * as features from "../../src/door/features.ts";
+import * as http from "../../src/door/http.ts";
+import * as latchkey from "../../src/door/index.ts";
+import type * as ops from "../../src/door/ops.ts";
+import * as resources from "../../src/door/resources.ts";
+import * as stores from "../../src/door/stores.ts";
+import { command } from "../harness/command.ts";
+import { ownService } from "../harness/own-service.ts";
+import { makeSecondCopy } from "../harness/second-copy.ts";
+
+const copy = makeSecondCopy();
+after(() => copy[Symbol.dispose]());
+
+async function load(door: string): Promise<unknown> {
+  return import(pathToFileURL(copy.moduleOf(`door/${door}`)).href);
+}
+
+// The types of both copies are the same to the compiler.
+const other = (await load("index")) as typeof latchkey;
+const others = {
+  auth: (await load("auth")) as typeof auth,
+  features: (await load("features")) as typeof features,
+  http: (await load("http")) as typeof http,
+  ops: (await load("ops")) as typeof ops,
+  resources: (await load("resources")) as typeof resources,
+  stores: (await load("stores")) as typeof stores,
+};
+
+const { accounts, anyone, createService, defineEndpoint, defineFeature, defineResource, mount, text } = latchkey;
+const book = defineResource({ name: "book", fields: { title: text({ maxLength: 5 }) } });
+const theirBook = other.defineResource({ name: "book", fields: { title: other.text({ maxLength: 5 }) } });
+const key = "a secret of more than 32 characters";
+const secret = new latchkey.Secret(key);
+const people = accounts();
+const store = (): stores.Store => stores.sqliteStore({ path: ":memory:" });
+const handle = (): { status: number } => ({ status: 204 });
+const withParts = (parts: object): Partial<latchkey.ServiceOptions> => ({
+  features: [defineFeature({ name: "own", setUp: () => ({ offer: null, ...parts }) })],
+});
+
+async function mistakesOf(options: () => Partial<latchkey.ServiceOptions>): Promise<readonly string[]> {
+  try {
+    await (await createService({ store: store(), secret, ...options() })).close();
+    return [];
+  } catch (error) {
+    assert.ok(error instanceof resources.DeclarationError, String(error));
+    return error.mistakes;
+  }
+}
+
+const declarations: Readonly<Record<string, () => Partial<latchkey.ServiceOptions>>> = {
+  "a mount": () => ({ mounts: [other.mount(theirBook, { permission: other.anyone })] }),
+  "a resource": () => ({ mounts: [mount(theirBook, { permission: anyone })] }),
+  "a field": () => ({
+    mounts: [mount(defineResource({ name: "book", fields: { title: other.text() } }), { permission: anyone })],
+  }),
+  "a member of a list": () => ({
+    mounts: [
+      mount(defineResource({ name: "book", fields: { tags: resources.array(other.text()) } }), { permission: anyone }),
+    ],
+  }),
+  "a field with a mistake": () => ({
+    mounts: [
+      mount(defineResource({ name: "book", fields: { title: other.text({ maxLength: -1 }) } }), { permission: anyone }),
+    ],
+  }),
+  "what a resource is nested in": () => ({
+    mounts: [
+      mount(defineResource({ name: "page", within: theirBook, fields: { body: text() } }), { permission: anyone }),
+    ],
+  }),
+  "the resource of an older shape": () => ({
+    mounts: [
+      resources.olderShape(other.mount(theirBook, { permission: other.anyone }), {
+        prefix: "/v1",
+        fields: { title: "title" },
+      }),
+    ],
+  }),
+  "a field of an action": () => ({
+    mounts: [
+      mount(book, {
+        permission: anyone,
+        actions: { lend: { permission: anyone, body: { to: other.text() }, handle: () => undefined } },
+      }),
+    ],
+  }),
+  "a permission": () => ({ mounts: [mount(book, { permission: other.anyone })] }),
+  "the permission of an action": () => ({
+    mounts: [
+      mount(book, {
+        permission: anyone,
+        actions: { lend: { permission: other.authenticated, handle: () => undefined } },
+      }),
+    ],
+  }),
+  "a part of a permission": () => ({
+    mounts: [mount(book, { permission: latchkey.anyOf(latchkey.administrator, other.owner("id")) })],
+  }),
+  "a permission that is negated": () => ({ mounts: [mount(book, { permission: latchkey.not(other.anyone) })] }),
+  "an endpoint": () => ({ endpoints: [other.defineEndpoint({ method: "GET", path: "/x", access: anyone, handle })] }),
+  "a problem of an endpoint": () => ({
+    endpoints: [
+      defineEndpoint({
+        method: "GET",
+        path: "/x",
+        access: anyone,
+        documentation: {
+          summary: "x",
+          tag: "x",
+          responses: {},
+          problems: [other.defineProblem({ code: "own", status: 409, title: "t", detail: "d", why: "w", cure: "c" })],
+        },
+        handle,
+      }),
+    ],
+  }),
+  "a feature": () => ({ features: [other.accounts()] }),
+  "a feature that another needs": () => ({ features: [latchkey.sessionLogin(other.accounts())] }),
+  "a feature that a mount needs": () => ({ mounts: [mount(book, { permission: anyone, needs: [other.accounts()] })] }),
+  "a part of a feature": () => withParts({ mounts: [other.mount(theirBook, { permission: other.anyone })] }),
+  "an error of a feature": () => ({
+    features: [
+      defineFeature({
+        name: "own",
+        setUp: () => {
+          throw new others.resources.DeclarationError(["it is wrong"]);
+        },
+      }),
+    ],
+  }),
+  "a scheme": () => ({
+    schemes: [others.auth.customHeader({ token: new other.Secret(key), account })],
+  }),
+  "the secret of a scheme": () => ({
+    schemes: [auth.customHeader({ token: new other.Secret(key), account })],
+  }),
+  "a format": () => ({ formats: [others.http.csv()] }),
+  "a store": () => ({ store: others.stores.sqliteStore({ path: ":memory:" }) }),
+  "a secret": () => ({ secret: new other.Secret(key) }),
+  "a throttle": () => ({ throttle: others.auth.loginThrottle({ store: store() }) }),
+};
+
+const account = (): null => null;
+
+for (const [what, options] of Object.entries(declarations))
+  test(`refuses ${what} of another copy, with the places of both`, async () => {
+    const mistakes = await mistakesOf(options);
+
+    assert.equal(mistakes.length, 1, mistakes.join("\n"));
+    assert.ok(mistakes[0]!.includes(`another copy of the package made it: 0.0.1 in ${copy.place}.`), mistakes.join());
+    assert.match(mistakes[0]!, /This one is \d+\.\d+\.\d+ in .+\. Use one of them: npm ls latchkey/);
+  });
+
+test("takes the declarations of its own copy, beside another one in the process", async () => {
+  const theirs = await other.createService({
+    store: others.stores.sqliteStore({ path: ":memory:" }),
+    mounts: [other.mount(theirBook, { permission: other.anyone })],
+  });
+
+  assert.deepEqual(
+    await mistakesOf(() => ({
+      features: [people, latchkey.sessionLogin(people)],
+      mounts: [mount(book, { permission: latchkey.anyOf(latchkey.owner("id"), latchkey.administrator) })],
+      formats: [http.csv()],
+    })),
+    [],
+  );
+  await assert.rejects(latchkey.listen(theirs, { port: 0 }), /the service: another copy of the package made it/);
+  await theirs.close();
+});
+
+test("stores nothing that a flaw of another copy refuses", async (t) => {
+  const parse = (value: unknown): string | resources.Flaw =>
+    value === "good" ? value : new others.resources.Flaw("invalid", "It is not good.");
+  const kind: resources.Kind<string> = {
+    name: "own",
+    parse,
+    parseText: parse,
+    schema: {},
+    column: { type: "json" },
+  };
+  const own = defineResource({ name: "own", fields: { value: resources.defineField(kind, {}) } });
+  const { ask, observed } = await ownService(t, { mounts: [mount(own, { permission: anyone })] });
+
+  assert.equal((await ask("POST", "/owns", { body: { value: "bad" } })).status, 500);
+  assert.equal((await ask("POST", "/owns", { body: { value: "good" } })).status, 201);
+  assert.deepEqual((await ask("GET", "/owns")).json, [{ id: 1, value: "good" }]);
+  assert.deepEqual(
+    observed.flatMap((each) => (each.kind === "fault" ? [String(each.error).split(":")[1]] : [])),
+    [" A value cannot be used"],
+  );
+});
+
+test("reports what another copy throws as a fault with its cause", async (t) => {
+  const thrown: readonly (() => unknown)[] = [
+    () => other.problem("not_found"),
+    () => new others.stores.StoreUnavailable("away"),
+    () => new others.resources.DeclarationError(["it is wrong"]),
+  ];
+  for (const make of thrown) {
+    const error = make();
+    const fail = (): never => {
+      throw error;
+    };
+    const { ask, observed } = await ownService(t, {
+      endpoints: [defineEndpoint({ method: "GET", path: "/x", access: anyone, handle: fail })],
+      mounts: [mount(book, { permission: anyone, afterWrite: fail })],
+    });
+
+    assert.equal((await ask("GET", "/x")).status, 500);
+    assert.equal((await ask("POST", "/books", { body: { title: "a" } })).status, 201);
+    const faults = observed.flatMap((each) => (each.kind === "fault" ? [each.error as Error] : []));
+    assert.equal(faults.length, 2);
+    for (const fault of faults) {
+      assert.match(fault.message, /^What was thrown is a fault: another copy of the package made it: 0\.0\.1 in /);
+      assert.equal(fault.cause, error);
+    }
+  }
+});
+
+test("marks each class that the package exports, and each permission", () => {
+  const doors = { latchkey: other, ...others };
+  const unmarked = Object.entries(doors).flatMap(([door, exported]) =>
+    Object.entries(exported as object)
+      .filter(([, value]) => isClass(value) || isPermission(value))
+      .filter(([, value]) => otherCopyOf(isClass(value) ? value.prototype : value) === null)
+      .map(([name]) => `${door}: ${name}`),
+  );
+
+  // It is made for each request and handed to handlers of the service.
+  assert.deepEqual(unmarked, ["http: Call"]);
+});
+
+function isClass(value: unknown): value is { readonly prototype: object } {
+  return typeof value === "function" && /^class\b/.test(Function.prototype.toString.call(value));
+}
+
+function isPermission(value: unknown): boolean {
+  return typeof value === "object" && value !== null && "decide" in value;
+}
+
+const config = `import { anyone, defineResource, mount, text } from "latchkey";
+import { array } from "latchkey/resources";
+
+const books = defineResource({
+  name: "book",
+  fields: { title: text({ maxLength: 5 }), tags: array(text({ maxLength: 3 }), { default: [] }) },
+});
+export default { mounts: [mount(books, { permission: anyone })] };
+`;
+
+test("the command refuses a config file that imports another copy", () => {
+  writeFileSync(path.join(copy.project, "latchkey.config.ts"), config);
+  const start = (program: string, name: string) =>
+    spawnSync(process.execPath, [program, name], {
+      cwd: copy.project,
+      encoding: "utf8",
+      env: { ...process.env, LATCHKEY_DATABASE: "sqlite::memory:" },
+    });
+
+  const refused = start(command, "serve");
+  assert.equal(refused.status, 78, refused.stderr);
+  assert.ok(refused.stderr.includes(`another copy of the package made it: 0.0.1 in ${copy.place}.`), refused.stderr);
+  assert.match(refused.stderr, /npx latchkey beside a config file is the command of its own copy/);
+  const own = start(copy.moduleOf("cli/latchkey"), "routes");
+  assert.deepEqual([own.status, own.stderr], [0, ""]);
+});
