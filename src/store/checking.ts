@@ -26,6 +26,7 @@ import {
 } from "../core/checking/members.ts";
 import { shownName, suggestion } from "../core/checking/nearest.ts";
 import type { ChecksOf } from "../core/checking/options.ts";
+import { anIssueList } from "../core/problem/problem.ts";
 import type { Change, Collection, Column, ExistingTable, KeptLinks, Origin, Transaction } from "./store.ts";
 
 /** A store, as far as everything of a service needs one. */
@@ -199,6 +200,7 @@ const changeMembers: { readonly [K in Change["kind"]]: ChecksOf<Required<Extract
     atMost: optional(wholeFrom(0)),
     isGuarded: optional(aBoolean),
     name: text,
+    issues: optional(anIssueList),
   },
 };
 

@@ -1,3 +1,4 @@
+import type { Issue } from "../core/problem/problem.ts";
 import type { Collection, JSONValue, Key, Row, Value, Where } from "./rows.ts";
 
 /** The key of a row that the n-th change of the same transaction made. */
@@ -73,6 +74,8 @@ export type Change =
       readonly atMost?: number;
       readonly isGuarded?: boolean;
       readonly name: string;
+      /** The fields that the caller is shown if it does not hold. A store ignores it. */
+      readonly issues?: readonly Issue[];
     };
 
 /** The name of a `require` for what a transaction was prepared from: where it does not hold, somebody was faster and it is to be prepared anew. */
@@ -128,7 +131,7 @@ export type Outcome =
   /** Others refer to the row and it was declared that they keep it. */
   | { readonly kind: "referenced"; readonly change: number; readonly collection: string }
   /** A `require` did not hold. */
-  | { readonly kind: "refused"; readonly change: number; readonly name: string };
+  | { readonly kind: "refused"; readonly change: number; readonly name: string; readonly issues?: readonly Issue[] };
 
 /** What a key tells that was used before. */
 export type Recalled = Extract<Outcome, { readonly kind: "replayed" | "mismatch" }>;

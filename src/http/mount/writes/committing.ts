@@ -109,8 +109,12 @@ export async function commitAll(
   return outcome;
 }
 
-/** An outcome that says where in its record the id stands that leads nowhere. */
+/** Adds to an outcome its place in the record: the list that has an unknown id, or the issues of a `require`. */
 function placedIn({ links }: MountInPlace, { changes }: Transaction, outcome: Outcome): Outcome {
+  if (outcome.kind === "refused") {
+    const change = changes[outcome.change];
+    return change?.kind === "require" && change.issues !== undefined ? { ...outcome, issues: change.issues } : outcome;
+  }
   if (outcome.kind !== "dangling" || links.length === 0) return outcome;
   return { ...outcome, column: placeOfLink(links, changes, outcome.change) ?? outcome.column };
 }

@@ -47,7 +47,7 @@ function refusalIn(outcome: Unwritten, mount: MountInPlace, exchange: Exchange):
       return referenced(by, exchange, by?.resource.plural ?? "");
     }
     case "refused":
-      return problem(refusedAs(outcome.name, mount));
+      return problem(refusedAs(outcome.name, mount), { issues: outcome.issues ?? [] });
   }
 }
 
