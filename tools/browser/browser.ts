@@ -17,13 +17,14 @@ const args = [
   "--disable-sync",
 ];
 
-/** Starts Chromium; it talks to nobody of itself. */
-export async function startBrowser(): Promise<Browser> {
+/** Starts Chromium, which sends no request of its own. With `keepsPages`, its back/forward cache is on. */
+export async function startBrowser({ keepsPages = false } = {}): Promise<Browser> {
   if (!existsSync(executablePath))
     throw new Error(
       "Chromium is not installed. Install it: apt-get update && apt-get install -y --no-install-recommends chromium",
     );
-  return chromium.launch({ executablePath, headless: true, args });
+  const ignoreDefaultArgs = keepsPages ? ["--disable-back-forward-cache"] : [];
+  return chromium.launch({ executablePath, headless: true, args, ignoreDefaultArgs });
 }
 
 /** A page, and everything that the browser complained of. */

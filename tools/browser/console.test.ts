@@ -344,3 +344,23 @@ test("a program's request is sent without the cookie, and logging out ends the s
   await page.waitForURL(`${service.address}/`);
   assert.ok(await page.getByRole("link", { name: "Log in" }).isVisible());
 });
+
+test("asks again before Back shows a page, so that it shows nothing of who has logged out", async (t) => {
+  const keeping = await startBrowser({ keepsPages: true });
+  t.after(() => keeping.close());
+  const page = await keeping.newPage();
+  await logIn(page, "/users/1");
+  // A mark that only the very same document has.
+  const isKept = (): Promise<boolean> => page.evaluate(() => "mark" in document.body.dataset);
+  await page.evaluate(() => (document.body.dataset["mark"] = "kept"));
+  await page.locator(".tools summary").click();
+  await page.getByRole("button", { name: "Log out" }).click();
+  await page.waitForURL(`${service.address}/`);
+
+  await page.goBack({ waitUntil: "commit" });
+  await page.getByRole("heading", { name: "Log in to see this" }).waitFor();
+
+  assert.equal(page.url(), `${service.address}/users/1`);
+  assert.equal(await isKept(), false);
+  assert.doesNotMatch(await page.content(), /admin@example\.invalid/);
+});

@@ -537,5 +537,11 @@ for (const form of all("[data-template]")) {
   form.addEventListener("input", () => spell(form));
 }
 for (const link of all("[data-login]")) tellWho(link).catch(() => undefined);
+/* Back after logging out: what the browser has kept is asked for again, by GET, and not seen until then. */
+addEventListener("pageshow", ({ persisted }) => {
+  if (!persisted) return;
+  document.documentElement.hidden = true;
+  location.replace(location.pathname + location.search);
+});
 furnish(document);
 measure();
