@@ -49,6 +49,7 @@ export const orders = defineResource({
     status: enumeration(["open", "sent", "cancelled"], { default: "open", readOnly: true }),
   },
   filters: { status: ["eq"] },
+  scans: true,
 });
 
 const mountedReviews = mount(reviews, {

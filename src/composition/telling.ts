@@ -1,7 +1,7 @@
 import { dayOf } from "../core/deprecation.ts";
 import type { Observer } from "../core/observation.ts";
 import type { MountInPlace } from "../http/mount/mount.ts";
-import { scansOf } from "../http/mount/shapes.ts";
+import { unservedKey, unservedLists } from "../http/mount/shapes.ts";
 import type { Route } from "../http/routes.ts";
 
 /** Tells an operator what of the declarations they should know of: lists that no index serves, and what is past its sunset. */
@@ -10,11 +10,24 @@ export function tellAtStart(
   routes: readonly Route[],
   { now, observe }: { readonly now: number; readonly observe: Observer | null },
 ): void {
-  for (const message of [
-    ...placed.filter(({ older }) => older === null).map(scansOf),
-    ...sunsetsOf(placed, routes, now),
-  ])
+  const newest = placed.filter(({ older }) => older === null);
+  for (const message of [...newest.map(unservedKey), unservedNotice(newest), ...sunsetsOf(placed, routes, now)])
     if (message !== null) observe?.({ kind: "notice", level: "info", message });
+}
+
+const MOST_PATHS = 3;
+
+/** One line for all of them: `latchkey db explain` has the rest. */
+function unservedNotice(placed: readonly MountInPlace[]): string | null {
+  const found = placed.flatMap((mount) => {
+    const { length } = unservedLists(mount);
+    return length === 0 ? [] : [{ path: mount.resource.path, length }];
+  });
+  if (found.length === 0) return null;
+  const count = found.reduce((sum, { length }) => sum + length, 0);
+  const paths = found.slice(0, MOST_PATHS).map(({ path }) => path);
+  const rest = found.length > MOST_PATHS ? ", …" : "";
+  return `${count} kinds of lists have no index (${paths.join(", ")}${rest}): latchkey db explain shows them, scans: true in a resource accepts them.`;
 }
 
 /** What should be gone by now is served, until somebody takes it out. */

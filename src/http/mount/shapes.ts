@@ -131,24 +131,15 @@ function standIn({ key, columns }: Collection, name: string): Value {
   return standIns[name === "id" ? key : columns.find((column) => column.name === name)!.type];
 }
 
-/** What an operator is told of a resource whose requests no index serves, where the declaration does not own up to it; null where there is nothing. */
-export function scansOf({ resource, ...mount }: Shaped): string | null {
-  if (resource.scans) return null;
-  const table = resource.table === null ? null : resource.table.name;
-  const told: string[] = [];
-  if (isKeyScanned(mount.collection))
-    told.push(
-      `No index finds a record of ${resource.path} by its id: each request for one looks at all rows. Make a unique index over the key of ${table}, of texts by code point (in SQLite COLLATE BINARY).`,
-    );
-  const lists = mount.permissions.list === undefined ? [] : shapesOf({ resource, ...mount }, null);
-  const scans = lists.filter((shape) => !shape.isServed);
-  if (scans.length > 0) {
-    const some = scans.slice(0, 3).map(({ title }) => title);
-    const rest = scans.length > some.length ? `, and ${scans.length - some.length} more` : "";
-    told.push(
-      `No index serves these lists of ${resource.path}: ${some.join("; ")}${rest}. Each may look at all rows, for 4 seconds at most. ` +
-        `Take filters or sorts out of the declaration, ${table === null ? "" : `make an index in ${table}, `}or say scans: true there.`,
-    );
-  }
-  return told.length === 0 ? null : told.join(" ");
+/** The lists that no index serves, by their titles; none if the declaration accepts them with `scans`. */
+export function unservedLists(mount: Shaped): readonly string[] {
+  const { resource, permissions } = mount;
+  if (resource.scans || permissions.list === undefined) return [];
+  return shapesOf(mount, null).flatMap(({ title, isServed }) => (isServed ? [] : [title]));
+}
+
+/** The message about a table in which no index finds a record by its id; null if one does, or if the declaration accepts it with `scans`. */
+export function unservedKey({ resource, collection }: Shaped): string | null {
+  if (resource.scans || resource.table === null || !isKeyScanned(collection)) return null;
+  return `No index finds a record of ${resource.path} by its id: each request for one looks at all rows. Make a unique index over the key of ${resource.table.name}, of texts by code point (in SQLite COLLATE BINARY).`;
 }
