@@ -38,6 +38,7 @@ export type { Listener, ListenOptions } from "../http/bindings/node/node.ts";
 export { requestListener, type RequestListenerOptions } from "../http/bindings/node/request-listener.ts";
 export type { FetchInfo } from "../http/bindings/web/web.ts";
 export { parseBasePath } from "../http/base-path.ts";
+export { parseOrigin } from "../core/headers/origin.ts";
 export {
   ifNoneMatch,
   notModified,

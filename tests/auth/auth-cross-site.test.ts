@@ -140,6 +140,20 @@ test("a page of an allowed origin reads the answer, others do not", async (t) =>
   assert.deepEqual([refused.status, refused.header("access-control-allow-origin")], [401, [allowed]]);
 });
 
+test("lets apps and extensions log in and read, whose origins are of another scheme", async (t) => {
+  const origins = ["tauri://localhost", "capacitor://localhost", "safari-web-extension://7D3C1E0B-9A44-4E0F-8B55"];
+  const api = await serve(t, { settings: { LATCHKEY_ALLOWED_ORIGINS: origins.join(",") } });
+  const logIn = (origin: string) =>
+    api.post("/api/token/", { ...admin, cookie: true }, { origin, "sec-fetch-site": "cross-site" });
+
+  for (const origin of origins) {
+    const { status, headers } = await logIn(origin);
+    assert.deepEqual([status, headers.get("access-control-allow-origin")], [200, origin]);
+  }
+  for (const origin of ["tauri://localhost:1", "Capacitor://localhost", "null"])
+    assert.equal((await logIn(origin)).json.code, "cross_site", origin);
+});
+
 test("a preflight is answered for allowed origins, whoever asks and without credentials", async (t) => {
   const api = await serve(t, { settings });
   const preflight = (origin: string) =>

@@ -13,6 +13,7 @@ const feature = (upkeep: unknown) => ({
 const slips: readonly (readonly [options: object, told: RegExp])[] = [
   [{ allowedOrigins: "https://a.example" }, /allowedOrigins is 'https.*a list of origins/],
   [{ allowedOrigins: ["https://a.example/"] }, /allowedOrigins is .*without a path or a slash at the end/],
+  [{ allowedOrigins: ["https://A.example"] }, /allowedOrigins is .*a list of origins/],
   [{ ownOrigins: ["a.example"] }, /ownOrigins is .*a list of origins/],
   [{ hsts: "subdomain" }, /hsts is 'subdomain'; it has to be one of host, subdomains; did you mean subdomains\?/],
   [{ compression: "no" }, /compression is 'no'; it has to be true or false/],

@@ -1,4 +1,5 @@
 import { inspect, types } from "node:util";
+import { parseOrigin } from "../headers/origin.ts";
 import { shownName, suggestion } from "./nearest.ts";
 
 /** A value that may be anything, as far as it has members. */
@@ -171,11 +172,10 @@ export const aFullList: Check = (value) =>
 
 /** As browsers write them, with which they are compared letter by letter. */
 export const origins: Check = (value) => {
-  const wrong = Array.isArray(value)
-    ? value.filter((each) => !(isText(each) && /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#]+$/.test(each)))
-    : null;
+  const wrong = Array.isArray(value) ? value.filter((each) => !(isText(each) && parseOrigin(each) === each)) : null;
   if (wrong?.length === 0) return null;
-  const cure = 'it has to be a list of origins without a path or a slash at the end, like ["https://app.example"]';
+  const cure =
+    'it has to be a list of origins without a path or a slash at the end, like ["https://app.example", "capacitor://localhost"]';
   return wrong === null ? cure : `${wrong.map(shown).join(", ")} stands there; ${cure}`;
 };
 

@@ -126,7 +126,7 @@ test("every setting of the environment arrives", () => {
     LATCHKEY_CUSTOM_TOKEN: "of 32 visible characters or more.".replaceAll(" ", "-"),
     LATCHKEY_CUSTOM_TOKEN_USERNAME: "machine",
     LATCHKEY_TRUSTED_PROXIES: "10.0.0.0/8, ::1,unix",
-    LATCHKEY_ALLOWED_ORIGINS: "https://app.example, http://localhost:5173",
+    LATCHKEY_ALLOWED_ORIGINS: "https://app.example, http://localhost:5173,capacitor://localhost",
     LATCHKEY_HSTS: "subdomains",
     LATCHKEY_REMOTE_USER_HEADER: "X-Forwarded-User",
     LATCHKEY_REMOTE_USER_SECRET: "shared-with-the-proxy",
@@ -154,7 +154,7 @@ test("every setting of the environment arrives", () => {
   assert.ok(settings.customToken?.token.equals("of 32 visible characters or more.".replaceAll(" ", "-")));
   assert.equal(settings.customToken?.username, "machine");
   assert.deepEqual(settings.trustedProxies, ["10.0.0.0/8", "::1", "unix"]);
-  assert.deepEqual(settings.allowedOrigins, ["https://app.example", "http://localhost:5173"]);
+  assert.deepEqual(settings.allowedOrigins, ["https://app.example", "http://localhost:5173", "capacitor://localhost"]);
   assert.equal(settings.remoteUser.header, "X-Forwarded-User");
   assert.ok(settings.remoteUser.secret?.equals("shared-with-the-proxy"));
   assert.equal(settings.remoteUser.create, true);
@@ -254,6 +254,8 @@ const refused: readonly (readonly [name: string, ...values: readonly string[]])[
     "https://*.example",
     "https://a@app.example",
     "https://app.example?",
+    "capacitor://localhost/",
+    "file:///",
   ],
   ["LATCHKEY_ACCESS_SECONDS", "0", "-5", "1.5", "86401", "5m"],
   ["LATCHKEY_REFRESH_SECONDS", "0", "99999999999"],

@@ -121,7 +121,8 @@ export const settingsTable = {
     name: "LATCHKEY_ALLOWED_ORIGINS",
     default: null,
     parse: originList,
-    meaning: "Exact origins (`https://app.example`) allowed by CORS and by the cross-site check.",
+    meaning:
+      "Exact origins (`https://app.example`, `capacitor://localhost`) allowed by CORS and by the cross-site check.",
   },
   hsts: {
     name: "LATCHKEY_HSTS",

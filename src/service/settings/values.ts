@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import { parsePasswordCost, type PasswordCost } from "../../door/auth.ts";
-import { parseBasePath, parseTrustedProxies } from "../../door/http.ts";
+import { parseBasePath, parseOrigin, parseTrustedProxies } from "../../door/http.ts";
 import { Secret } from "../../door/index.ts";
 import { aTablePrefix, isPostgresURL, postgresURLMistakes } from "../../door/stores.ts";
 
@@ -203,14 +203,14 @@ export function schemeList(text: string): Parsed<readonly SchemeName[]> {
   return problems.length > 0 ? { ...wrong(...problems), besides: known } : right(known);
 }
 
-/** Origins exactly as browsers send them (RFC 6454 §6.2), comma-separated. */
+/** Parses origins exactly as browsers send them (RFC 6454 §6.2), comma-separated. */
 export function originList(text: string): Parsed<readonly string[]> {
   const origins = entriesOf(text);
   const problems = origins.flatMap((origin) => {
-    const exact = exactOrigin(origin);
+    const exact = parseOrigin(origin);
     if (exact === origin) return [];
-    const cure = exact === null ? "scheme://host or scheme://host:port, such as https://app.example" : exact;
-    return [`has ${shown(origin)}, which no browser sends as an origin that could be allowed. Write ${cure}.`];
+    const form = "scheme://host or scheme://host:port, such as https://app.example or capacitor://localhost";
+    return [`has ${shown(origin)}, which is no origin that a browser sends for a page. Write ${exact ?? form}.`];
   });
   return problems.length > 0 ? wrong(...problems) : right(origins);
 }
@@ -276,12 +276,6 @@ function entriesOf(text: string): readonly string[] {
     .split(",")
     .map((entry) => entry.trim())
     .filter((entry) => entry !== "");
-}
-
-/** The origin as browsers write it; null where it is none, or a pattern: a URL may have a `*` in its host. */
-function exactOrigin(text: string): string | null {
-  const origin = parseWebURL(text)?.origin ?? "*";
-  return origin.includes("*") ? null : origin;
 }
 
 function parseWebURL(text: string): URL | null {
