@@ -8,9 +8,20 @@ import { fetchKeySet, KeySetFault, type FetchKeys } from "./fetch.ts";
 
 /** The keys of an issuer as it published them at one time. */
 export interface KeySet {
-  /** The one key of that name for that algorithm; null where there is none, or more than one. */
-  find(kid: string, alg: string): KeyObject | null;
+  /** Chooses the key for an algorithm. `kid` is the name that the token gives, if any. */
+  find(kid: string | undefined, alg: string): ChosenKey;
 }
+
+/**
+ * The key that a token means. With a name, it is the key of that name, or else the only key without a name; without one, the only key for
+ * the algorithm (RFC 7515 §4.1.4, RFC 7517 §4.5, OpenID Connect Core §10.1).
+ */
+export type ChosenKey =
+  | { readonly kind: "named" | "only"; readonly key: KeyObject }
+  /** No key fits, or two have that name. */
+  | { readonly kind: "none" }
+  /** The token names no key, and more than one fits. */
+  | { readonly kind: "several" };
 
 export interface IssuerKeysOptions {
   readonly issuer: Pick<TrustedIssuer, "issuer" | "jwksURL" | "algorithms">;
@@ -68,20 +79,19 @@ export function issuerKeys({ issuer: { issuer, jwksURL, algorithms }, fetch, obs
   }
 
   function readKeySet(entries: readonly unknown[]): KeySet {
-    const keys = new Map<string, KeyObject | null>();
-    let secret = 0;
-    for (const entry of entries) {
-      if (!isObject(entry)) continue;
-      if (isSecret(entry)) secret++;
-      else
-        for (const [name, key] of readKey(entry, algorithms)) {
-          // Of two keys with one name nobody can say which is meant.
-          keys.set(name, keys.has(name) ? null : key);
-        }
-    }
+    const jwks = entries.filter(isObject);
+    const open = jwks.filter((jwk) => !isSecret(jwk));
+    const secret = jwks.length - open.length;
+    const keys = open.flatMap((jwk) => readKey(jwk, algorithms));
     if (secret > 0) tell("error", `hold ${secret} that nobody else should know, private or symmetric: not used.`);
-    if (keys.size === 0) tell("error", `hold none for ${algorithms.join(", ")}: its tokens are refused.`);
-    return { find: (kid, alg) => keys.get(nameOf(kid, alg)) ?? null };
+    if (keys.length === 0) tell("error", `hold none for ${algorithms.join(", ")}: its tokens are refused.`);
+    return {
+      find: (kid, alg) =>
+        choose(
+          keys.filter((each) => each.alg === alg),
+          kid,
+        ),
+    };
   }
 
   function requireUsable(now: number): KeySet {
@@ -114,17 +124,35 @@ function isSecret(jwk: Readonly<Record<string, unknown>>): boolean {
   );
 }
 
-/** A key under each name that it goes by; none where it is not for verifying what this issuer signs. */
+/** A published key and an algorithm that it verifies. */
+interface PublishedKey {
+  readonly kid: string | undefined;
+  readonly alg: IssuerAlgorithm;
+  readonly key: KeyObject;
+}
+
+/** Chooses among the keys for one algorithm. */
+function choose(fitting: readonly PublishedKey[], kid: string | undefined): ChosenKey {
+  const named = kid === undefined ? [] : fitting.filter((each) => each.kid === kid);
+  if (named.length === 1) return { kind: "named", key: named[0]!.key };
+  // Of two keys with one name neither is meant for sure.
+  if (named.length > 1) return { kind: "none" };
+  const [only, ...others] = kid === undefined ? fitting : fitting.filter((each) => each.kid === undefined);
+  if (only === undefined) return { kind: "none" };
+  return others.length === 0 ? { kind: "only", key: only.key } : { kind: "several" };
+}
+
+/** Returns a key once for each algorithm of the issuer that it verifies. */
 function readKey(
   jwk: Readonly<Record<string, unknown>>,
   algorithms: readonly IssuerAlgorithm[],
-): readonly (readonly [name: string, key: KeyObject])[] {
+): readonly PublishedKey[] {
   const { kid, use, key_ops: operations, alg } = jwk;
-  if (typeof kid !== "string" || kid === "" || (use !== undefined && use !== "sig")) return [];
+  if ((kid !== undefined && typeof kid !== "string") || kid === "" || (use !== undefined && use !== "sig")) return [];
   if (operations !== undefined && !(Array.isArray(operations) && operations.includes("verify"))) return [];
   const fitting = algorithms.filter((each) => (alg === undefined || alg === each) && fits(jwk, each));
   const key = fitting.length === 0 ? null : readPublicKey(jwk);
-  return key === null ? [] : fitting.map((each) => [nameOf(kid, each), key] as const);
+  return key === null ? [] : fitting.map((each) => ({ kid, alg: each, key }));
 }
 
 function fits({ kty, crv }: Readonly<Record<string, unknown>>, alg: IssuerAlgorithm): boolean {
@@ -140,10 +168,6 @@ function readPublicKey({ kty, crv, x, y, n, e }: Readonly<Record<string, unknown
   } catch {
     return null;
   }
-}
-
-function nameOf(kid: string, alg: string): string {
-  return `${alg} ${kid}`;
 }
 
 function unavailable(issuer: string, waitMs: number): Problem {

@@ -282,7 +282,8 @@ const hostile: { rule: string; what: string; token: string; reason: string }[] =
     token: tokenOf({ claims: { aud: "https://api" } }),
     reason: "malformed",
   },
-  { rule: "3.10", what: "no kid", token: tokenOf({ header: { kid: undefined } }), reason: "forged" },
+  { rule: "3.10", what: "an empty kid", token: tokenOf({ header: { kid: "" } }), reason: "forged" },
+  { rule: "3.10", what: "a kid that is null", token: tokenOf({ header: { kid: null } }), reason: "forged" },
   {
     rule: "3.10",
     what: "a kid that is no text",
@@ -518,7 +519,8 @@ const short = generateKeyPairSync("rsa", { modulusLength: 1024 });
 const misfits: { what: string; entry: unknown; key?: Key }[] = [
   { what: "no object", entry: "one" },
   { what: "nothing", entry: null },
-  { what: "without a kid", entry: { ...one.jwk, kid: undefined } },
+  { what: "whose kid is empty", entry: { ...one.jwk, kid: "" } },
+  { what: "whose kid is no text", entry: { ...one.jwk, kid: 7 } },
   { what: "for encryption", entry: { ...one.jwk, use: "enc" } },
   { what: "for signing only", entry: { ...one.jwk, key_ops: ["sign"] } },
   { what: "for another algorithm", entry: { ...one.jwk, alg: "ES256" } },
@@ -553,6 +555,45 @@ test("a key without alg is for those on the list that fit it, and of two with on
   assert.equal(await ask(tokenOf({ key: { ...rsa, jwk: { kid: "rsa", alg: "PS256" } } })), 7);
   assert.equal(await ask(tokenOf({ key: { ...rsa, jwk: { kid: "rsa", alg: "RS384" } } })), "forged");
   for (const key of [one, namesake]) assert.equal(await ask(tokenOf({ key })), "forged");
+});
+
+test("takes a key without a name, or a token that gives none, if one key alone fits", async () => {
+  const without = { ...one.jwk, kid: undefined };
+  const nameless = tokenOf({ header: { kid: undefined } });
+  const rows: readonly (readonly [token: string, keys: readonly unknown[], expected: string | number])[] = [
+    [nameless, [one.jwk, rsa.jwk], 7],
+    [nameless, [without], 7],
+    [nameless, [one.jwk, { ...makeKey("enc", "EdDSA").jwk, use: "enc" }], 7],
+    [nameless, [makeKey("other", "EdDSA").jwk], "forged"],
+    [nameless, [rsa.jwk], "forged"],
+    [nameless, [one.jwk, makeKey("two", "EdDSA").jwk], "malformed"],
+    [nameless, [without, makeKey("two", "EdDSA").jwk], "malformed"],
+    [tokenOf(), [without, rsa.jwk], 7],
+    [tokenOf(), [without, makeKey("two", "EdDSA").jwk], 7],
+    [tokenOf(), [without, { ...makeKey("two", "EdDSA").jwk, kid: undefined }], "malformed"],
+    [tokenOf(), [makeKey("two", "EdDSA").jwk], "forged"],
+  ];
+
+  for (const [at, [token, keys, expected]] of rows.entries()) {
+    const { ask, published } = world();
+    published.keys = [...keys];
+    assert.equal(await ask(token), expected, `row ${at}`);
+  }
+});
+
+test("asks again for the keys if a key without a name no longer verifies a token", async () => {
+  const { ask, fetched, published } = world();
+  const next = makeKey("next", "EdDSA");
+  const nameless = tokenOf({ key: next, header: { kid: undefined } });
+  published.keys = [one.jwk];
+  await ask(tokenOf());
+  published.keys = [next.jwk];
+
+  assert.equal(await ask(nameless, now + 29_999), "forged");
+  assert.equal(fetched.length, 1);
+  assert.equal(await ask(nameless, now + 30_000), 7);
+  assert.equal(await ask(tokenOf({ header: { kid: undefined } }), now + 30_000), "forged");
+  assert.equal(fetched.length, 2);
 });
 
 test("private keys that an issuer publishes, and none that could be used, are reported", async () => {

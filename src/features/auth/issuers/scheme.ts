@@ -8,7 +8,7 @@ import type { Bindings } from "../bindings.ts";
 import { isTime, readUnverified, typeOf, verifySignature, type UnverifiedJWT } from "../tokens/jwt.ts";
 import { defineIssuers, type IssuerDeclaration, type TrustedIssuer } from "./declaration.ts";
 import type { FetchKeys } from "./fetch.ts";
-import { issuerKeys, type IssuerKeys, type KeySet } from "./keys.ts";
+import { issuerKeys, type ChosenKey, type IssuerKeys, type KeySet } from "./keys.ts";
 import { fetchOver } from "./tls.ts";
 
 /** What `externalIssuers()` is made of: the declared issuers, and who is who here. */
@@ -155,15 +155,34 @@ async function requireGenuine(
   now: number,
 ): Promise<Genuine | Rejection> {
   const forged = refuse(trusted, "forged", "no key of that issuer verifies it.");
-  if (typeof kid !== "string" || typeof alg !== "string" || !isListed(trusted, alg)) return forged;
+  if ((kid !== undefined && typeof kid !== "string") || typeof alg !== "string" || !isListed(trusted, alg))
+    return forged;
   let set = await trusted.keys.current(now);
-  if (set.find(kid, alg) === null) set = await trusted.keys.lookAgain(now);
-  const key = set.find(kid, alg);
-  if (key === null) return forged;
-  const signed = await verifySignature(token, { types: trusted.types, findKey: () => ({ alg, key }) });
+  let chosen = set.find(kid, alg);
+  let signed = await verifyWith(trusted, token, alg, chosen);
+  // A key that the token does not name may be the one from before a change.
+  if (signed === null && chosen.kind !== "named") {
+    set = await trusted.keys.lookAgain(now);
+    chosen = set.find(kid, alg);
+    signed = await verifyWith(trusted, token, alg, chosen);
+  }
+  if (chosen.kind === "several")
+    return refuse(trusted, "malformed", "it names no key of that issuer (kid), and more than one fits it.");
   if (signed === null) return forged;
   if (signed.kind === "rejected") return refuse(trusted, "malformed", "it is malformed, or of another type.");
   return readClaims(trusted, set, signed.claims, now);
+}
+
+/** Returns null if the signature does not hold, or no key was chosen. */
+async function verifyWith(
+  { types }: Trusted,
+  token: string,
+  alg: string,
+  chosen: ChosenKey,
+): ReturnType<typeof verifySignature> {
+  if (!("key" in chosen)) return null;
+  const { key } = chosen;
+  return verifySignature(token, { types, findKey: () => ({ alg, key }) });
 }
 
 function isListed({ algorithms }: TrustedIssuer, alg: string): boolean {
