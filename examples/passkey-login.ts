@@ -110,7 +110,9 @@ const passkeyLogin = defineFeature({
         const isInTime = used.kind === "written" && Number(asked?.record["expires_at"]) > context.now;
         const isGood = row !== null && isInTime && isSigned(row.record, values.challenge, values.signature);
         const account = isGood ? await found.find(Number(row.record["user_id"])) : null;
-        if (account?.active === true) return login.start(context, account);
+        const proofs = [{ method: "hwk", at: context.now }] as const;
+        if (account?.active === true)
+          return offered.beginLogin(context, { account, proofs, begin: login.begin, options: {} });
         await throttle.fail(context.call);
         throw problem("invalid_credentials");
       },

@@ -46,7 +46,7 @@ import { makeRoutes, type Route } from "../http/routes.ts";
 import { readerOf } from "../store/reader.ts";
 import type { Collection, Store } from "../store/store.ts";
 import { canSetUp, mistakesOf, type ServiceOptions } from "./options.ts";
-import { factsOf, ownParts, requireFacts, scopesAllowOf, upkeepOf } from "./parts.ts";
+import { factsOf, findStanding, ownParts, requireFacts, scopesAllowOf, upkeepOf } from "./parts.ts";
 import { tellAtStart } from "./telling.ts";
 
 export type { ServiceOptions } from "./options.ts";
@@ -259,7 +259,7 @@ function coreOf(options: ServiceOptions, common: Common, find: RoutedService["fi
     find,
     store,
     reader: readerOf(store),
-    chain: makeChain({ schemes: facts.schemes, throttle, observe }),
+    chain: makeChain({ schemes: facts.schemes, throttle, observe, standing: findStanding(all) }),
     basePath,
     maxBodyBytes: options.maxBodyBytes ?? MAX_BODY_BYTES,
     compression: options.compression ?? true,

@@ -1,3 +1,4 @@
+import type { Standing } from "../access/scheme/scheme.ts";
 import type { LoginThrottle } from "../access/throttle/throttle.ts";
 import { DeclarationError } from "../core/checking/declaration-error.ts";
 import { sortOf } from "../core/checking/members.ts";
@@ -60,6 +61,16 @@ export function factsOf(
 export function scopesAllowOf(all: readonly Pick<Parts, "scopesAllow">[]): ScopesAllow | null {
   const rules = all.flatMap((parts) => parts.scopesAllow ?? []);
   return rules.length === 0 ? null : (scopes, method) => rules.every((allow) => isYes(allow(scopes, method)));
+}
+
+/** Returns the one function that judges accepted credentials. Returns null if no feature has one. */
+export function findStanding(all: readonly Pick<Parts, "standing">[]): Standing | null {
+  const [standing, ...others] = all.flatMap((parts) => parts.standing ?? []);
+  if (others.length > 0)
+    throw new DeclarationError([
+      "two features decide whether a credential is enough for its account; leave one of them out",
+    ]);
+  return standing ?? null;
 }
 
 /** A promise of no would pass for yes. */

@@ -22,6 +22,39 @@ export interface Identity {
   readonly fields?: IdentityFields;
   /** The issuer elsewhere that vouched for the caller, where one did. */
   readonly issuer?: string;
+  /** What the caller has proved, oldest first. Missing for credentials of programs: API tokens, keys and the custom header. */
+  readonly proofs?: readonly Proof[];
+  /** How strong these proofs are together. Missing if `proofs` is. */
+  readonly level?: Level;
+  /** The level that the account needs, as `identityOf` finds it. If it is missing, the service looks up the account. */
+  readonly needs?: Level;
+  /** The administrator who acts for this user, if one does (the `act` claim of RFC 8693). */
+  readonly actor?: Actor;
+}
+
+/** A method that proves an identity. The names of RFC 8176 if it has one: password, one-time code, hardware key. */
+export type ProofMethod = "pwd" | "otp" | "hwk" | "mail" | "recovery" | "fed" | "proxy" | "operator";
+
+/** How strong the proofs of a login are: 0 without any, 1 with one kind, 2 with a second factor. */
+export type Level = 0 | 1 | 2;
+
+/** One proof of an identity. */
+export interface Proof {
+  readonly method: ProofMethod;
+  /** The time of the proof, in milliseconds since the epoch. A refresh does not change it. */
+  readonly at: number;
+  /** The id of the factor that gave it. */
+  readonly factor?: string;
+  /** The passkey checked the person too (user verification), so it counts as two kinds. */
+  readonly verifiesUser?: boolean;
+  /** The configuration of an identity provider, an outside issuer or a proxy says that it has checked a second factor. */
+  readonly vouchesFor?: 2;
+}
+
+/** A user who acts for another one. */
+export interface Actor {
+  readonly id: number;
+  readonly username: string;
 }
 
 /** Fields of a user, by their names. */

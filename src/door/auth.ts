@@ -30,6 +30,22 @@ export {
   type Users,
   type UsersMount,
 } from "../features/auth/users.ts";
+export type { Admission } from "../features/auth/gate/admission.ts";
+export type {
+  Beginning,
+  BeginningOptions,
+  Current,
+  Enrolment,
+  FactorAnswer,
+  FactorKind,
+  FactorSuccess,
+  LoginAttempt,
+  Notice,
+  Notify,
+  SecondFactorRule,
+  StoredFactor,
+} from "../features/auth/gate/contract.ts";
+export type { Actor, Level, Proof, ProofMethod } from "../core/identity.ts";
 export { absent, type Carrier, type Rejection, type Verdict } from "../access/scheme/scheme.ts";
 export {
   accountOf,
@@ -67,6 +83,7 @@ export {
 export {
   checkNewPassword,
   makePasswords,
+  type ProvedPassword,
   type Passwords,
   type PasswordsOptions,
 } from "../features/auth/accounts/passwords/passwords.ts";

@@ -169,6 +169,7 @@ const partsMembers: Readonly<Record<keyof Parts, Check>> = {
   offer: (value) =>
     value === undefined ? "it has to be what the feature offers to others; null where that is nothing" : null,
   scopesAllow: optional(aFunction),
+  standing: optional(aFunction),
   limiter: optional(objectWith("a limiter, like that of rateLimits()", "arriving", "identified")),
   identity: optional(texts),
   roles: optional(texts),

@@ -1,4 +1,4 @@
-import type { Scheme } from "../access/scheme/scheme.ts";
+import type { Scheme, Standing } from "../access/scheme/scheme.ts";
 import type { LoginThrottle } from "../access/throttle/throttle.ts";
 import type { Arrival } from "../core/call/call.ts";
 import type { Only } from "../core/checking/members.ts";
@@ -55,6 +55,8 @@ export interface Parts<Offer = unknown> extends ServiceParts {
   readonly roles?: readonly string[];
   /** What a credential that is limited to scopes may ask for at all, in the whole service. */
   readonly scopesAllow?: ScopesAllow;
+  /** Decides whether an accepted credential is enough for its account. At most one feature may have it: `accounts()` does. */
+  readonly standing?: Standing;
   /** Says which requests are too many. */
   readonly limiter?: RequestLimiter;
   /** What the API's documentation says of the tags of its endpoints; the first who explains one counts. */

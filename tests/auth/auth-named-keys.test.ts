@@ -188,6 +188,7 @@ test("a limited key of an administrator makes, changes and ends no way of loggin
     "{id}": String(ann.id),
     "{key_id:text}": id,
     "{session_id:text}": "x",
+    "{factor_id}": "1",
   };
   const paths = api.service.routes.filter((route) => route.path.startsWith("/users"));
 

@@ -23,6 +23,7 @@ import {
 import { Secret } from "../../src/door/index.ts";
 import { accountsIn } from "../../src/testing/accounts.ts";
 import { callOf, certifyScheme, type SchemeTools } from "../../src/testing/testing.ts";
+import { admitted } from "../harness/admitted.ts";
 
 const serverSecret = new Secret("a secret of the server, long enough");
 const people = [{ username: "ada", password: "difference-engine" }, { username: "bob" }];
@@ -57,7 +58,7 @@ certifyScheme("session", async (tools) => {
   const accounts = await accountsIn(store, people);
   await store.open([sessionsCollection]);
   const kept = sessions({ store, idleSeconds: 3600, lifetimeSeconds: 3600, observe });
-  const { id } = await kept.create((await accounts.find(1))!, callOf({ now }));
+  const { id } = await kept.create(admitted((await accounts.find(1))!, now), callOf({ now }));
   return {
     scheme: session({ sessions: kept, accounts }),
     valid: id,
@@ -74,7 +75,7 @@ certifyScheme("token", async ({ store, observe, now }) => {
   const accounts = await accountsIn(store, people);
   await store.open([apiTokensCollection]);
   const tokens = storeAPITokens({ store, secret: serverSecret, observe });
-  const [adas, bobs] = [await tokens.issue(1, now), await tokens.issue(2, now)].map((issued) =>
+  const [adas, bobs] = [await tokens.issue(admitted(1), now), await tokens.issue(admitted(2), now)].map((issued) =>
     parseOpaqueToken(issued.token)!,
   );
   return {
@@ -93,7 +94,7 @@ certifyScheme("token with a named key", async ({ store, observe, now }) => {
   await store.open([apiTokensCollection, namedKeysCollection]);
   const keys = storeNamedKeys({ store, secret: serverSecret, observe });
   const expiresAt = new Date(now + 3600_000).toISOString();
-  const { key, listed } = await keys.create(1, { name: "laptop", scopes: ["read"], expiresAt }, now);
+  const { key, listed } = await keys.create(admitted(1), { name: "laptop", scopes: ["read"], expiresAt }, now);
   const { secret } = parseOpaqueToken(key)!;
   return {
     scheme: token({ tokens: keys, accounts }),

@@ -325,8 +325,22 @@ test("a login that comes too late begins nothing, and the session that was there
   const { ask, get, service } = await serve(t, people, [session, tokens], {
     handlerTimeoutSeconds: 1,
     endpoints: [
-      slow("/slow-session", (context, account) => context.use(session).start(context, account)),
-      slow("/slow-tokens", (context, account) => context.use(tokens).start(context, account, { cookie: true })),
+      slow("/slow-session", (context, account) =>
+        context.use(people).beginLogin(context, {
+          account,
+          proofs: [{ method: "hwk", at: context.now }],
+          begin: context.use(session).begin,
+          options: {},
+        }),
+      ),
+      slow("/slow-tokens", (context, account) =>
+        context.use(people).beginLogin(context, {
+          account,
+          proofs: [{ method: "hwk", at: context.now }],
+          begin: context.use(tokens).begin,
+          options: { cookie: true },
+        }),
+      ),
     ],
   });
   const had = await ask("POST", "/api/session/", { username: email, password });

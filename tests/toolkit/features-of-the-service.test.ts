@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { banner } from "../../src/cli/serving/banner.ts";
 import { pageStyle } from "../../src/core/html/look.ts";
+import type { Beginning, BeginningOptions } from "../../src/door/auth.ts";
 import { authenticated, defineEndpoint, defineFeature, defineResource, mount, text } from "../../src/door/index.ts";
 import type { optionalFeatures } from "../../src/service/built-in.ts";
 import { ConfigError, readSettings } from "../../src/service/settings/settings.ts";
@@ -246,20 +247,27 @@ test("a login of one's own begins a session, or gives tokens, of the built-in lo
         name: "badge-login",
         needs: [accounts, sessions, tokens],
         setUp(host) {
-          const people = host.use(accounts).accounts;
+          const people = host.use(accounts);
           const [session, pair] = [host.use(sessions), host.use(tokens)];
-          const login = (path: `/badge/${string}`, { start }: Pick<typeof session, "start">) =>
+          const login = <O extends BeginningOptions>(path: `/badge/${string}`, begin: Beginning<O>, options: O) =>
             defineEndpoint({
               method: "POST",
               path,
               access: "open",
               logsIn: true,
               async handle(context) {
-                const account = await people.findByUsername(context.call.header("x-badge") ?? "");
-                return start(context, account!);
+                const account = await people.accounts.findByUsername(context.call.header("x-badge") ?? "");
+                const proofs = [{ method: "hwk", at: context.call.now }] as const;
+                return people.beginLogin(context, { account: account!, proofs, begin, options });
               },
             });
-          return { offer: null, endpoints: [login("/badge/session", session), login("/badge/tokens", pair)] };
+          return {
+            offer: null,
+            endpoints: [
+              login("/badge/session", session.begin, {}),
+              login("/badge/tokens", pair.begin, { cookie: false }),
+            ],
+          };
         },
       }),
     ],

@@ -31,6 +31,7 @@ import {
 } from "../../src/door/index.ts";
 import { DeclarationError } from "../../src/door/resources.ts";
 import { sqliteStore, type Store } from "../../src/door/stores.ts";
+import { admitted } from "../harness/admitted.ts";
 import { email, notes, open, password, secret, serve, type Answered, type Own } from "../harness/own-logins.ts";
 import { basicHeader } from "../harness/serve.ts";
 
@@ -103,7 +104,7 @@ const ways = {
     async logIn({ service, clock }, feature) {
       const keys = service.use(feature as ReturnType<typeof namedKeys>);
       const asked = { name: "laptop", scopes: ["read", "write"], expiresAt: null };
-      return { authorization: `Token ${(await keys.create(1, asked, clock.now)).key}` };
+      return { authorization: `Token ${(await keys.create(admitted(1), asked, clock.now)).key}` };
     },
     wrong: { authorization: "Token lk_AAAAAAAAAAAAAAAA" },
     path: "/users/1/keys",
@@ -377,7 +378,7 @@ test("a key that is limited to reading writes nothing", async (t) => {
   const feature = namedKeys(people);
   const api = await serve(t, people, [feature]);
   const keys = api.service.use(feature);
-  const { key } = await keys.create(1, { name: "reader", scopes: ["read"], expiresAt: null }, api.clock.now);
+  const { key } = await keys.create(admitted(1), { name: "reader", scopes: ["read"], expiresAt: null }, api.clock.now);
   const headers = { authorization: `Token ${key}` };
 
   assert.equal((await api.get("/notes", headers)).status, 200);

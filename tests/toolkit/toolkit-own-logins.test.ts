@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { generateKeyPairSync, sign, verify, type KeyObject } from "node:crypto";
 import { test } from "node:test";
 import { accountsCollection, type AccountsFeature, type SessionLogin, type TokenLogin } from "../../src/door/auth.ts";
+import type { Beginning } from "../../src/door/auth.ts";
 import { invalid } from "../../src/door/http.ts";
 import {
   accepted,
@@ -45,8 +46,8 @@ function passkeyLogin(people: AccountsFeature, session: Feature<SessionLogin>): 
     name: "passkeys",
     needs: [people, session],
     setUp(host) {
-      const { accounts: found, endsWith, requireFreshLogin } = host.use(people);
-      const { start } = host.use(session);
+      const { accounts: found, beginLogin, endsWith, requireFreshLogin } = host.use(people);
+      const { begin } = host.use(session);
       endsWith("account", passkeysTable);
       return {
         offer: null,
@@ -91,7 +92,12 @@ function passkeyLogin(people: AccountsFeature, session: Feature<SessionLogin>): 
                 await host.throttle.fail(context.call);
                 throw problem("invalid_credentials");
               }
-              return start(context, account);
+              return beginLogin(context, {
+                account,
+                proofs: [{ method: "hwk", at: context.now }],
+                begin,
+                options: {},
+              });
             },
           }),
         ],
@@ -142,8 +148,8 @@ function badgeLogin(people: AccountsFeature, begins: Feature<SessionLogin> | Fea
     name: "badge-login",
     needs: [people, begins],
     setUp(host) {
-      const { accounts: found } = host.use(people);
-      const { start } = host.use<SessionLogin | TokenLogin>(begins);
+      const { accounts: found, beginLogin } = host.use(people);
+      const { begin } = host.use<SessionLogin | TokenLogin>(begins);
       const endpoints = (["POST", "GET"] as const).map((method) =>
         defineEndpoint({
           method,
@@ -153,7 +159,9 @@ function badgeLogin(people: AccountsFeature, begins: Feature<SessionLogin> | Fea
           async handle(context) {
             const account = await found.findByUsername(context.call.header("x-badge") ?? "");
             if (account?.active !== true) throw problem("invalid_credentials");
-            return start(context, account, { cookie: context.params.how === "cookie" });
+            const proofs = [{ method: "hwk", at: context.call.now }] as const;
+            const options = { cookie: context.params.how === "cookie" };
+            return beginLogin(context, { account, proofs, begin: begin as Beginning<typeof options>, options });
           },
         }),
       );

@@ -7,7 +7,7 @@ import type { Throttle } from "../throttle/throttle.ts";
 import { explain, Witness, type Explanation } from "./explanation.ts";
 import { joinSchemes } from "./joining.ts";
 import { headersRead, placesOf, readPresented, type Presented } from "./presented.ts";
-import type { Carrier, Rejection, RejectionCode, Scheme, Verdict } from "./scheme.ts";
+import type { Carrier, Rejection, RejectionCode, Scheme, Standing, Verdict } from "./scheme.ts";
 import { requireChallenge, requireVerdict } from "./verdict.ts";
 
 /** Who a call comes from, as far as its credentials tell. */
@@ -44,6 +44,8 @@ export interface ChainOptions {
   readonly schemes: readonly Scheme[];
   readonly throttle: Throttle;
   readonly observe: Observer | null;
+  /** Decides whether an accepted credential is enough for its account. Null: every accepted credential is. */
+  readonly standing?: Standing | null;
 }
 
 /** A credential that was refused, and why. */
@@ -55,8 +57,8 @@ interface Refused {
 export const nobody: Identified = { identity: null, ambient: false };
 
 /** Makes a set of schemes ready for requests. Throws where two of them have the same name or read the same place, unless both are `shared`. */
-export function makeChain({ schemes: named, throttle, observe }: ChainOptions): Chain {
-  const schemes = joinSchemes(named).toSorted((one, other) => (one.name < other.name ? -1 : 1));
+export function makeChain({ schemes: named, throttle, observe, standing = null }: ChainOptions): Chain {
+  const schemes = joinSchemes(named, standing).toSorted((one, other) => (one.name < other.name ? -1 : 1));
   requireDistinctNames(schemes);
   const places = placesOf(schemes);
   const vary = headersRead(places).join(", ");

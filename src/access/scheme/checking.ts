@@ -16,7 +16,7 @@ import {
   type Members,
 } from "../../core/checking/members.ts";
 import type { Carrier, Scheme } from "./scheme.ts";
-import { rejectionCodes } from "./verdict.ts";
+import { proofMethods, rejectionCodes } from "./verdict.ts";
 
 /** What is wrong with a scheme, as somebody wrote it. No credential may travel in the parameters that are `taken` already. */
 export function schemeMistakes(scheme: Members, taken: readonly string[]): readonly string[] {
@@ -63,9 +63,17 @@ function carrierMistakes(carrier: unknown, at: number, taken: readonly string[])
 
 const codes = Object.keys(rejectionCodes);
 
+const aProof: Check = (value) =>
+  value === "each" || value === "program"
+    ? null
+    : Array.isArray(value) && value.length > 0 && value.every((each) => isText(each) && proofMethods.has(each))
+      ? null
+      : `it has to be "each", "program" or a list of ${[...proofMethods].join(", ")}`;
+
 const schemeMembers: Checks & Readonly<Record<Exclude<keyof Scheme, "carriers">, Check>> = {
   name: matching(/^[a-z][a-z0-9-]*$/, "it has to be lower case with hyphens, like remote-user"),
   readsBody: optional(aBoolean),
+  proves: optional(aProof),
   ambient: optional(aBoolean),
   shared: optional(aBoolean),
   recognizes: optional(aFunction),

@@ -2,25 +2,54 @@ import type { Call } from "../../core/call/call.ts";
 import { atOnce } from "../../core/checking/at-once.ts";
 import { after, type Eventually } from "../../core/eventually.ts";
 import { formatCarrier } from "./presented.ts";
-import { rejected, type Carrier, type Rejection, type Scheme, type Verdict } from "./scheme.ts";
+import { rejected, type Carrier, type Rejection, type Scheme, type Standing, type Verdict } from "./scheme.ts";
+import { judgeStanding } from "./standing.ts";
 import { requireVerdict } from "./verdict.ts";
 
-/** The schemes of a service, where those that share a name have become one. Whichever order they come in, the answers are the same. */
-export function joinSchemes(schemes: readonly Scheme[]): readonly Scheme[] {
+/**
+ * Returns the schemes of a service, with one scheme for all that share a name. Their order never changes an answer. Every accepted
+ * identity passes `standing`.
+ */
+export function joinSchemes(schemes: readonly Scheme[], standing: Standing | null = null): readonly Scheme[] {
   const done = new Set<string>();
   return schemes.flatMap((scheme) => {
     const { name, shared = false } = scheme;
-    if (!shared) return [scheme];
+    if (!shared) return [standing === null ? scheme : judge(scheme, standing)];
     if (done.has(name)) return [];
     done.add(name);
-    return [join(schemes.filter((each) => each.name === name && each.shared === true))];
+    const parts = schemes.filter((each) => each.name === name && each.shared === true);
+    if (parts.length === 1 && parts[0]!.recognizes === undefined)
+      return [standing === null ? parts[0]! : judge(parts[0]!, standing)];
+    return [join(parts, standing)];
   });
 }
 
-function join(parts: readonly Scheme[]): Scheme {
+/** The scheme with its standing judged. Its functions keep their own `this`. */
+function judge(scheme: Scheme, standing: Standing): Scheme {
+  const { name, carriers, ambient, readsBody, shared, missingDetail, rejectedAs, alsoRejectedAs, proves } = scheme;
+  return {
+    name,
+    carriers,
+    ...(ambient === undefined ? {} : { ambient }),
+    ...(readsBody === undefined ? {} : { readsBody }),
+    ...(shared === undefined ? {} : { shared }),
+    ...(missingDetail === undefined ? {} : { missingDetail }),
+    ...(rejectedAs === undefined ? {} : { rejectedAs }),
+    ...(alsoRejectedAs === undefined ? {} : { alsoRejectedAs }),
+    ...(proves === undefined ? {} : { proves }),
+    ...(scheme.challenge === undefined
+      ? {}
+      : { challenge: (call: Call, rejection: Rejection | null) => scheme.challenge!(call, rejection) }),
+    authenticate: (credential, call, carrier) =>
+      after(scheme.authenticate(credential, call, carrier), (given) =>
+        judgeStanding(scheme, requireVerdict(scheme, given), call, standing),
+      ),
+  };
+}
+
+function join(parts: readonly Scheme[], standing: Standing | null): Scheme {
   const rest = parts.filter(({ recognizes }) => recognizes === undefined);
   const knowing = parts.filter(({ recognizes }) => recognizes !== undefined);
-  if (knowing.length === 0 && rest.length === 1) return rest[0]!;
   // What the whole is like, the one says that takes whatever nobody else recognizes.
   const [main, ...others] = [...rest, ...knowing];
   const { name, rejectedAs = "invalid_token" } = main!;
@@ -41,7 +70,8 @@ function join(parts: readonly Scheme[]): Scheme {
     if (part === undefined) return refused;
     return after(part.authenticate(credential, call, carrier), (given): Eventually<Verdict> => {
       const verdict = requireVerdict(part, given);
-      if (verdict.kind === "accepted") return verdict;
+      if (verdict.kind === "accepted")
+        return standing === null ? verdict : judgeStanding(part, verdict, call, standing);
       const told = verdict.kind === "absent" ? refused : toldAs(part, verdict);
       return told.reason === "unknown" ? ask(more, credential, call, carrier, told) : told;
     });

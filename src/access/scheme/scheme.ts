@@ -1,6 +1,6 @@
 import type { Call } from "../../core/call/call.ts";
 import type { Eventually } from "../../core/eventually.ts";
-import type { Identity } from "../../core/identity.ts";
+import type { Identity, ProofMethod } from "../../core/identity.ts";
 
 /** Where a credential travels. `Vary`, the cross-site check, duplicates, limits and OpenAPI follow from it. */
 export type Carrier =
@@ -45,9 +45,17 @@ export interface Rejection {
   readonly kind: "rejected";
   /**
    * Why, for the log and for throttling: `unknown` and `forged` count as guesses; `malformed`, `expired`, `revoked` and `inactive` (no active account) do not.
-   * `password` was counted already, where it was verified.
+   * `password` was counted already, where it was verified. `insufficient`: the credential is right, and its account needs more proofs.
    */
-  readonly reason: "unknown" | "forged" | "malformed" | "expired" | "revoked" | "inactive" | "password";
+  readonly reason:
+    | "unknown"
+    | "forged"
+    | "malformed"
+    | "expired"
+    | "revoked"
+    | "inactive"
+    | "password"
+    | "insufficient";
   /** The problem's code, where it is not the one of the scheme. */
   readonly code?: RejectionCode;
   /** What the caller is told; the same words for reasons that must not be told apart. */
@@ -55,7 +63,7 @@ export interface Rejection {
 }
 
 /** The problems that a rejection can be told as. */
-export type RejectionCode = "invalid_credentials" | "invalid_token" | "token_not_valid";
+export type RejectionCode = "invalid_credentials" | "invalid_token" | "token_not_valid" | "factor_required";
 
 /** The verdict of a scheme that finds nothing of its own. */
 export const absent: Verdict = { kind: "absent" };
@@ -114,6 +122,12 @@ export interface Scheme {
   challenge?(call: Call, rejection: Rejection | null): string | null;
   /** What a caller without any credential is told, where this is the only scheme. */
   readonly missingDetail?: string;
+  /**
+   * The proofs that an accepted credential gives: their methods, for example `["pwd"]` or `["hwk"]`; `"each"` if its identities carry `proofs`;
+   * `"program"` for credentials of programs, which a user made with a complete login and which need no second factor.
+   * Without it, an identity has level 1 and no proof, so it is never fresh. If a rule asks for a second factor, a scheme without it stops the start.
+   */
+  readonly proves?: readonly ProofMethod[] | "each" | "program";
   /** How a rejection is told that has no code of its own: `invalid_credentials` where the credential is a name and a password, else `invalid_token`. */
   readonly rejectedAs?: RejectionCode;
   /** The codes of rejections that differ from it, for the API's documentation. */
@@ -121,3 +135,9 @@ export interface Scheme {
   /** Looks at a credential. Throws a problem only for what ends the request whatever other schemes say. */
   authenticate(credential: string, call: Call, carrier: Carrier): Eventually<Verdict>;
 }
+
+/**
+ * Decides whether an accepted credential is enough for its account. Returns the identity with its proofs and its level, or a rejection with
+ * the reason `insufficient`. The chain asks it for every accepted identity.
+ */
+export type Standing = (scheme: Scheme, identity: Identity, call: Call) => Eventually<Identity | Rejection>;

@@ -1,5 +1,6 @@
 import { types } from "node:util";
-import { isIdentityFields, type Identity } from "../../core/identity.ts";
+import { isObject } from "../../core/checking/members.ts";
+import { isIdentityFields, type Identity, type ProofMethod } from "../../core/identity.ts";
 import type { Rejection, RejectionCode, Scheme, Verdict } from "./scheme.ts";
 
 const reasons: Readonly<Record<Rejection["reason"], true>> = {
@@ -10,6 +11,7 @@ const reasons: Readonly<Record<Rejection["reason"], true>> = {
   revoked: true,
   inactive: true,
   password: true,
+  insufficient: true,
 };
 
 /** The codes that a rejection can have. */
@@ -17,6 +19,7 @@ export const rejectionCodes: Readonly<Record<RejectionCode, true>> = {
   invalid_credentials: true,
   invalid_token: true,
   token_not_valid: true,
+  factor_required: true,
 };
 
 /** What every member of an identity has to be. */
@@ -33,8 +36,37 @@ const identityMembers: Readonly<Record<keyof Identity, (value: unknown) => boole
   keyId: (value) => value === undefined || typeof value === "string",
   authTime: (value) => value === undefined || Number.isFinite(value),
   issuer: (value) => value === undefined || typeof value === "string",
+  proofs: (value) => value === undefined || (Array.isArray(value) && value.every(isProof)),
+  level: (value) => value === undefined || isLevel(value),
+  needs: (value) => value === undefined || isLevel(value),
+  actor: (value) => value === undefined || isActor(value),
   fields: (value) => value === undefined || isIdentityFields(value),
 };
+
+/** Every method that proves an identity. */
+export const proofMethods: ReadonlySet<string> = new Set<ProofMethod>([
+  "pwd",
+  "otp",
+  "hwk",
+  "mail",
+  "recovery",
+  "fed",
+  "proxy",
+  "operator",
+]);
+
+function isProof(value: unknown): boolean {
+  return isObject(value) && proofMethods.has(String(value["method"])) && Number.isFinite(value["at"]);
+}
+
+function isLevel(value: unknown): boolean {
+  return value === 0 || value === 1 || value === 2;
+}
+
+function isActor(value: unknown): boolean {
+  return isObject(value) && Number.isSafeInteger(value["id"]) && typeof value["username"] === "string";
+}
+
 const checks = Object.entries(identityMembers) as readonly [keyof Identity, (value: unknown) => boolean][];
 
 /** Accepted before, and frozen: a scheme that remembers what it has verified gives the same one again and again. */
@@ -60,11 +92,12 @@ function kept(verdict: Verdict): Verdict {
 }
 
 function isFrozenIdentity(identity: Identity): boolean {
-  const { scopes, fields } = identity;
+  const { scopes, fields, proofs } = identity;
   return (
     Object.isFrozen(identity) &&
     (scopes === null || Object.isFrozen(scopes)) &&
-    (fields === undefined || Object.isFrozen(fields))
+    (fields === undefined || Object.isFrozen(fields)) &&
+    (proofs === undefined || (Object.isFrozen(proofs) && proofs.every(Object.isFrozen)))
   );
 }
 

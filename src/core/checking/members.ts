@@ -220,6 +220,9 @@ export function orNull(check: Check): Check {
 }
 
 /** Whether it is an object of JSON, or looks like one: neither null nor an array. */
+/** A level that another party vouches for. */
+export const aLevel: Check = (value) => (value === 1 || value === 2 ? null : "it has to be 1 or 2");
+
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,24 +1,7 @@
-import type { ExtensionMembers } from "./extensions.ts";
+import { entry, type CatalogueEntry } from "./entry.ts";
+import { loginProblems } from "./login-problems.ts";
 
-/** One kind of problem that a caller can receive. */
-export interface CatalogueEntry {
-  /** The HTTP status it is answered with. */
-  readonly status: number;
-  /** The same for every occurrence (RFC 9457 §3.1.3). */
-  readonly title: string;
-  /** What the caller reads where the thrower has nothing more exact to say. */
-  readonly detail: string;
-  /** Why it happens, for the problem's page. */
-  readonly why: string;
-  /** What to do about it, for the problem's page. */
-  readonly cure: string;
-  /** Extension members of the problem (RFC 9457 §3.2). No problem of the catalogue has any. */
-  readonly extensions?: ExtensionMembers;
-}
-
-function entry(status: number, title: string, detail: string, why: string, cure: string): CatalogueEntry {
-  return { status, title, detail, why, cure };
-}
+export type { CatalogueEntry } from "./entry.ts";
 
 /** Every problem there is. A code never changes its meaning. */
 export const catalogue = {
@@ -99,6 +82,7 @@ export const catalogue = {
     "The access or refresh token of this service is malformed, expired, used up or no longer valid. Clients of SimpleJWT know this code.",
     "Refresh the access token, or log in again.",
   ),
+  ...loginProblems,
   authentication_failed: entry(
     403,
     "Authentication failed",

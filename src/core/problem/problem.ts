@@ -2,7 +2,7 @@ import { aFieldList } from "../checking/header-fields.ts";
 import { isObject, isText, optional, sortOf, unknownMembers, type Check } from "../checking/members.ts";
 import { shownName, suggestion } from "../checking/nearest.ts";
 import { made } from "../copy.ts";
-import { catalogue, type CatalogueEntry } from "./catalogue.ts";
+import { catalogue, type CatalogueEntry, type ProblemCode } from "./catalogue.ts";
 import { codeOf, type AnyProblem, type ProblemDefinition } from "./definition.ts";
 import { readExtensions, type ExtensionMembers, type ExtensionsOf } from "./extensions.ts";
 
@@ -39,11 +39,14 @@ export interface ProblemOptions<E extends ExtensionMembers = ExtensionMembers> {
 }
 
 /** The options of one problem. They are required if one of its extension members is. */
-type OptionsOf<Which extends AnyProblem> = [Which] extends [string]
-  ? [options?: ProblemOptions<{}>]
+type OptionsOf<Which extends AnyProblem> = [Which] extends [ProblemCode]
+  ? [options?: ProblemOptions<ExtensionsInCatalogue<Which>>]
   : Exclude<Which, string> extends ProblemDefinition<infer E>
     ? Given<E>
     : never;
+type ExtensionsInCatalogue<Code extends ProblemCode> = (typeof catalogue)[Code] extends { readonly extensions: infer E }
+  ? E & ExtensionMembers
+  : {};
 type Given<E extends ExtensionMembers> = string extends keyof E
   ? [options?: ProblemOptions]
   : {} extends ExtensionsOf<E>

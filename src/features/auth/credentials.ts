@@ -3,7 +3,7 @@ import { formType } from "../../http/formats/form.ts";
 import { requireDraft } from "../../http/mount/writes/drafting.ts";
 import { text } from "../../resource/kinds/fields.ts";
 import { defineResource } from "../../resource/resource.ts";
-import type { Account } from "./accounts/stored-accounts.ts";
+import type { ProvedPassword } from "./accounts/passwords/passwords.ts";
 import type { People } from "./login.ts";
 
 /** What logins read: programs send JSON, pages and old clients a form. */
@@ -21,8 +21,8 @@ export const loginFields = {
 /** The body of a login. */
 export const credentials = defineResource({ name: "credentials", plural: "credentials", fields: loginFields });
 
-/** The account whose name and password are in the body. */
-export function logInWith(people: People, context: Context): Promise<Account> {
+/** The first proof of a login whose name and password are in the body. */
+export function logInWith(people: People, context: Context): Promise<ProvedPassword> {
   const { username, password } = requireDraft(credentials, context, { id: null, current: null }).values;
   return people.requireLogin(context, username, password);
 }

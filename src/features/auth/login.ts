@@ -1,11 +1,14 @@
 import type { LoginThrottle } from "../../access/throttle/throttle.ts";
-import type { Identity, Role } from "../../core/identity.ts";
+import type { Reply } from "../../core/call/call.ts";
+import type { Identity, Proof, Role } from "../../core/identity.ts";
 import type { Feature } from "../../feature/feature.ts";
 import type { Context } from "../../http/exchange.ts";
 import type { Change, Collection } from "../../store/store.ts";
-import type { Passwords } from "./accounts/passwords/passwords.ts";
+import type { Passwords, ProvedPassword } from "./accounts/passwords/passwords.ts";
 import type { Account, Accounts } from "./accounts/stored-accounts.ts";
 import type { Bindings } from "./bindings.ts";
+import type { Admission } from "./gate/admission.ts";
+import type { Beginning, BeginningOptions, FactorKind, LoginAttempt, Notify } from "./gate/contract.ts";
 import type { ListedLogin, LoginPage } from "./logins.ts";
 import type { Revocations } from "./tokens/revocation.ts";
 import type { ShownUser, UsersMount } from "./users.ts";
@@ -34,12 +37,37 @@ export interface People {
   requireUser(id: number): Promise<ShownUser>;
   /** The account whose id stands in the path. Ends the request (404) where there is none. */
   requireAccount(context: Context): Promise<Account>;
-  /** The account with this name and password, which remembers the login. Ends the request: 401 for every reason why there is none, 429, 503. */
-  requireLogin(context: Context, username: string, password: string): Promise<Account>;
-  /** Ends the request (400) unless the caller logged in within ten minutes, or `proof` is their password: a credential must not make others that outlive it. */
-  requireFreshLogin(context: Context, proof: string | undefined): Promise<void>;
-  /** Writes down when an account has logged in (`last_login_at`), by other means than its password. `start` of a login does it. */
-  noteLogin(context: Context, account: Account): Promise<void>;
+  /**
+   * The first proof of a login: the account with this name and password. Writes nothing but a failure. Ends the request: 401 for every
+   * reason why there is none, 429, 503. Hand the result on: `beginLogin(context, { ...proved, begin, options })`.
+   */
+  requireLogin(context: Context, username: string, password: string): Promise<ProvedPassword>;
+  /**
+   * Starts a login if its proofs are enough for its account, and returns the response of `begin`. Otherwise ends the request with 401
+   * `factor_required`. Nothing is written before the proofs are enough. With `vouch`, the only maker of an `Admission`.
+   *
+   * @example
+   * ```ts part
+   * return people.beginLogin(context, { account, proofs: [{ method: "hwk", at: context.call.now }], begin: sessions.begin, options: {} });
+   * ```
+   */
+  beginLogin<O extends BeginningOptions>(context: Context, attempt: LoginAttempt<O>): Promise<Reply>;
+  /**
+   * Makes an `Admission` for a token or a key from the caller's own login, which must be fresh, and confirmed with a second factor if the
+   * account needs one. `password` is the caller's own; it replaces a fresh login of an account without a factor. Ends the request
+   * otherwise (400, 401 `confirmation_required`, 403).
+   */
+  vouch(context: Context, account: Account, password?: string): Promise<Admission>;
+  /** Registers a kind of login. Called in `setUp`. Throws `DeclarationError` if its name is taken. */
+  begins<O extends BeginningOptions>(beginning: Beginning<O>): Beginning<O>;
+  /** Registers a kind of second factor. Called in `setUp`. Throws `DeclarationError` if its name is taken. */
+  factorKind(kind: FactorKind): void;
+  /** Registers a sender of notices. Called in `setUp`. */
+  notices(notify: Notify): void;
+  /** Ends the request unless the caller's login is fresh, as `vouch` does. */
+  requireFreshLogin(context: Context, password: string | undefined): Promise<void>;
+  /** True if these proofs are enough for the account. */
+  isEnough(account: Account, proofs: readonly Proof[]): boolean;
   /**
    * The end of a credential that is made through a login that others vouch for, in milliseconds since the epoch; null where it needs
    * none. Ends the request (403) where nothing may be made through such a login.

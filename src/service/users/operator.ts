@@ -190,10 +190,12 @@ function operatorScheme(password: Secret, vouched: ReadonlyMap<string, Account>)
     scheme: SCHEME,
     scopes: null,
     expiresAt: null,
+    needs: 1,
   } as const;
   return {
     name: SCHEME,
     carriers: [{ in: "header", name: HEADER }],
+    proves: ["operator"],
     authenticate(credential, { now: authTime }) {
       const [known = "", user = null] = credential.split(":");
       if (!password.equals(known)) return rejected("forged");

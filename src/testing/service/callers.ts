@@ -46,6 +46,7 @@ export function makeCallers(people: () => People | null, now: () => number): Cal
     scheme: {
       name: SCHEME,
       carriers: [{ in: "header", name: HEADER }],
+      proves: ["operator"],
       authenticate: (credential) => known.get(credential)?.() ?? rejected("unknown"),
     },
     login(who, credential) {
@@ -71,7 +72,7 @@ const sketchChecks: ChecksOf<UserSketch> = {
   active: optional(aBoolean),
 };
 
-const unknownIdentity = { role: "user", scheme: SCHEME, scopes: null, expiresAt: null } as const;
+const unknownIdentity = { role: "user", scheme: SCHEME, scopes: null, expiresAt: null, needs: 1 } as const;
 
 /** Makes a user; `count` is how many there were before. */
 export async function makeUser(

@@ -1,4 +1,5 @@
 import { availableParallelism } from "node:os";
+import { aCookieName } from "../../../access/scheme/checking.ts";
 import { anything, objectOf, oneOf, optional, text, wholeFrom } from "../../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
 import type { PasswordCost } from "../../../core/crypto/password-hash.ts";
@@ -7,6 +8,10 @@ import { gauge, type MetricFamily } from "../../../core/measurement.ts";
 import { defineFeature, type Host } from "../../../feature/feature.ts";
 import type { Fields } from "../../../resource/resource.ts";
 import { bindingsCollection, storeBindings } from "../bindings.ts";
+import { assembleGate, gateCollections } from "../gate/assembling.ts";
+import type { Notify, SecondFactorRule } from "../gate/contract.ts";
+import { pendingLoginsCollection } from "../gate/pending.ts";
+import { neededLevel } from "../gate/policy.ts";
 import { aTokenPrefix } from "../keys/prefix.ts";
 import type { AccountsFeature, LoginSource, People } from "../login.ts";
 import { DAY_SECONDS, PRUNE_SECONDS, secondsFrom } from "../options.ts";
@@ -20,11 +25,11 @@ import type { AccountsParts, UsersParts } from "./parts.ts";
 import { aRangeURL, breachedPasswords } from "./passwords/breached-passwords.ts";
 import { hashesAtOnce } from "./passwords/hash-threads.ts";
 import { oneTimePasswordEndpoint } from "./passwords/one-time-password.ts";
-import { makePasswords } from "./passwords/passwords.ts";
-import { outsideEnd, requireFreshLogin } from "./passwords/proof.ts";
-import { noteLogin, requireAccount, requireLogin, requireUser } from "./people.ts";
+import { makePasswords, type Passwords } from "./passwords/passwords.ts";
+import { outsideEnd, requireFreshLogin, vouch } from "./passwords/proof.ts";
+import { challengeOf, requireAccount, requireLogin, requireUser } from "./people.ts";
 import { requireDeclaredRoles } from "./roles.ts";
-import { accountsCollection, storeAccounts } from "./stored-accounts.ts";
+import { accountsCollection, storeAccounts, type Accounts } from "./stored-accounts.ts";
 import { mountUsers } from "./users.ts";
 
 /** Options of `accounts()`: who may sign up, the fields of users, and what passwords cost. */
@@ -39,6 +44,13 @@ export interface AccountsOptions<F extends Fields = Fields> extends OwnUserField
   readonly passwordCost?: PasswordCost;
   /** Where new passwords are looked up among those of breaches, by the first five characters of a digest; nowhere where it is left out. */
   readonly breachedPasswordsURL?: string;
+  /**
+   * Which accounts must have a second factor: `optional`, `admins` or `everyone`. Default: `optional`. At the next start, live logins
+   * of these accounts that are level 1 end.
+   */
+  readonly secondFactor?: SecondFactorRule;
+  /** Name of the cookie of a login that waits for a second factor. Default: `login`. Over TLS it begins with `__Host-`. */
+  readonly loginCookie?: string;
   /** How long API tokens and keys live that are made through a login that others vouch for; 30 days where it is left out. 0: none are made. */
   readonly outsideCredentialsSeconds?: number;
 }
@@ -58,6 +70,8 @@ const checks: ChecksOf<AccountsOptions> = {
   passwordCost: optional(objectOf(costMembers, "it has to be { memoryKiB, passes, lanes }")),
   breachedPasswordsURL: optional(aRangeURL),
   outsideCredentialsSeconds: secondsFrom(0),
+  secondFactor: optional(oneOf("optional", "admins", "everyone")),
+  loginCookie: optional(aCookieName),
 };
 
 /**
@@ -83,33 +97,49 @@ export function accounts<const F extends Fields = Fields>(options: AccountsOptio
 
 function setUp(host: Host, options: AccountsOptions): ReturnType<AccountsFeature["setUp"]> {
   requireOptions(options, checks, { more: ownUserFieldsMistakes(ownUserFields(options)) });
-  const { store, throttle, observe, tracer } = host;
-  const { issuer = host.name, tokenPrefix = "key", breachedPasswordsURL: url, passwordCost: cost } = options;
+  const { store, throttle, observe } = host;
+  const { issuer = host.name, tokenPrefix = "key", breachedPasswordsURL: url } = options;
   const endings = makeEndings();
   const sources: LoginSource[] = [];
   const told = { revocationSeconds: 0, outside: false };
+  const notifiers: Notify[] = [];
+  const notify: Notify = (notice, account, now) => notifiers.flatMap((each) => each(notice, account, now));
+  const rule = options.secondFactor ?? "optional";
   const { identity: identityFields = [], roles = usualRoles } = options;
-  const found = storeAccounts(store, { names: identityFields, collection: () => users.collection });
+  const found = storeAccounts(store, { names: identityFields, collection: () => parts.users.collection });
+  const bindings = storeBindings({ store, accounts: found, observe });
+  const passwords = passwordsOf(host, found, options, rule);
+  const revocations = makeRevocations({
+    store,
+    accessSeconds: () => told.revocationSeconds,
+    ...endings.ends,
+  });
+  endings.add("password", pendingLoginsCollection);
+  const assembled = assembleGate({
+    host,
+    accounts: found,
+    bindings,
+    passwords,
+    revocations,
+    notify,
+    rule,
+    cookie: options.loginCookie ?? "login",
+    requireAccount: (context) => requireAccount(parts, context),
+    requireFreshLogin: (context, password) => requireFreshLogin(parts, context, password),
+    challenge: (call) => challengeOf(call, host.service().schemes),
+  });
   const usersParts: UsersParts = {
     store,
     observe,
     throttle,
     accounts: found,
-    bindings: storeBindings({ store, accounts: found, observe }),
-    passwords: makePasswords({
-      store,
-      accounts: found,
-      throttle,
-      cores: hashesAtOnce(availableParallelism(), process.env["UV_THREADPOOL_SIZE"]),
-      tracer,
-      ...(cost === undefined ? {} : { cost }),
-    }),
+    bindings,
+    passwords,
+    gate: assembled.gate,
+    rule,
+    notify,
     isBreached: url === undefined ? null : breachedPasswords({ url, observe }),
-    revocations: makeRevocations({
-      store,
-      accessSeconds: () => told.revocationSeconds,
-      ...endings.ends,
-    }),
+    revocations,
     registration: options.registration ?? "closed",
     serviceNames: [host.name, issuer, ...host.ownOrigins.map((origin) => new URL(origin).hostname)],
     outsideCredentialsSeconds: options.outsideCredentialsSeconds ?? 30 * DAY_SECONDS,
@@ -118,9 +148,66 @@ function setUp(host: Host, options: AccountsOptions): ReturnType<AccountsFeature
     takesOutsideLogins: () => told.outside,
   };
   const parts: AccountsParts = { ...usersParts, users: mountUsers(usersParts, ownUserFields(options)) };
-  const { bindings, passwords, revocations, users } = parts;
-  const offer: People = {
-    accounts: found,
+  const offer = offerOf(host, parts, { sources, told, notifiers, endings, identityFields, issuer, tokenPrefix });
+  return {
+    offer,
+    mounts: [parts.users],
+    endpoints: [
+      ...accountEndpoints(parts),
+      ...loginListEndpoints(parts),
+      oneTimePasswordEndpoint(parts),
+      ...assembled.endpoints(),
+    ],
+    standing: assembled.gate.standing,
+    identity: identityFields,
+    roles,
+    collections: [accountsCollection, bindingsCollection, revocationsCollection, ...gateCollections],
+    mistakes: endings.mistakes,
+    upkeep: [
+      { everySeconds: PRUNE_SECONDS, due: (now) => revocations.prune(now) },
+      { everySeconds: PRUNE_SECONDS, due: assembled.upkeep },
+    ],
+    tags: { factors: "Second factors and passkeys." },
+    measure: () => measure(parts),
+    start: () => requireDeclaredRoles(store, roles).then(() => revocations.open()),
+    stop: () => revocations.close(),
+  };
+}
+
+function passwordsOf(
+  { store, throttle, tracer }: Host,
+  accounts: Accounts,
+  { passwordCost: cost }: AccountsOptions,
+  rule: SecondFactorRule,
+): Passwords {
+  return makePasswords({
+    store,
+    accounts,
+    throttle,
+    cores: hashesAtOnce(availableParallelism(), process.env["UV_THREADPOOL_SIZE"]),
+    tracer,
+    needsMore: (account) => neededLevel(account, rule) === 2,
+    ...(cost === undefined ? {} : { cost }),
+  });
+}
+
+/** What the accounts of one service collect while its features are set up. */
+interface Collected {
+  readonly sources: LoginSource[];
+  readonly told: { revocationSeconds: number; outside: boolean };
+  readonly notifiers: Notify[];
+  readonly endings: ReturnType<typeof makeEndings>;
+  readonly identityFields: readonly string[];
+  readonly issuer: string;
+  readonly tokenPrefix: string;
+}
+
+/** What `accounts()` offers to every way of logging in. */
+function offerOf(host: Host, parts: AccountsParts, collected: Collected): People {
+  const { accounts, bindings, passwords, throttle, revocations, users, roles, gate } = parts;
+  const { sources, told, notifiers, endings, identityFields, issuer, tokenPrefix } = collected;
+  return {
+    accounts,
     bindings,
     passwords,
     throttle,
@@ -134,8 +221,13 @@ function setUp(host: Host, options: AccountsOptions): ReturnType<AccountsFeature
     requireAccount: (context) => requireAccount(parts, context),
     requireLogin: (context, username, password) =>
       requireLogin(parts, context, { username, password }, host.service().schemes),
-    requireFreshLogin: (context, proof) => requireFreshLogin(parts, context, proof),
-    noteLogin: (context, account) => noteLogin(parts, context, account),
+    beginLogin: gate.beginLogin,
+    begins: gate.begins,
+    factorKind: gate.factorKind,
+    isEnough: gate.isEnough,
+    vouch: (context, account, password) => vouch(parts, context, account, password),
+    notices: (notifier) => void notifiers.push(notifier),
+    requireFreshLogin: (context, password) => requireFreshLogin(parts, context, password),
     outsideEnd: (context) => outsideEnd(parts, context),
     insertUser: (user, at) => insertUser(users, user, at),
     endsWith: endings.add,
@@ -146,19 +238,6 @@ function setUp(host: Host, options: AccountsOptions): ReturnType<AccountsFeature
     takeOutsideLogins() {
       told.outside = true;
     },
-  };
-  return {
-    offer,
-    mounts: [users],
-    endpoints: [...accountEndpoints(parts), ...loginListEndpoints(parts), oneTimePasswordEndpoint(parts)],
-    identity: identityFields,
-    roles,
-    collections: [accountsCollection, bindingsCollection, revocationsCollection],
-    mistakes: endings.mistakes,
-    upkeep: [{ everySeconds: PRUNE_SECONDS, due: (now) => revocations.prune(now) }],
-    measure: () => measure(parts),
-    start: () => requireDeclaredRoles(store, roles).then(() => revocations.open()),
-    stop: () => revocations.close(),
   };
 }
 

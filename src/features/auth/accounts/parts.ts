@@ -3,6 +3,8 @@ import type { Role } from "../../../core/identity.ts";
 import type { Observer } from "../../../core/observation.ts";
 import type { Store } from "../../../store/store.ts";
 import type { Bindings } from "../bindings.ts";
+import type { Notify, SecondFactorRule } from "../gate/contract.ts";
+import type { Gate } from "../gate/gate.ts";
 import type { LoginSource } from "../login.ts";
 import type { Revocations } from "../tokens/revocation.ts";
 import type { UsersMount } from "../users.ts";
@@ -21,6 +23,11 @@ export interface AccountsParts {
   /** Null: nobody is asked. */
   readonly isBreached: IsBreached | null;
   readonly revocations: Revocations;
+  readonly gate: Gate;
+  /** Which accounts must have a second factor. */
+  readonly rule: SecondFactorRule;
+  /** The changes that send a notice to the user. */
+  readonly notify: Notify;
   /** What a user may be. */
   readonly roles: readonly Role[];
   readonly registration: "closed" | "open";

@@ -2,11 +2,10 @@ import { isAmbient, type Scheme } from "../../../access/scheme/scheme.ts";
 import type { Call } from "../../../core/call/call.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import type { Context } from "../../../http/exchange.ts";
-import { StoreUnavailable } from "../../../store/store.ts";
-import { equals, timeText } from "../conditions.ts";
 import type { ShownUser } from "../users.ts";
 import type { AccountsParts } from "./parts.ts";
-import { accountsCollection, type Account } from "./stored-accounts.ts";
+import type { ProvedPassword } from "./passwords/passwords.ts";
+import type { Account } from "./stored-accounts.ts";
 
 /** The account of the path. */
 export async function requireAccount({ accounts }: AccountsParts, context: Context): Promise<Account> {
@@ -22,35 +21,23 @@ export async function requireUser({ store, users }: AccountsParts, id: number): 
   return users.show(row.record);
 }
 
-/** The account with this name and password. One answer for every reason why there is none. */
+/** The first proof of a login: an account and its password. One answer for every reason why there is none. */
 export async function requireLogin(
   { passwords }: AccountsParts,
   { call }: Context,
   credentials: { readonly username: string; readonly password: string },
   schemes: readonly Scheme[],
-): Promise<Account> {
-  const account = await passwords.login(call, credentials.username, credentials.password);
-  if (account !== null) return account;
+): Promise<ProvedPassword> {
+  const proved = await passwords.login(call, credentials.username, credentials.password);
+  if (proved !== null) return proved;
   throw problem("invalid_credentials", { headers: [["WWW-Authenticate", challengeOf(call, schemes)]] });
-}
-
-/** Without a password that was checked, which writes the same (`passwords.ts`). */
-export async function noteLogin({ store }: AccountsParts, { now }: Context, { id }: Account): Promise<void> {
-  const where = equals("id", id);
-  const values = { last_login_at: timeText(now) };
-  try {
-    await store.write({ changes: [{ kind: "updateAll", collection: accountsCollection, where, values }] });
-  } catch (error) {
-    // Nobody is kept out by a disk that is full; the store has told the log.
-    if (!(error instanceof StoreUnavailable)) throw error;
-  }
 }
 
 /** RFC 9110 §15.5.2 asks for one with every 401, and a session has none that is registered. */
 const sessionChallenge = ({ realm }: Call): string => `Session realm="${realm}"`;
 
 /** Of a scheme that browsers do not answer by themselves: they would lay their own window over the form. */
-function challengeOf(call: Call, schemes: readonly Scheme[]): string {
+export function challengeOf(call: Call, schemes: readonly Scheme[]): string {
   for (const scheme of schemes.toSorted((one, other) => (one.name < other.name ? -1 : 1))) {
     if (!scheme.carriers.some((carrier) => carrier.in === "authorization" && !isAmbient(scheme, carrier))) continue;
     const challenge = scheme.challenge?.(call, null) ?? null;

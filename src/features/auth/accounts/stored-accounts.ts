@@ -28,6 +28,8 @@ export interface Account {
   readonly createdAt: string;
   /** RFC 3339; null: never yet. */
   readonly lastLoginAt: string | null;
+  /** The number of active second factors. Missing means none. */
+  readonly factors?: number;
   /** The user's own fields that stand in the identity; left out where none do. */
   readonly fields?: IdentityFields;
 }
@@ -52,6 +54,8 @@ export const accountsCollection: Collection = {
     { name: "username_origin", type: "text", nullable: true },
     { name: "password_until", type: "date-time", nullable: true },
     { name: "password_once", type: "text", nullable: true },
+    /** The number of active second factors, written together with the factor: each request compares it with its login. */
+    { name: "factors", type: "integer", default: 0 },
   ],
   // Whether there is another administrator is asked within writes, and there are few of them among all.
   indexes: [["role", "active"]],
@@ -145,6 +149,7 @@ export function accountOf({ record }: Row): Account {
     generation: record["generation"] as number,
     keptFamily: record["kept_family"] as string | null,
     roleChanges: record["role_changes"] as number,
+    factors: (record["factors"] ?? 0) as number,
     createdAt: record["created_at"] as string,
     lastLoginAt: record["last_login_at"] as string | null,
   };
@@ -163,6 +168,7 @@ export function identityOf(
     scheme,
     scopes: null,
     expiresAt: null,
+    needs: (account.factors ?? 0) > 0 ? 2 : 1,
     ...(account.fields === undefined ? {} : { fields: account.fields }),
     ...more,
   };

@@ -12,6 +12,8 @@ import { defineResource } from "../../../resource/resource.ts";
 import { ownOrAny, ownOrAnyUnlimited } from "../access.ts";
 import { credentials, logInWith, loginTypes, MAX_LOGIN_BODY_BYTES } from "../credentials.ts";
 import { proofField, withoutKey } from "../fresh-login.ts";
+import type { Admission } from "../gate/admission.ts";
+import type { Beginning } from "../gate/contract.ts";
 import type { People } from "../login.ts";
 import type { APITokens } from "./tokens.ts";
 
@@ -19,6 +21,8 @@ import type { APITokens } from "./tokens.ts";
 export interface APITokensParts {
   readonly people: People;
   readonly tokens: APITokens;
+  /** The kind of login that begins here. */
+  readonly begin: Beginning<{}>;
 }
 
 /** The one API token of a user. */
@@ -103,11 +107,10 @@ const documentation = {
 
 async function issue(parts: APITokensParts, context: Context): Promise<Reply> {
   const account = await parts.people.requireAccount(context);
-  if (!account.active) throw problem("conflict", { detail: "The account is not active." });
   const { transient } = requireDraft(fresh, context, { id: null, current: null });
   const expiresAt = parts.people.outsideEnd(context);
-  await parts.people.requireFreshLogin(context, transient.current_password);
-  const { token, created } = await parts.tokens.issue(account.id, context.call.now, expiresAt);
+  const admission = await parts.people.vouch(context, account, transient.current_password);
+  const { token, created } = await parts.tokens.issue(admission, context.call.now, expiresAt);
   await requireStillKnown(context);
   return {
     ...reply(token),
@@ -135,10 +138,19 @@ async function revoke(parts: APITokensParts, context: Context): Promise<Reply> {
 /** Any page can make a browser send a form, without asking first: its visitors would guess passwords for it, each from an address of their own. */
 async function exchangePassword(parts: APITokensParts, context: Context): Promise<Reply> {
   if (context.body?.mediaType === formType) context.requireSameSite();
-  const account = await logInWith(parts.people, context);
-  const { token } = await parts.tokens.issue(account.id, context.call.now);
+  const proved = await logInWith(parts.people, context);
+  return parts.people.beginLogin(context, { ...proved, begin: parts.begin, options: {} });
+}
+
+/** Gives the API token. */
+export async function startAPIToken(
+  { people, tokens }: Omit<APITokensParts, "begin">,
+  { call }: Context,
+  admission: Admission,
+): Promise<Reply> {
+  const { token } = await tokens.issue(admission, call.now);
   // A password that was changed while it was made ends with it what it could have made.
-  const { generation } = (await parts.people.accounts.find(account.id)) ?? {};
-  if (generation !== account.generation) throw problem("invalid_credentials");
+  const account = await people.accounts.find(admission.userId);
+  if (account?.generation !== admission.generation) throw problem("invalid_credentials");
   return reply(token);
 }

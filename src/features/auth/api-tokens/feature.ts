@@ -2,7 +2,7 @@ import { requireOptions } from "../../../core/checking/options.ts";
 import { defineFeature, type Feature } from "../../../feature/feature.ts";
 import type { AccountsFeature, LoginOptions } from "../login.ts";
 import { loginChecks } from "../options.ts";
-import { apiTokenEndpoints } from "./endpoints.ts";
+import { apiTokenEndpoints, startAPIToken } from "./endpoints.ts";
 import { token } from "./scheme.ts";
 import { apiTokensCollection, storeAPITokens, type APITokens } from "./tokens.ts";
 
@@ -29,11 +29,16 @@ export function apiTokens(people: AccountsFeature, options: LoginOptions = {}): 
       const offered = host.use(people);
       const { accounts, tokenPrefix: prefix } = offered;
       const parts = { people: offered, tokens: storeAPITokens({ store, secret, observe, prefix }) };
+      const begin = offered.begins<{}>({
+        name: "api-token",
+        keptBy: () => "text",
+        start: (context, admission) => startAPIToken(parts, context, admission),
+      });
       parts.people.endsWith("account", apiTokensCollection);
       return {
         offer: parts.tokens,
         schemes: enabled ? [token({ tokens: parts.tokens, accounts, prefix })] : [],
-        endpoints: enabled ? apiTokenEndpoints(parts) : [],
+        endpoints: enabled ? apiTokenEndpoints({ ...parts, begin }) : [],
         collections: [apiTokensCollection],
       };
     },

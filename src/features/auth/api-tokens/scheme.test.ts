@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { test } from "node:test";
 import fc from "fast-check";
+import { admitted } from "../../../../tests/harness/admitted.ts";
 import type { Verdict } from "../../../access/scheme/scheme.ts";
 import { formatOpaqueToken, parseOpaqueToken } from "../../../core/crypto/opaque-token.ts";
 import { Secret } from "../../../core/crypto/secret.ts";
@@ -67,27 +68,27 @@ async function settle(store: Store): Promise<void> {
 
 test("a token stands for its account, and the store answers at once", async () => {
   const { tokens, present } = await server();
-  const { token: text, created } = await tokens.issue(7, now);
+  const { token: text, created } = await tokens.issue(admitted(7), now);
 
   assert.equal(created, true);
   assert.deepEqual(present(text), {
     kind: "accepted",
-    identity: { id: 7, username: "ada", role: "user", scheme: "token", scopes: null, expiresAt: null },
+    identity: { id: 7, username: "ada", role: "user", scheme: "token", scopes: null, expiresAt: null, needs: 1 },
   });
 });
 
 test("asking again gives the same token, after a restart too", async () => {
   const { store, tokens } = await server();
-  const { token: text } = await tokens.issue(7, now);
+  const { token: text } = await tokens.issue(admitted(7), now);
 
-  assert.deepEqual(await tokens.issue(7, now + 1000), { token: text, created: false });
-  assert.deepEqual(await serve(store).tokens.issue(7, now + 2000), { token: text, created: false });
+  assert.deepEqual(await tokens.issue(admitted(7), now + 1000), { token: text, created: false });
+  assert.deepEqual(await serve(store).tokens.issue(admitted(7), now + 2000), { token: text, created: false });
 });
 
 test("of many who ask at once one makes the token and all get it", async () => {
   const { tokens } = await server();
 
-  const issued = await Promise.all(Array.from({ length: 20 }, () => tokens.issue(7, now)));
+  const issued = await Promise.all(Array.from({ length: 20 }, () => tokens.issue(admitted(7), now)));
 
   assert.equal(new Set(issued.map((each) => each.token)).size, 1);
   assert.equal(issued.filter((each) => each.created).length, 1);
@@ -95,12 +96,12 @@ test("of many who ask at once one makes the token and all get it", async () => {
 
 test("a revoked token is told from a guess, and the next one is another", async () => {
   const { tokens, present } = await server();
-  const { token: first } = await tokens.issue(7, now);
+  const { token: first } = await tokens.issue(admitted(7), now);
 
   assert.deepEqual([await tokens.revoke(7), await tokens.revoke(7), await tokens.revoke(9)], [true, false, false]);
 
   assert.equal(reason(await present(first)), "revoked");
-  const { token: second, created } = await tokens.issue(7, now);
+  const { token: second, created } = await tokens.issue(admitted(7), now);
   assert.equal(created, true);
   assert.notEqual(second, first);
 });
@@ -108,7 +109,7 @@ test("a revoked token is told from a guess, and the next one is another", async 
 test("a token shows its prefix and its use, nothing that proves it", async () => {
   const { store, tokens, present } = await server();
   assert.equal(await tokens.find(7), null);
-  const { token: text } = await tokens.issue(7, now);
+  const { token: text } = await tokens.issue(admitted(7), now);
 
   await present(text, 5000);
   await settle(store);
@@ -120,7 +121,7 @@ test("a token shows its prefix and its use, nothing that proves it", async () =>
 
 test("the last use is written once a minute at most", async () => {
   const { store, tokens, present } = await server();
-  const { token: text } = await tokens.issue(7, now);
+  const { token: text } = await tokens.issue(admitted(7), now);
 
   for (const [ms, expected] of [
     [0, 0],
@@ -135,8 +136,8 @@ test("the last use is written once a minute at most", async () => {
 
 test("a wrong secret is forged, an unknown lookup id unknown, a wrong checksum malformed", async () => {
   const { tokens, present } = await server();
-  const { token: text } = await tokens.issue(7, now);
-  const { token: bobs } = await tokens.issue(8, now);
+  const { token: text } = await tokens.issue(admitted(7), now);
+  const { token: bobs } = await tokens.issue(admitted(8), now);
   const [ada, bob] = [parseOpaqueToken(text)!, parseOpaqueToken(bobs)!];
 
   assert.equal(reason(await present(formatOpaqueToken({ lookup: ada.lookup, secret: bob.secret }))), "forged");
@@ -156,21 +157,24 @@ test("no text is a fault", async () => {
 
 test("where the secret of a token is gone the token is revoked, and whoever asks gets another", async () => {
   const { store, tokens } = await server();
-  const { token: text } = await tokens.issue(7, now);
+  const { token: text } = await tokens.issue(admitted(7), now);
 
   assert.equal(reason(await serve(store, "another secret of another server").present(text)), "revoked");
 });
 
 test("a token of an inactive account is refused, and of a deleted one revoked", async () => {
   const { tokens, present, write } = await server();
-  const { token: text } = await tokens.issue(7, now);
+  const { token: text } = await tokens.issue(admitted(7), now);
 
   await write({ kind: "update", collection: accountsCollection, key: 7, values: { active: false } });
   assert.equal(reason(await present(text)), "inactive");
 
   await write({ kind: "delete", collection: accountsCollection, key: 7 });
   assert.equal(reason(await present(text)), "revoked");
-  await assert.rejects(tokens.issue(7, now), (error) => error instanceof Problem && error.code === "not_found");
+  await assert.rejects(
+    tokens.issue(admitted(7), now),
+    (error) => error instanceof Problem && error.code === "not_found",
+  );
 });
 
 test("what is asked for in the moment of a deactivation does not outlive it", async () => {
@@ -178,7 +182,10 @@ test("what is asked for in the moment of a deactivation does not outlive it", as
 
   await write({ kind: "update", collection: accountsCollection, key: 7, values: { active: false } });
 
-  await assert.rejects(tokens.issue(7, now), (error) => error instanceof Problem && error.code === "conflict");
+  await assert.rejects(
+    tokens.issue(admitted(7), now),
+    (error) => error instanceof Problem && error.code === "conflict",
+  );
   assert.equal(await tokens.find(7), null);
 });
 
@@ -193,7 +200,7 @@ test("neither the token nor its secret stands in the database files", async (con
   context.after(() => rmSync(folder, { recursive: true, force: true }));
   const { store, tokens } = await server(path.join(folder, "test.db"));
 
-  const { token: text } = await tokens.issue(7, now);
+  const { token: text } = await tokens.issue(admitted(7), now);
 
   const bytes = readdirSync(folder).map((name) => readFileSync(path.join(folder, name), "latin1"));
   assert.equal(

@@ -29,6 +29,7 @@ export function token(options: TokenOptions): Scheme {
     // Lookup ids are drawn from 80 bits: what is no API token's may be a key's.
     shared: true,
     carriers: [{ in: "authorization", scheme: "token" }],
+    proves: "program",
     challenge: (call) => `Token realm="${call.realm}"`,
     authenticate(credential, { now }) {
       const parsed = parseOpaqueToken(credential, prefix);

@@ -13,6 +13,7 @@ import { problem } from "../../../core/problem/problem.ts";
 import type { Change, Collection, Row, WrittenValues } from "../../../store/store.ts";
 import { requireActive } from "../accounts/stored-accounts.ts";
 import { ofUser, timeText } from "../conditions.ts";
+import { Admission } from "../gate/admission.ts";
 import { markOf, secretHalfBytes, wasIssued } from "../keys/marks.ts";
 import { tokenChecks, type TokensOptions } from "../keys/prefix.ts";
 import { makeTouch } from "../touch.ts";
@@ -58,11 +59,11 @@ export type CheckedToken =
 /** The API tokens of a store. `now` in milliseconds. */
 export interface APITokens {
   /**
-   * The user's token: a new one (`created`), which ends at `expiresAt` (milliseconds since the epoch), or the same as the last time. Ends
+   * The user's token. Spends the admission. A new one (`created`), which ends at `expiresAt` (milliseconds since the epoch), or the same as the last time. Ends
    * the request (409) where that one lives longer.
    */
   issue(
-    userId: number,
+    admission: Admission,
     now: number,
     expiresAt?: number | null,
   ): Promise<{ readonly token: string; readonly created: boolean }>;
@@ -118,7 +119,8 @@ export function storeAPITokens(options: TokensOptions): APITokens {
   const findRow = (userId: number) => store.findBy(apiTokensCollection, "user_id", userId);
 
   return {
-    async issue(userId, now, expiresAt = null) {
+    async issue(admission, now, expiresAt = null) {
+      const { id: userId } = Admission.spend(admission);
       // Again where somebody else made or revoked it between the two steps; who comes third has met both.
       for (let attempt = 0; attempt < 3; attempt += 1) {
         const known = await findRow(userId);

@@ -55,7 +55,16 @@ test("the right password is accepted, and from then on without a hash and at onc
 
   assert.deepEqual(first, {
     kind: "accepted",
-    identity: { id: 1, username: "ada", role: "user", scheme: "basic", scopes: null, expiresAt: null, authTime: 0 },
+    identity: {
+      id: 1,
+      username: "ada",
+      role: "user",
+      scheme: "basic",
+      scopes: null,
+      expiresAt: null,
+      needs: 1,
+      authTime: 0,
+    },
   });
   assert.ok(!(second instanceof Promise), "no promise where the accounts answer at once");
   assert.deepEqual(second, first);

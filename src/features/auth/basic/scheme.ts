@@ -68,6 +68,7 @@ export function basic(options: BasicOptions): Scheme {
   return made({
     name,
     carriers: [{ in: "authorization", scheme: "Basic" }],
+    proves: ["pwd"],
     rejectedAs: "invalid_credentials",
     authenticate,
     challenge(call) {

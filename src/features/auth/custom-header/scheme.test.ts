@@ -28,7 +28,15 @@ function ask(presented: string, account: Account | null) {
 test("whoever knows the token acts as the one account, and hears so at once", () => {
   assert.deepEqual(ask("a-token-of-32-characters-or-more", ada), {
     kind: "accepted",
-    identity: { id: 7, username: "ada", role: "user", scheme: "custom-header", scopes: null, expiresAt: null },
+    identity: {
+      id: 7,
+      username: "ada",
+      role: "user",
+      scheme: "custom-header",
+      scopes: null,
+      expiresAt: null,
+      needs: 1,
+    },
   });
 });
 

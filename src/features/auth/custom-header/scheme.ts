@@ -26,6 +26,7 @@ export function customHeader(options: CustomHeaderOptions): Scheme {
   return made({
     name,
     carriers: [{ in: "header", name: header }],
+    proves: "program",
     missingDetail: detail,
     authenticate(presented) {
       if (!token.equals(presented)) return rejected("unknown", detail);

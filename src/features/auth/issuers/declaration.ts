@@ -20,6 +20,28 @@ export interface IssuerDeclaration extends IssuerTLSFiles {
   readonly usernameClaim?: string;
   /** The only `typ` that is taken. Left out: `JWT`, `at+jwt` or none. */
   readonly typ?: string;
+  /**
+   * The level that its tokens give: 2 if the issuer always checks a second factor, or the values of `acr` with which it says so. Default: 1.
+   */
+  readonly level?: VouchedLevel;
+}
+
+/** The level for which another party vouches: always, or with one of these values of the claim `acr`. */
+export type VouchedLevel = 1 | 2 | { readonly acr: readonly string[] };
+
+/** True if another party vouches for level 2 with this claim `acr`. */
+export function vouchesForLevel2(level: VouchedLevel | undefined, acr: unknown): boolean {
+  if (typeof level === "object") return typeof acr === "string" && level.acr.includes(acr);
+  return level === 2;
+}
+
+/** The mistake in a declared level. Returns null if there is none. */
+export function wrongLevel(level: unknown): string | null {
+  if (level === undefined || level === 1 || level === 2) return null;
+  const acr = isObject(level) && Object.keys(level).join() === "acr" ? level["acr"] : null;
+  return Array.isArray(acr) && acr.length > 0 && acr.every((each) => typeof each === "string" && each !== "")
+    ? null
+    : 'Write 1, 2 or { acr: ["…"] } with the values that mean a second factor.';
 }
 
 /** The same once it was checked. */
@@ -57,7 +79,7 @@ export const keyShapes = {
   RS512: { kty: "RSA", crv: undefined },
 } as const;
 
-const members = ["issuer", "audience", "jwksURL", "algorithms", "usernameClaim", "typ", "ca", "cert", "key"];
+const members = ["issuer", "audience", "jwksURL", "algorithms", "usernameClaim", "typ", "level", "ca", "cert", "key"];
 const known = Object.keys(keyShapes).join(", ");
 
 /** Checks the declared issuers; `ownIssuer` is the `iss` of our own tokens. Throws `IssuersError` with everything that is wrong. */
@@ -99,6 +121,7 @@ function problemsOf(entry: unknown, name: string, ownIssuer: string): readonly s
         ? null
         : wrongText(entry["usernameClaim"], "Write the name of a claim, such as preferred_username."),
     typ: wrongType(entry["typ"]),
+    level: wrongLevel(entry["level"]),
     ...wrongTLS(entry),
   };
   return [

@@ -148,6 +148,9 @@ test("a token stands for the account that its claim names", async () => {
       scheme: "bearer",
       scopes: null,
       expiresAt: now + 300_000,
+      needs: 1,
+      level: 1,
+      proofs: [{ method: "fed", at: 0 }],
       issuer,
     },
   });

@@ -2,11 +2,13 @@ import { accepted, rejected, type Rejection, type Verdict } from "../../../acces
 import { aFunction, anObject, anything, optional, text } from "../../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
 import { after, type Eventually } from "../../../core/eventually.ts";
+import type { Identity } from "../../../core/identity.ts";
 import type { Observer } from "../../../core/observation.ts";
 import { identityOf, isPossibleName } from "../accounts/stored-accounts.ts";
 import type { Bindings } from "../bindings.ts";
+import { provedBy } from "../gate/levels.ts";
 import { isTime, readUnverified, typeOf, verifySignature, type UnverifiedJWT } from "../tokens/jwt.ts";
-import { defineIssuers, type IssuerDeclaration, type TrustedIssuer } from "./declaration.ts";
+import { defineIssuers, vouchesForLevel2, type IssuerDeclaration, type TrustedIssuer } from "./declaration.ts";
 import type { FetchKeys } from "./fetch.ts";
 import { issuerKeys, type ChosenKey, type IssuerKeys, type KeySet } from "./keys.ts";
 import { fetchOver } from "./tls.ts";
@@ -47,6 +49,8 @@ interface Genuine {
   readonly subject: string;
   readonly username: string;
   /** Milliseconds since the epoch; `authTime` is null where the issuer does not tell when its user logged in. */
+  /** The issuer says that it has checked a second factor. */
+  readonly vouches: boolean;
   readonly startsAt: number;
   readonly expiresAt: number;
   readonly authTime: number | null;
@@ -99,7 +103,7 @@ export function externalIssuers(options: ExternalIssuersOptions): ExternalIssuer
   }
 
   function judge(token: string, genuine: Genuine, now: number): Eventually<Verdict> {
-    const { trusted, subject, username, startsAt, expiresAt, authTime } = genuine;
+    const { trusted, subject, username, startsAt, expiresAt, authTime, vouches } = genuine;
     const { issuer } = trusted;
     // It may have been verified before the clock was set back.
     if (now + leewayMs < startsAt) return refuse(trusted, "expired", "it is not valid yet.");
@@ -109,7 +113,7 @@ export function externalIssuers(options: ExternalIssuersOptions): ExternalIssuer
     }
     return after(bindings.resolve({ issuer, subject, username }, now), (account) =>
       account?.active === true
-        ? accepted(identityOf(account, "bearer", { expiresAt, issuer, ...(authTime === null ? {} : { authTime }) }))
+        ? accepted(identityOf(account, "bearer", { expiresAt, issuer, ...vouchedBy(authTime, vouches) }))
         : refuse(trusted, "inactive", "its user has no active account here."),
     );
   }
@@ -210,7 +214,14 @@ function readClaims(
   if (subject === null) return wrong("its claim sub names nobody.");
   const authTime = loginIn(claims, now);
   const startsAt = Math.max(iat ?? 0, nbf ?? 0) * 1000;
-  return { kind: "genuine", trusted, set, subject, username, startsAt, expiresAt: exp * 1000, authTime };
+  const vouches = vouchesForLevel2(trusted.level, claims["acr"]);
+  return { kind: "genuine", trusted, set, subject, username, startsAt, expiresAt: exp * 1000, authTime, vouches };
+}
+
+/** What an issuer's word proves. Without a time it is never fresh. */
+function vouchedBy(authTime: number | null, vouches: boolean): Pick<Identity, "proofs" | "level" | "authTime"> {
+  const { proofs, level } = provedBy([{ method: "fed", at: authTime ?? 0, ...(vouches ? { vouchesFor: 2 } : {}) }]);
+  return { proofs: proofs!, level: level!, ...(authTime === null ? {} : { authTime }) };
 }
 
 /** When its user logged in. A time that lies ahead, such as one in milliseconds, would make every login a fresh one. */

@@ -151,10 +151,9 @@ async function create(parts: KeysParts, context: Context): Promise<Reply> {
   if (asked.scopes !== null && !areScopes(asked.scopes)) throw invalid([scopesIssue]);
   if (expiresAt !== null && Date.parse(expiresAt) <= now) throw invalid([pastIssue]);
   if (latest !== null && Date.parse(expiresAt!) > latest) throw invalid([lateIssue(latest)]);
-  await parts.people.requireFreshLogin(context, draft.transient.current_password);
   const account = await parts.people.requireAccount(context);
-  if (!account.active) throw problem("conflict", { detail: "The account is not active." });
-  const { listed, key } = await parts.keys.create(account.id, { name, scopes: asked.scopes, expiresAt }, now);
+  const admission = await parts.people.vouch(context, account, draft.transient.current_password);
+  const { listed, key } = await parts.keys.create(admission, { name, scopes: asked.scopes, expiresAt }, now);
   await requireStillKnown(context);
   return {
     status: 201,

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { admitted } from "../../../../tests/harness/admitted.ts";
 import { opaqueTokenPattern, parseOpaqueToken } from "../../../core/crypto/opaque-token.ts";
 import { Secret } from "../../../core/crypto/secret.ts";
 import { sqliteStore } from "../../../store/sqlite/sqlite.ts";
@@ -22,7 +23,7 @@ async function server() {
   await store.write({ changes: [insert("ada"), insert("bob")] });
   const keysOf = (secret: string) => storeNamedKeys({ store, secret: new Secret(secret), observe: () => {} });
   const keys = keysOf("a secret of the server, long enough");
-  const { key, listed } = await keys.create(1, { name: "laptop", scopes: ["read"], expiresAt: null }, now);
+  const { key, listed } = await keys.create(admitted(1), { name: "laptop", scopes: ["read"], expiresAt: null }, now);
   return { store, keys, keysOf, key, listed, parsed: parseOpaqueToken(key)! };
 }
 
@@ -73,7 +74,7 @@ test("a key that is asked for in the moment of a deactivation does not outlive i
   const values = { active: false };
   await store.write({ changes: [{ kind: "update", collection: accountsCollection, key: 2, values }] });
 
-  await assert.rejects(keys.create(2, { name: "x", scopes: null, expiresAt: null }, now), {
+  await assert.rejects(keys.create(admitted(2), { name: "x", scopes: null, expiresAt: null }, now), {
     code: "conflict",
     detail: "The account is not active.",
   });
@@ -83,5 +84,7 @@ test("a key that is asked for in the moment of a deactivation does not outlive i
 test("a key for nobody is not made", async () => {
   const { keys } = await server();
 
-  await assert.rejects(keys.create(99, { name: "x", scopes: null, expiresAt: null }, now), { code: "not_found" });
+  await assert.rejects(keys.create(admitted(99), { name: "x", scopes: null, expiresAt: null }, now), {
+    code: "not_found",
+  });
 });

@@ -13,6 +13,7 @@ import { problem } from "../../../core/problem/problem.ts";
 import type { Collection, Row, Store, Value, Change, Outcome } from "../../../store/store.ts";
 import { NOT_ACTIVE, requireActive } from "../accounts/stored-accounts.ts";
 import { ofUser, timeText } from "../conditions.ts";
+import { Admission } from "../gate/admission.ts";
 import { makeTouch } from "../touch.ts";
 import { markOf, secretHalfBytes, wasIssued } from "./marks.ts";
 import { tokenChecks, type TokensOptions } from "./prefix.ts";
@@ -77,8 +78,12 @@ export interface KeyPage {
 
 /** The named keys of a store. `now` in milliseconds. */
 export interface NamedKeys {
-  /** A new key, shown this once. */
-  create(userId: number, asked: NewKey, now: number): Promise<{ readonly listed: ListedKey; readonly key: string }>;
+  /** A new key, shown this once. Spends the admission. */
+  create(
+    admission: Admission,
+    asked: NewKey,
+    now: number,
+  ): Promise<{ readonly listed: ListedKey; readonly key: string }>;
   /** The keys of a user, the oldest first; all of them where no page is asked for. */
   list(userId: number, page?: KeyPage): Promise<readonly ListedKey[]>;
   /** A key of the user by its id; null where the user has none of that id. */
@@ -106,7 +111,8 @@ export function storeNamedKeys(options: TokensOptions): NamedKeys {
   }
 
   return {
-    async create(userId, { name, scopes, expiresAt }, now) {
+    async create(admission, { name, scopes, expiresAt }, now) {
+      const { id: userId } = Admission.spend(admission);
       const lookup = makeLookup();
       const drawn = secretPart(randomBytes(secretHalfBytes), secretHalfBytes);
       const token = { lookup, secret: markOf(lookup, markKeys[0]!) + drawn };

@@ -1,4 +1,4 @@
-import { aBoolean, optional, text } from "../../../core/checking/members.ts";
+import { aBoolean, aLevel, optional, text } from "../../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
 import { aSecret, type Secret } from "../../../core/crypto/secret.ts";
 import { defineFeature, type Feature } from "../../../feature/feature.ts";
@@ -12,6 +12,8 @@ export interface RemoteUserLoginOptions {
   readonly header?: string;
   /** What the proxy has to send in `X-Remote-User-Secret`; nothing where it is left out. */
   readonly secret?: Secret;
+  /** 2: the proxy has checked a second factor, which satisfies accounts that need one. Default: 1. */
+  readonly level?: 1 | 2;
   /** Users whom only the proxy knows are made, with the e-mail that it sends. */
   readonly create?: boolean;
 }
@@ -20,6 +22,7 @@ const checks: ChecksOf<RemoteUserLoginOptions> = {
   header: optional(text),
   secret: optional(aSecret),
   create: optional(aBoolean),
+  level: optional(aLevel),
 };
 
 /** The user that a trusted proxy has already identified. The service's `trustedProxies` say which those are. */

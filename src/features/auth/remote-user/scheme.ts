@@ -1,6 +1,6 @@
 import { accepted, rejected, type Scheme, type Verdict } from "../../../access/scheme/scheme.ts";
 import type { Call } from "../../../core/call/call.ts";
-import { aFunction, anObject, optional, text } from "../../../core/checking/members.ts";
+import { aFunction, aLevel, anObject, optional, text } from "../../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
 import { made } from "../../../core/copy.ts";
 import { aSecret, type Secret } from "../../../core/crypto/secret.ts";
@@ -9,6 +9,7 @@ import { problem } from "../../../core/problem/problem.ts";
 import type { Change } from "../../../store/store.ts";
 import { identityOf, type Account } from "../accounts/stored-accounts.ts";
 import type { Bindings } from "../bindings.ts";
+import { provedBy } from "../gate/levels.ts";
 
 /** Options of `remoteUser()`: the headers of the proxy, and its proof. */
 export interface RemoteUserOptions {
@@ -16,6 +17,8 @@ export interface RemoteUserOptions {
   /** What the proxy has to send in `X-Remote-User-Secret`. */
   readonly secret?: Secret;
   readonly bindings: Pick<Bindings, "resolve">;
+  /** 2: the proxy has checked a second factor. Default: 1. */
+  readonly level?: 1 | 2;
   /** The changes that make a user whom only the proxy knows so far (`MakeAccount`). Null: there is not enough to make one of. */
   readonly create?: (username: string, call: Call) => readonly Change[] | null;
 }
@@ -30,22 +33,25 @@ const checks: ChecksOf<RemoteUserOptions> = {
   secret: optional(aSecret),
   bindings: anObject,
   create: optional(aFunction),
+  level: optional(aLevel),
 };
 
 /** The user that a trusted proxy has already identified. */
 export function remoteUser(options: RemoteUserOptions): Scheme {
   requireOptions(options, checks, { of: "remoteUser" });
-  const { header = "X-Remote-User", secret, bindings, create } = options;
+  const { header = "X-Remote-User", secret, bindings, create, level = 1 } = options;
+  const vouches = level === 2 ? { vouchesFor: 2 as const } : {};
   function judge(account: Account | null, { now }: Call): Verdict {
     // Not "unknown": a name is no secret that somebody could guess, and the address that would be counted is often the proxy's.
     return account?.active === true
-      ? accepted(identityOf(account, name, { authTime: now }))
+      ? accepted(identityOf(account, name, provedBy([{ method: "proxy", at: now, ...vouches }])))
       : rejected("inactive", detail);
   }
 
   return made({
     name,
     carriers: [{ in: "proxy", name: header }],
+    proves: "each",
     authenticate(credential, call): Eventually<Verdict> {
       if (secret !== undefined && !knowsSecret(secret, call))
         return rejected("forged", "The proxy's secret is wrong or missing.");

@@ -1,6 +1,7 @@
 import { authenticated } from "../../../access/permission/permission.ts";
 import type { Reply } from "../../../core/call/call.ts";
 import { requireSameSite } from "../../../core/call/cross-site.ts";
+import type { Identity } from "../../../core/identity.ts";
 import { builtInEndpoint } from "../../../http/endpoint/built-in.ts";
 import { objectSchema, nullable, textSchema, timeSchema } from "../../../http/endpoint/documentation.ts";
 import type { Endpoint } from "../../../http/endpoint/endpoint.ts";
@@ -12,10 +13,14 @@ import { requireDraft } from "../../../http/mount/writes/drafting.ts";
 import { prefersRedirect } from "../../../http/pipeline.ts";
 import { text } from "../../../resource/kinds/fields.ts";
 import { defineResource } from "../../../resource/resource.ts";
-import type { Account } from "../accounts/stored-accounts.ts";
+import type { JSONValue } from "../../../store/store.ts";
+import type { ProvedPassword } from "../accounts/passwords/passwords.ts";
 import { refuseLoginCSRF, requireOneCookie } from "../cookies.ts";
 import { credentials, loginFields, MAX_LOGIN_BODY_BYTES, loginTypes, logInWith } from "../credentials.ts";
 import { userSchema } from "../documentation.ts";
+import type { Admission } from "../gate/admission.ts";
+import type { Beginning, Current } from "../gate/contract.ts";
+import { methodsOf } from "../gate/levels.ts";
 import type { People } from "../login.ts";
 import { clearedSessionCookie, sessionCookie, sessionCookieName } from "./cookie.ts";
 import type { Sessions } from "./sessions.ts";
@@ -29,7 +34,12 @@ export interface SessionParts {
   readonly cookie: string;
   /** Exact origins under which the service is itself known. */
   readonly ownOrigins: readonly string[];
+  /** The kind of login that begins here. */
+  readonly begin: Beginning<{}>;
 }
+
+/** What starting a session needs. */
+export type StartingParts = Omit<SessionParts, "begin">;
 
 /** Logging in with a session cookie. */
 export function sessionEndpoints(parts: SessionParts): readonly Endpoint[] {
@@ -118,6 +128,9 @@ const documentationOf = ({ roles }: People) =>
             role: { type: "string", enum: roles },
             scheme: textSchema,
             expires_at: nullable(timeSchema),
+            amr: { type: "array", items: textSchema, description: "What was proved (RFC 8176)." },
+            level: nullable({ type: "integer", enum: [1, 2] }),
+            auth_time: nullable(timeSchema),
           }),
         },
       },
@@ -165,26 +178,55 @@ function fromOwnPage({ ownOrigins }: SessionParts, { call }: Context): void {
 async function logIn(parts: SessionParts, context: Context): Promise<Reply> {
   return context.body?.mediaType === formType
     ? logInByForm(parts, context)
-    : startSession(parts, context, await logInWith(parts.people, context));
+    : begin(parts, context, await logInWith(parts.people, context));
 }
 
 async function logInByForm(parts: SessionParts, context: Context): Promise<Reply> {
   fromOwnPage(parts, context);
   const { username, password, next } = requireDraft(form, context, { id: null, current: null }).values;
-  const account = await parts.people.requireLogin(context, username, password);
-  const { body, ...reply } = await startSession(parts, context, account);
+  const proved = await parts.people.requireLogin(context, username, password);
+  const { body, ...reply } = await begin(parts, context, proved);
   if (!prefersRedirect(context)) return { ...reply, body: body! };
   return { ...reply, status: 303, headers: [...reply.headers!, ["Location", wayBack(context, next)]] };
 }
 
-/** Logs an account in, however it has shown who it is: the answer that gives the cookie. The session that the browser had ends. */
-export async function startSession(parts: SessionParts, context: Context, account: Account): Promise<Reply> {
+function begin({ people, begin: beginning }: SessionParts, context: Context, proved: ProvedPassword): Promise<Reply> {
+  return people.beginLogin(context, { ...proved, begin: beginning, options: {} });
+}
+
+/** Starts a session: the answer that gives the cookie. The session that the browser had ends. */
+export async function startSession(parts: StartingParts, context: Context, admission: Admission): Promise<Reply> {
   requireInTime(context);
   refuseLoginCSRF(context);
   const { call } = context;
   const before = call.cookie(sessionCookieName(call, parts.cookie)) ?? null;
-  const created = await parts.sessions.create(account, call, before);
-  const user = await parts.people.requireUser(account.id);
+  const created = await parts.sessions.create(admission, call, before);
+  return sessionReply(parts, context, admission, created);
+}
+
+/** The session that was confirmed is good for so long, for requests that are on their way. */
+const REPLACED_MS = 10_000;
+
+/** Gives a session its new proofs under a new id. */
+export async function renewSession(
+  parts: StartingParts,
+  context: Context,
+  admission: Admission,
+  { id }: Current,
+): Promise<Reply> {
+  const { call } = context;
+  const created = await parts.sessions.create(admission, call);
+  await parts.sessions.endSoon(id, call.now + REPLACED_MS);
+  return sessionReply(parts, context, admission, created);
+}
+
+async function sessionReply(
+  parts: StartingParts,
+  { call }: Context,
+  { userId }: Admission,
+  created: { readonly id: string; readonly expiresAt: number },
+): Promise<Reply> {
+  const user = await parts.people.requireUser(userId);
   return {
     status: 201,
     cache: "no-store",
@@ -194,7 +236,8 @@ export async function startSession(parts: SessionParts, context: Context, accoun
 }
 
 async function whoIs(parts: SessionParts, context: Context): Promise<Reply> {
-  const { id, role, scheme, expiresAt } = context.requireIdentity();
+  const identity = context.requireIdentity();
+  const { id, role, scheme, expiresAt } = identity;
   const [user, account] = await Promise.all([parts.people.requireUser(id), parts.people.accounts.find(id)]);
   const value = {
     user,
@@ -202,8 +245,18 @@ async function whoIs(parts: SessionParts, context: Context): Promise<Reply> {
     role,
     scheme,
     expires_at: expiresAt === null ? null : new Date(expiresAt).toISOString(),
+    ...shownProofs(identity),
   };
   return { status: 200, cache: "no-store", body: { kind: "data", value, element: "session" } };
+}
+
+/** What the caller has proved. Credentials of programs have proved nothing. */
+function shownProofs({ proofs = [], level, authTime }: Identity): Readonly<Record<string, JSONValue>> {
+  return {
+    amr: methodsOf(proofs),
+    level: proofs.length === 0 ? null : (level ?? null),
+    auth_time: authTime === undefined ? null : new Date(authTime).toISOString(),
+  };
 }
 
 async function logOut(parts: SessionParts, { call }: Context): Promise<Reply> {

@@ -1,13 +1,11 @@
 import { aCookieName } from "../../../access/scheme/checking.ts";
-import type { Reply } from "../../../core/call/call.ts";
 import { optional } from "../../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
 import { defineFeature, type Feature } from "../../../feature/feature.ts";
-import type { Context } from "../../../http/exchange.ts";
-import type { Account } from "../accounts/stored-accounts.ts";
+import type { Beginning } from "../gate/contract.ts";
 import type { AccountsFeature, LoginOptions } from "../login.ts";
 import { DAY_SECONDS, livesMistakes, loginChecks, PRUNE_SECONDS, requireOn, secondsFrom } from "../options.ts";
-import { sessionEndpoints, startSession } from "./endpoints.ts";
+import { renewSession, sessionEndpoints, startSession } from "./endpoints.ts";
 import { session } from "./scheme.ts";
 import { sessions, sessionsCollection, type Sessions } from "./sessions.ts";
 
@@ -25,10 +23,10 @@ export interface SessionLoginOptions extends LoginOptions {
 export interface SessionLogin {
   readonly sessions: Sessions;
   /**
-   * Logs an account in that has shown by other means who it is: the answer that gives the cookie. Ends the request (403) where a page of
-   * another site sent it.
+   * A session, for `people.beginLogin(context, { account, proofs, begin: sessions.begin, options: {} })`: the answer gives the cookie. Ends
+   * the request (403) if a page of another site sent it.
    */
-  start(context: Context, account: Account): Promise<Reply>;
+  readonly begin: Beginning<{}>;
 }
 
 const checks: ChecksOf<SessionLoginOptions> = {
@@ -59,24 +57,29 @@ export function sessionLogin(people: AccountsFeature, options: SessionLoginOptio
       requireOptions(options, checks, { more: livesMistakes({ idleSeconds, lifetimeSeconds }) });
       const kept = sessions({ store, idleSeconds, lifetimeSeconds, observe });
       const parts = { people: use(people), sessions: kept, cookie, ownOrigins };
-      const { accounts, endsWith, listLogins } = parts.people;
+      const { accounts, begins, endsWith, listLogins } = parts.people;
+      const begin = begins<{}>({
+        name: "session",
+        keptBy: () => "cookie",
+        start(context, admission) {
+          requireOn(enabled, "session-login");
+          return startSession(parts, context, admission);
+        },
+        current(context) {
+          const { sessionId } = context.requireIdentity();
+          return sessionId === undefined ? null : { id: sessionId, options: {} };
+        },
+        renew: (context, admission, current) => renewSession(parts, context, admission, current),
+      });
       endsWith("password", sessionsCollection);
       listLogins({
         list: (userId, page, { sessionId = null }) => kept.list(userId, page, sessionId),
         endOne: (userId, id) => kept.endOne(userId, id),
       });
       return {
-        offer: {
-          sessions: kept,
-          async start(context: Context, account: Account) {
-            requireOn(enabled, "session-login");
-            const reply = await startSession(parts, context, account);
-            await parts.people.noteLogin(context, account);
-            return reply;
-          },
-        },
+        offer: { sessions: kept, begin },
         schemes: enabled ? [session({ sessions: kept, accounts, cookie })] : [],
-        endpoints: enabled ? sessionEndpoints(parts) : [],
+        endpoints: enabled ? sessionEndpoints({ ...parts, begin }) : [],
         collections: [sessionsCollection],
         upkeep: [{ everySeconds: PRUNE_SECONDS, due: (now) => kept.prune(now) }],
         tags: { session: "Logging in with a session cookie, and out." },

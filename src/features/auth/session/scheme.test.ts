@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { test } from "node:test";
+import { admitted } from "../../../../tests/harness/admitted.ts";
 import type { Verdict } from "../../../access/scheme/scheme.ts";
 import type { Observation } from "../../../core/observation.ts";
 import { Problem } from "../../../core/problem/problem.ts";
@@ -52,7 +53,7 @@ async function server(file = ":memory:") {
     observed,
     account,
     login: async (id = 7, headers: Record<string, string> = {}) =>
-      kept.create(await account(id), callOf({ now, headers })),
+      kept.create(admitted(await account(id), now), callOf({ now, headers })),
     present: (id: string, ms = 0) => scheme.authenticate(id, callOf({ now: now + ms }), scheme.carriers[0]!),
     write: async (...changes: Change[]) => (await store.write({ changes })).kind,
   };
@@ -89,6 +90,9 @@ test("a session stands for its account, and the store answers at once", async ()
     scheme: "session",
     scopes: null,
     expiresAt,
+    needs: 1,
+    level: 2,
+    proofs: [{ method: "operator", at: now }],
     authTime: now,
   });
   assert.notEqual(sessionId, id);
@@ -163,7 +167,7 @@ test("a store that refuses the last use costs a notice and no answer", async () 
     observe: (each) => observed.push(each),
   });
   const { id } = await sessions({ store, idleSeconds: 86_400, lifetimeSeconds: 1_209_600, observe: () => {} }).create(
-    (await storeAccounts(store).find(7))!,
+    admitted((await storeAccounts(store).find(7))!, now),
     callOf({ now }),
   );
 
@@ -194,7 +198,7 @@ test("a login of an account that has just gone is a wrong login", async () => {
   await write({ kind: "delete", collection: accountsCollection, key: 7 });
 
   await assert.rejects(
-    kept.create(ada, callOf({ now })),
+    kept.create(admitted(ada, now), callOf({ now })),
     (error) => error instanceof Problem && error.code === "invalid_credentials",
   );
 });
@@ -215,7 +219,7 @@ test("a user sees their living sessions, the newest first, and which is the pres
   const { store, account, sessions: kept, login, present } = await server();
   await login(8);
   const { id } = await login(7, { "User-Agent": "x".repeat(1000) });
-  await kept.create(await account(), callOf({ now: now + 1000, peer: "192.0.2.1" }));
+  await kept.create(admitted(await account(), now), callOf({ now: now + 1000, peer: "192.0.2.1" }));
   const verdict = await present(id);
   assert.ok(verdict.kind === "accepted");
 
@@ -264,7 +268,7 @@ test("a user ends one session, and never another user's", async () => {
 test("expired sessions are removed, living ones stay", async () => {
   const { store, sessions: kept, login, account, write } = await server();
   await login();
-  await kept.create(await account(), callOf({ now: now + hour }));
+  await kept.create(admitted(await account(), now), callOf({ now: now + hour }));
 
   await write(...kept.prune(now + 24 * hour));
 

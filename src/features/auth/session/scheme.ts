@@ -5,6 +5,7 @@ import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts
 import { made } from "../../../core/copy.ts";
 import { after } from "../../../core/eventually.ts";
 import { identityOf, type Account, type Accounts } from "../accounts/stored-accounts.ts";
+import { provedBy } from "../gate/levels.ts";
 import type { Sessions, StoredSession } from "./sessions.ts";
 
 /** What `session()` is made of: where sessions and accounts are found. */
@@ -24,6 +25,7 @@ export function session(options: SessionOptions): Scheme {
   return made({
     name: "session",
     carriers: [{ in: "cookie", name: cookie, hostPrefix: true }],
+    proves: "each",
     authenticate: (id, { now }) =>
       after(sessions.find(id, now), (found): Verdict | Promise<Verdict> => {
         // Not "unknown": an id of 256 bits cannot be guessed, and what arrives here is a cookie that outlived its session.
@@ -36,8 +38,8 @@ export function session(options: SessionOptions): Scheme {
 function judge(found: StoredSession, account: Account | null): Verdict {
   if (account === null || account.generation !== found.generation) return revoked;
   if (!account.active) return inactive;
-  const { expiresAt, key: sessionId, createdAt: authTime } = found;
-  return accepted(identityOf(account, "session", { expiresAt, sessionId, authTime }));
+  const { expiresAt, key: sessionId, proofs } = found;
+  return accepted(identityOf(account, "session", { expiresAt, sessionId, ...provedBy(proofs) }));
 }
 
 const ended = "The session has ended. Log in again.";

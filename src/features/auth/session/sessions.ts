@@ -4,11 +4,13 @@ import { aFunction, anObject, wholeFrom } from "../../../core/checking/members.t
 import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
 import { digest } from "../../../core/crypto/secret.ts";
 import { after, type Eventually } from "../../../core/eventually.ts";
+import type { Proof } from "../../../core/identity.ts";
 import type { Observer } from "../../../core/observation.ts";
 import { problem } from "../../../core/problem/problem.ts";
-import type { Change, Collection, Row, Store, Where, WrittenValues } from "../../../store/store.ts";
-import type { Account } from "../accounts/stored-accounts.ts";
+import type { Change, Collection, JSONValue, Row, Store, Where, WrittenValues } from "../../../store/store.ts";
 import { equals, later, ofUser, timeText, until } from "../conditions.ts";
+import { Admission } from "../gate/admission.ts";
+import { formatProofs, parseProofs, passwordAt } from "../gate/proofs.ts";
 import { listedLogin, loginPage, maxLogins, seenFrom, type ListedLogin, type LoginPage } from "../logins.ts";
 import { makeTouch } from "../touch.ts";
 
@@ -27,6 +29,8 @@ export const sessionsCollection: Collection = {
     { name: "expires_at", type: "date-time" },
     { name: "address", type: "text" },
     { name: "user_agent", type: "text", nullable: true },
+    /** What was proved. Null in sessions from before proofs were stored: the password, at the login. */
+    { name: "proofs", type: "json", nullable: true },
   ],
   indexes: [["user_id", "created_at"], ["expires_at"], ["last_seen_at"]],
 };
@@ -41,6 +45,7 @@ export interface StoredSession {
   readonly createdAt: number;
   /** Its end however much it is used, in milliseconds since the epoch. */
   readonly expiresAt: number;
+  readonly proofs: readonly Proof[];
 }
 
 /** What `sessions()` is made of. */
@@ -56,16 +61,18 @@ export interface SessionsOptions {
 /** The sessions of a store. Times in milliseconds. */
 export interface Sessions {
   /**
-   * A new session with a new id, whatever the caller came with. The id is for the cookie and is not kept. Ends the session with the id
+   * A new session with a new id, whatever the caller came with. Spends the admission. The id is for the cookie and is not kept. Ends the session with the id
    * `before`, whose browser forgets it, and the oldest one where the user has too many.
    */
   create(
-    account: Account,
+    admission: Admission,
     call: Call,
     before?: string | null,
   ): Promise<{ readonly id: string; readonly expiresAt: number }>;
   /** The living session of that id, and notes that it was used. */
   find(id: string, now: number): Eventually<StoredSession | null>;
+  /** Lets a session that was replaced work for a moment, for requests that are on their way: until `at` at most. */
+  endSoon(key: string, at: number): Promise<void>;
   /** Logs out. An id that is unknown is fine. */
   end(id: string): Promise<void>;
   /** The living sessions of a user. `currentKey` is `identity.sessionId`. */
@@ -96,34 +103,24 @@ export function sessions(options: SessionsOptions): Sessions {
 
   function living(row: Row | null, now: number): StoredSession | null {
     if (row === null) return null;
-    const { id, user_id, generation, created_at, expires_at, last_seen_at } = row.record;
+    const { id, expires_at, last_seen_at } = row.record;
     const expiresAt = Date.parse(expires_at as string);
     if (now >= expiresAt || now >= Date.parse(last_seen_at as string) + idleMs) return null;
     touch(id as string, last_seen_at as string, now);
-    const createdAt = Date.parse(created_at as string);
-    return { key: id as string, userId: user_id as number, generation: generation as number, createdAt, expiresAt };
+    return sessionOf(row, expiresAt);
   }
 
   function livingOf(userId: number, now: number): Where {
     return { all: [ofUser(userId), later("expires_at", now), later("last_seen_at", now - idleMs)] };
   }
 
-  /** Whoever logs in at once each look when all others that can be seen are there, and end the same ones. */
-  async function endOldest(userId: number, now: number): Promise<void> {
-    const page = { after: null, backwards: false, limit: maxLogins * 2, now };
-    const where = livingOf(userId, now);
-    const rows = await store.list({ ...loginPage(page, "public_id"), collection: sessionsCollection, where });
-    const value = rows.slice(maxLogins).map(({ record }) => record["id"]!);
-    if (value.length === 0) return;
-    const tooMany: Where = { column: "id", operator: "in", value };
-    await store.write({ changes: [{ kind: "deleteAll", collection: sessionsCollection, where: tooMany }] });
-  }
-
   return {
-    async create({ id: user_id, generation }, call, before = null) {
+    async create(admission, call, before = null) {
+      const { id: user_id, generation } = Admission.spend(admission);
       const id = randomBytes(32).toString("base64url");
       const expiresAt = call.now + lifetimeSeconds * 1000;
-      const values = { user_id, generation, expires_at: timeText(expiresAt), ...placeIn(call) };
+      const proofs = formatProofs(admission.proofs) as JSONValue;
+      const values = { user_id, generation, proofs, expires_at: timeText(expiresAt), ...placeIn(call) };
       const outcome = await store.write({
         changes: [
           { kind: "insert", collection: sessionsCollection, key: keyOf(id), values },
@@ -133,12 +130,17 @@ export function sessions(options: SessionsOptions): Sessions {
       // The account went away between its password and here.
       if (outcome.kind === "dangling") throw problem("invalid_credentials");
       if (outcome.kind !== "written") throw new Error(`The store answered ${outcome.kind} to a new session.`);
-      await endOldest(user_id, call.now);
+      await endOldest(store, livingOf(user_id, call.now), call.now);
       return { id, expiresAt };
     },
     find(id, now) {
       if (!idForm.test(id)) return null;
       return after(store.find(sessionsCollection, keyOf(id)), (row) => living(row, now));
+    },
+    async endSoon(key, at) {
+      const where: Where = { all: [equals("id", key), later("expires_at", at)] };
+      const values = { expires_at: timeText(at) };
+      await store.write({ changes: [{ kind: "updateAll", collection: sessionsCollection, where, values }] });
     },
     async end(id) {
       await store.write({ changes: [endOf(id)] });
@@ -163,6 +165,37 @@ export function sessions(options: SessionsOptions): Sessions {
         where,
       })),
   };
+}
+
+/** Users who log in at once each look when all others that can be seen are there, and end the same ones. */
+async function endOldest(store: Store, where: Where, now: number): Promise<void> {
+  const page = { after: null, backwards: false, limit: maxLogins * 2, now };
+  const rows = await store.list({ ...loginPage(page, "public_id"), collection: sessionsCollection, where });
+  const value = rows.slice(maxLogins).map(({ record }) => record["id"]!);
+  if (value.length === 0) return;
+  const tooMany: Where = { column: "id", operator: "in", value };
+  await store.write({ changes: [{ kind: "deleteAll", collection: sessionsCollection, where: tooMany }] });
+}
+
+/** What is read of a session that has not expired. */
+function sessionOf(row: Row, expiresAt: number): StoredSession | null {
+  const { id, user_id, generation, created_at } = row.record;
+  const createdAt = Date.parse(created_at as string);
+  const proofs = proofsOf(row, createdAt);
+  if (proofs === null) return null;
+  return {
+    key: id as string,
+    userId: user_id as number,
+    generation: generation as number,
+    createdAt,
+    expiresAt,
+    proofs,
+  };
+}
+
+function proofsOf({ record }: Row, createdAt: number): readonly Proof[] | null {
+  const stored = record["proofs"] ?? null;
+  return stored === null ? passwordAt(createdAt) : parseProofs(stored);
 }
 
 /** When and from where a session begins. */

@@ -63,7 +63,10 @@ function signed(header: unknown, claims: unknown, key: KeyObject = keys.signing.
 test("a token stands for its account without any database", async () => {
   const access = make();
 
-  const verdict = await access.verify(await access.issue(ada, "family", now, seconds - 60), now);
+  const verdict = await access.verify(
+    await access.issue(ada, "family", now, [{ method: "pwd", at: now - 60_000 }]),
+    now,
+  );
 
   const login = { family: "family", authTime: now - 60_000 };
   assert.deepEqual(verdict, {
@@ -75,6 +78,8 @@ test("a token stands for its account without any database", async () => {
       scheme: "bearer",
       scopes: null,
       expiresAt: now + 300_000,
+      level: 1,
+      proofs: [{ method: "pwd", at: now - 60_000 }],
       ...login,
     },
   });

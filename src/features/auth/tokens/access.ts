@@ -4,8 +4,17 @@ import { accepted, rejected, type Verdict } from "../../../access/scheme/scheme.
 import { anObject, optional, text, texts, wholeFrom } from "../../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
 import type { Eventually } from "../../../core/eventually.ts";
-import { isIdentityFields, usualRoles, type Identity, type IdentityFields, type Role } from "../../../core/identity.ts";
+import {
+  isIdentityFields,
+  usualRoles,
+  type Identity,
+  type IdentityFields,
+  type Proof,
+  type Role,
+} from "../../../core/identity.ts";
 import type { Account, Accounts } from "../accounts/stored-accounts.ts";
+import { lastProvedAt, levelOf, methodsOf, provedBy } from "../gate/levels.ts";
+import { formatProofs, parseProofs, passwordAt } from "../gate/proofs.ts";
 import { isTime, notYet, verifyJWT, type JWTRules } from "./jwt.ts";
 import type { Revocations } from "./revocation.ts";
 import type { RevocableClaims } from "./revoked.ts";
@@ -35,8 +44,8 @@ export interface AccessTokensOptions {
 /** Makes access tokens and says who comes with one. */
 export interface AccessTokens {
   readonly lifetimeSeconds: number;
-  /** A token for the account, of that refresh family, which began at `authTime` (seconds since the epoch; null: not known). `now` in milliseconds. */
-  issue(account: Account, family: string, now: number, authTime?: number | null): Promise<string>;
+  /** A token for the account, of that token family, with the proofs of its login. `now` in milliseconds. */
+  issue(account: Account, family: string, now: number, proofs?: readonly Proof[]): Promise<string>;
   /** Who the token stands for; answered at once, and without the database, for a token that was verified before. */
   verify(token: string, now: number): Eventually<Verdict>;
 }
@@ -78,7 +87,8 @@ export function accessTokens(options: AccessTokensOptions): AccessTokens {
     const own = readClaims(verified.claims, fields, roles);
     if (own === null) return rejected("malformed");
     const { userId: sub, iat, exp, startsAt } = verified;
-    if (accounts !== undefined && !isOfAccount(own, await accounts.find(sub))) return revoked;
+    const account = accounts === undefined ? null : await accounts.find(sub);
+    if (accounts !== undefined && !isOfAccount(own, account)) return revoked;
     const { username, role, gen, roleChanges, fam, more } = own;
     // Never older than the lifetime that is set now: revocations are kept only for so long.
     const expiresAt = Math.min(exp, iat + lifetimeSeconds) * 1000;
@@ -90,6 +100,8 @@ export function accessTokens(options: AccessTokensOptions): AccessTokens {
       scopes: null,
       expiresAt,
       family: fam,
+      // A factor that is added later ends this token.
+      ...(account === null ? {} : { needs: (account.factors ?? 0) > 0 ? (2 as const) : (1 as const) }),
       ...more,
     };
     const entry: Remembered = {
@@ -125,9 +137,9 @@ export function accessTokens(options: AccessTokensOptions): AccessTokens {
 
   return {
     lifetimeSeconds,
-    issue: (account, family, now, authTime = null) =>
+    issue: (account, family, now, proofs = []) =>
       // Once: between two looks another may have become the one that signs.
-      sign(keys.signing, { issuer, lifetimeSeconds, account, family, now, authTime }),
+      sign(keys.signing, { issuer, lifetimeSeconds, account, family, now, proofs }),
     verify(token, now) {
       forgetOtherKeys();
       const known = memory.get(token);
@@ -158,17 +170,17 @@ interface Issued {
   readonly account: Parameters<AccessTokens["issue"]>[0];
   readonly family: string;
   readonly now: number;
-  readonly authTime: number | null;
+  readonly proofs: readonly Proof[];
 }
 
 function sign({ alg, kid, privateKey }: SigningKeys["signing"], issued: Issued): Promise<string> {
-  const { issuer, lifetimeSeconds, account, family, now, authTime } = issued;
+  const { issuer, lifetimeSeconds, account, family, now, proofs } = issued;
   const { username, role, generation, roleChanges, fields } = account;
   const iat = Math.floor(now / 1000);
   const sub = String(account.id);
   const claims = { iss: issuer, aud: issuer, sub, iat, exp: iat + lifetimeSeconds, jti: randomUUID() };
   const more = {
-    ...(authTime === null ? {} : { auth_time: authTime }),
+    ...proofClaims(proofs),
     ...(fields === undefined ? {} : { fields }),
   };
   // SimpleJWT's name for the subject, which its clients read.
@@ -176,16 +188,32 @@ function sign({ alg, kid, privateKey }: SigningKeys["signing"], issued: Issued):
   return new SignJWT({ ...claims, ...more, ...own }).setProtectedHeader({ alg, typ: accessType, kid }).sign(privateKey);
 }
 
+/** The claims that tell what was proved (RFC 9068 §2.2.1). `prf` has it whole, unless it is one plain proof. */
+function proofClaims(proofs: readonly Proof[]): Readonly<Record<string, unknown>> {
+  const provedAt = lastProvedAt(proofs);
+  if (provedAt === null) return {};
+  const isPlain = proofs.length === 1 && proofs[0]!.method === "pwd";
+  return {
+    auth_time: Math.floor(provedAt / 1000),
+    amr: methodsOf(proofs),
+    acr: String(levelOf(proofs)),
+    ...(isPlain ? {} : { prf: formatProofs(proofs) }),
+  };
+}
+
 /** The claims that only access tokens have; null where one is missing or of the wrong type, or the `fields` are others than these. */
 function readClaims(
-  { username, role, gen, rch = 0, fam, auth_time, fields }: Readonly<Record<string, unknown>>,
+  { username, role, gen, rch = 0, fam, auth_time, prf, fields }: Readonly<Record<string, unknown>>,
   names: readonly string[],
   roles: readonly Role[],
 ): OwnClaims | null {
   if (typeof username !== "string" || typeof role !== "string" || typeof fam !== "string") return null;
   if (!roles.includes(role)) return null;
   if (!Number.isSafeInteger(gen) || !Number.isSafeInteger(rch)) return null;
-  const loggedIn = isTime(auth_time) ? { authTime: auth_time * 1000 } : {};
+  // Tokens from before proofs were told come from a password.
+  const proofs = prf === undefined ? passwordAt(isTime(auth_time) ? auth_time * 1000 : 0) : parseProofs(prf);
+  if (proofs === null) return null;
+  const loggedIn = isTime(auth_time) ? provedBy(proofs) : { proofs: Object.freeze([]), level: 1 as const };
   const common: Omit<OwnClaims, "more"> = { username, role, gen: gen as number, roleChanges: rch as number, fam };
   if (names.length === 0) return { ...common, more: loggedIn };
   return isOf(names, fields) ? { ...common, more: { ...loggedIn, fields: Object.freeze(fields) } } : null;
@@ -200,8 +228,8 @@ interface OwnClaims {
   readonly roleChanges: number;
   /** The refresh family. */
   readonly fam: string;
-  /** When its login was, where the token says it, and the fields of its user. */
-  readonly more: Pick<Identity, "authTime" | "fields">;
+  /** What was proved, and the fields of its user. */
+  readonly more: Pick<Identity, "authTime" | "proofs" | "level" | "fields">;
 }
 
 /** Whether the account still is what the token says. */

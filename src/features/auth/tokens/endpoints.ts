@@ -10,9 +10,10 @@ import { requireInTime } from "../../../http/limiting/in-time.ts";
 import { requireDraft } from "../../../http/mount/writes/drafting.ts";
 import { boolean, text } from "../../../resource/kinds/fields.ts";
 import { defineResource } from "../../../resource/resource.ts";
-import type { Account } from "../accounts/stored-accounts.ts";
 import { refuseLoginCSRF } from "../cookies.ts";
 import { loginFields, loginTypes, MAX_LOGIN_BODY_BYTES } from "../credentials.ts";
+import type { Admission } from "../gate/admission.ts";
+import type { Beginning, Current } from "../gate/contract.ts";
 import type { People } from "../login.ts";
 import {
   clearedTokenCookies,
@@ -48,7 +49,18 @@ export interface TokensParts {
   readonly cookies: CookieNames;
   /** The other parts of the scheme, which take tokens from elsewhere. */
   others(): readonly Scheme[];
+  /** The kind of login that begins here. */
+  readonly begin: Beginning<TokenOptions>;
 }
+
+/** How a token pair travels. */
+export type TokenOptions = {
+  /** As cookies, and not in the body. */
+  readonly cookie: boolean;
+};
+
+/** What starting a token pair needs. */
+export type StartingParts = Omit<TokensParts, "begin">;
 
 /** Logging in with tokens (SimpleJWT's paths and names). These endpoints look at no other credentials of the request. */
 export function tokenEndpoints(parts: TokensParts): readonly Endpoint[] {
@@ -182,15 +194,16 @@ const documentation = {
 async function logIn(parts: TokensParts, context: Context): Promise<Reply> {
   const { username, password, cookie } = requireDraft(credentials, context, { id: null, current: null }).values;
   if (cookie) context.requireSameSite();
-  return startTokens(parts, context, await parts.people.requireLogin(context, username, password), cookie);
+  const proved = await parts.people.requireLogin(context, username, password);
+  return parts.people.beginLogin(context, { ...proved, begin: parts.begin, options: { cookie } });
 }
 
-/** The pair of an account that has shown who it is. */
+/** Starts a token pair. */
 export async function startTokens(
-  parts: TokensParts,
+  parts: StartingParts,
   context: Context,
-  account: Account,
-  cookie: boolean,
+  admission: Admission,
+  { cookie }: TokenOptions,
 ): Promise<Reply> {
   requireInTime(context);
   if (cookie) refuseLoginCSRF(context);
@@ -198,10 +211,25 @@ export async function startTokens(
   // The browser forgets the pair that it had, and with it the way to end that.
   const before = cookie ? findRefreshCookie(call, parts.cookies) : null;
   if (before !== null) await parts.pairs.end(before, call.now);
-  return deliver(parts, context, await parts.pairs.issue(account, call.now), cookie);
+  return deliver(parts, context, await parts.pairs.issue(admission, call.now), cookie);
 }
 
-function deliver({ cookies }: TokensParts, context: Context, pair: TokenPair | FreshAccess, byCookie: boolean): Reply {
+/** Gives a token family an access token with new proofs. */
+export async function renewTokens(
+  parts: StartingParts,
+  context: Context,
+  admission: Admission,
+  { id: family, options: { cookie } }: Current<TokenOptions>,
+): Promise<Reply> {
+  return deliver(parts, context, await parts.pairs.renew(admission, family, context.call.now), cookie);
+}
+
+function deliver(
+  { cookies }: StartingParts,
+  context: Context,
+  pair: TokenPair | FreshAccess,
+  byCookie: boolean,
+): Reply {
   const about = { token_type: "Bearer", expires_in: pair.accessSeconds };
   const given = "refresh" in pair ? { access: pair.access, refresh: pair.refresh } : { access: pair.access };
   const value = byCookie ? about : { ...given, ...about };

@@ -1,16 +1,15 @@
 import { aCookieName } from "../../../access/scheme/checking.ts";
 import { withoutPrefix } from "../../../access/scheme/presented.ts";
-import type { Reply } from "../../../core/call/call.ts";
 import { aBoolean, optional, text } from "../../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
 import { defineFeature, type Assembled, type Feature } from "../../../feature/feature.ts";
-import type { Context } from "../../../http/exchange.ts";
-import type { Account } from "../accounts/stored-accounts.ts";
+import type { Beginning } from "../gate/contract.ts";
 import type { AccountsFeature, LoginOptions } from "../login.ts";
-import { DAY_SECONDS, livesMistakes, loginChecks, PRUNE_SECONDS, requireOn, secondsFrom } from "../options.ts";
+import { DAY_SECONDS, livesMistakes, loginChecks, PRUNE_SECONDS, secondsFrom } from "../options.ts";
 import { accessTokens, type AccessTokens } from "./access.ts";
+import { tokenBeginning } from "./beginning.ts";
 import type { CookieNames } from "./cookies.ts";
-import { keysEndpoint, startTokens, tokenEndpoints } from "./endpoints.ts";
+import { keysEndpoint, tokenEndpoints, type TokenOptions } from "./endpoints.ts";
 import { familiesCollection } from "./families.ts";
 import { deadFamiliesCollection, refreshUsesCollection } from "./refresh-uses.ts";
 import { bearer } from "./scheme.ts";
@@ -41,13 +40,14 @@ export interface TokenLoginOptions extends LoginOptions {
 /** What `tokenLogin()` offers. */
 export interface TokenLogin {
   readonly pairs: TokenPairs;
-  readonly access: AccessTokens;
+  /** Verifies access tokens. A token pair makes them. */
+  readonly access: Omit<AccessTokens, "issue">;
   readonly keys: SigningKeys;
   /**
-   * Logs an account in that has shown by other means who it is: the answer that gives the pair, in its body or, with `cookie`, as cookies.
-   * Ends the request (403) where a page of another site sent it for cookies.
+   * A token pair, for `people.beginLogin(context, { account, proofs, begin: tokens.begin, options: { cookie: false } })`: the answer gives
+   * the pair in its body or, with `cookie: true`, as cookies. Ends the request (403) if a page of another site sent it for cookies.
    */
-  start(context: Context, account: Account, how?: { readonly cookie?: boolean }): Promise<Reply>;
+  readonly begin: Beginning<TokenOptions>;
 }
 
 const checks: ChecksOf<TokenLoginOptions> = {
@@ -104,10 +104,22 @@ export function tokenLogin(people: AccountsFeature, options: TokenLoginOptions =
         roles,
       });
       const lifetimes = { refreshSeconds, familySeconds, graceSeconds, rotates };
-      const pairs = tokenPairs({ store, accounts, access, revocations, secret, issuer, observe, ...lifetimes });
+      const { isEnough } = offered;
+      const pairs = tokenPairs({
+        store,
+        accounts,
+        access,
+        revocations,
+        secret,
+        issuer,
+        observe,
+        isEnough,
+        ...lifetimes,
+      });
       const scheme = bearer({ access, cookie: accessCookie });
       const others = () => host.service().schemes.filter((each) => each.name === scheme.name && each !== scheme);
       const parts = { people: offered, pairs, keys, cookies, others };
+      const begin = offered.begins(tokenBeginning(enabled, () => parts));
       offered.rememberRevocations(accessSeconds);
       offered.endsWith("password", familiesCollection);
       offered.listLogins({
@@ -115,19 +127,9 @@ export function tokenLogin(people: AccountsFeature, options: TokenLoginOptions =
         endOne: (userId, id, now) => pairs.endOne(userId, id, now),
       });
       return {
-        offer: {
-          pairs,
-          access,
-          keys,
-          async start(context: Context, account: Account, { cookie = false }: { readonly cookie?: boolean } = {}) {
-            requireOn(enabled, "token-login");
-            const reply = await startTokens(parts, context, account, cookie);
-            await offered.noteLogin(context, account);
-            return reply;
-          },
-        },
+        offer: { pairs, access, keys, begin },
         schemes: enabled ? [scheme] : [],
-        endpoints: [...(enabled ? tokenEndpoints(parts) : []), keysEndpoint(parts)],
+        endpoints: [...(enabled ? tokenEndpoints({ ...parts, begin }) : []), keysEndpoint(parts)],
         collections: [refreshUsesCollection, deadFamiliesCollection, familiesCollection],
         upkeep: [
           // The nonces of closed windows are to be gone as soon as they are.

@@ -2,7 +2,11 @@ import { randomBytes } from "node:crypto";
 import { SignJWT } from "jose/jwt/sign";
 import { rejected, type Rejection } from "../../../access/scheme/scheme.ts";
 import { hmac, type Secret } from "../../../core/crypto/secret.ts";
+import type { Proof } from "../../../core/identity.ts";
 import type { Account } from "../accounts/stored-accounts.ts";
+import { Admission } from "../gate/admission.ts";
+import { lastProvedAt } from "../gate/levels.ts";
+import { formatProofs, parseProofs, passwordAt } from "../gate/proofs.ts";
 import { isTime, verifyJWT, type JWTRules } from "./jwt.ts";
 
 /** The `typ` of refresh tokens. */
@@ -23,6 +27,8 @@ export interface RefreshToken {
   readonly familyExp: number;
   /** The login that all of them come from; null in tokens from before it was told. */
   readonly authTime: number | null;
+  /** What was proved. Tokens from before proofs were stored come from a password. */
+  readonly proofs: readonly Proof[];
   /** Which of the server's secrets has signed it: 0 is the one that signs now. */
   readonly signedWith: number;
 }
@@ -34,10 +40,16 @@ export interface RefreshTokensOptions {
   readonly familySeconds: number;
 }
 
+/** The first token of a new family, and whose it is. */
+export interface StartedFamily {
+  readonly account: Account;
+  readonly token: RefreshToken;
+}
+
 /** Refresh tokens as texts. Nothing here knows which of them were used. */
 export interface RefreshTokens {
-  /** The first token of a new family. `now` in milliseconds. */
-  start(account: Account, now: number): RefreshToken;
+  /** The first token of a new family. Spends the admission. `now` in milliseconds. */
+  start(admission: Admission, now: number): StartedFamily;
   /** The successor of a token that was used: every claim follows from the parent, the nonce and the time, so it is the same each time. */
   succeed(parent: RefreshToken, nonce: string, usedAt: number): RefreshToken;
   /** The text of a token: the same for the same claims. */
@@ -57,11 +69,14 @@ export function refreshTokens({ secret, issuer, refreshSeconds, familySeconds }:
   }));
 
   return {
-    start({ id, generation }, now) {
+    start(admission, now) {
+      const account = Admission.spend(admission);
+      const { id, generation } = account;
+      const { proofs } = admission;
       const iat = Math.floor(now / 1000);
       const familyExp = iat + familySeconds;
       const names = { jti: randomBytes(32).toString("base64url"), family: randomBytes(16).toString("base64url") };
-      return {
+      const token: RefreshToken = {
         kind: "refresh",
         userId: id,
         ...names,
@@ -69,9 +84,11 @@ export function refreshTokens({ secret, issuer, refreshSeconds, familySeconds }:
         iat,
         exp: Math.min(iat + refreshSeconds, familyExp),
         familyExp,
-        authTime: iat,
+        authTime: Math.floor((lastProvedAt(proofs) ?? now) / 1000),
+        proofs,
         signedWith: 0,
       };
+      return { account, token };
     },
     succeed(parent, nonce, usedAt) {
       const iat = Math.floor(usedAt / 1000);
@@ -79,7 +96,7 @@ export function refreshTokens({ secret, issuer, refreshSeconds, familySeconds }:
       const jti = hmac(successorKeys[parent.signedWith]!, `${parent.jti}|${nonce}`).toString("base64url");
       return { ...parent, jti, iat, exp: Math.min(iat + refreshSeconds, parent.familyExp), signedWith: 0 };
     },
-    sign({ userId, jti, family, generation, iat, exp, familyExp, authTime }) {
+    sign({ userId, jti, family, generation, iat, exp, familyExp, authTime, proofs }) {
       const claims = {
         iss: issuer,
         aud: issuer,
@@ -91,6 +108,7 @@ export function refreshTokens({ secret, issuer, refreshSeconds, familySeconds }:
         exp,
         fexp: familyExp,
         ...(authTime === null ? {} : { auth_time: authTime }),
+        prf: formatProofs(proofs),
       };
       return new SignJWT(claims).setProtectedHeader({ alg: "HS256", typ: refreshType }).sign(keys[0]!);
     },
@@ -105,7 +123,9 @@ export function refreshTokens({ secret, issuer, refreshSeconds, familySeconds }:
       if (typeof family !== "string" || typeof generation !== "number" || typeof familyExp !== "number")
         return rejected("malformed");
       if (authTime !== null && !isTime(authTime)) return rejected("malformed");
-      return { kind: "refresh", userId, jti, family, generation, iat, exp, familyExp, authTime, signedWith };
+      const proofs = claims["prf"] === undefined ? passwordAt((authTime ?? 0) * 1000) : parseProofs(claims["prf"]);
+      if (proofs === null) return rejected("malformed");
+      return { kind: "refresh", userId, jti, family, generation, iat, exp, familyExp, authTime, proofs, signedWith };
     },
   };
 }

@@ -25,6 +25,7 @@ export function bearer(options: BearerOptions): Scheme {
     carriers: [common.carriers[0], { in: "cookie", name: cookie, hostPrefix: true }],
     // SimpleJWT's name: its clients refresh when they read it.
     rejectedAs: "token_not_valid",
+    proves: "each",
     authenticate: (token, { now }) => access.verify(token, now),
   });
 }
@@ -36,6 +37,7 @@ export function externalBearer(options: { readonly issuers: ExternalIssuers }): 
   return made({
     ...common,
     rejectedAs: "invalid_token",
+    proves: "each",
     recognizes: (token) => issuers.recognizes(token),
     authenticate: (token, { now }) => issuers.verify(token, now) ?? rejected("unknown"),
   });

@@ -5,6 +5,7 @@ import path from "node:path";
 import { test, type TestContext } from "node:test";
 import fc from "fast-check";
 import { decodeJwt } from "jose";
+import { admitted } from "../../../../tests/harness/admitted.ts";
 import type { Rejection } from "../../../access/scheme/scheme.ts";
 import { Secret } from "../../../core/crypto/secret.ts";
 import type { Observation } from "../../../core/observation.ts";
@@ -57,7 +58,7 @@ async function server(file = ":memory:", more: Partial<TokenPairsOptions> = {}) 
     pairs,
     access,
     observed,
-    login: async () => pairs.issue((await accounts.find(7))!, now),
+    login: async () => pairs.issue(admitted((await accounts.find(7))!, now), now),
     refresh: async (token: string, ms = 0) => pairs.refresh(token, at(ms)),
     /** Why the token is refused; null where it is not. */
     refusal: async (token: string, ms = 0) => {

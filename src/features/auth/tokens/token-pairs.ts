@@ -3,13 +3,15 @@ import type { Call } from "../../../core/call/call.ts";
 import { aBoolean, aFunction, anObject, optional, text, wholeFrom } from "../../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
 import { aSecret, type Secret } from "../../../core/crypto/secret.ts";
+import type { Proof } from "../../../core/identity.ts";
 import type { Observer } from "../../../core/observation.ts";
 import type { Change, Store } from "../../../store/store.ts";
 import { identityOf, type Account, type Accounts } from "../accounts/stored-accounts.ts";
+import { Admission } from "../gate/admission.ts";
 import { type AccessTokens } from "./access.ts";
 import { tokenFamilies, type TokenFamilies } from "./families.ts";
 import { readType } from "./jwt.ts";
-import { refreshTokens, refreshType, type RefreshToken } from "./refresh-token.ts";
+import { refreshTokens, refreshType, type RefreshToken, type RefreshTokens } from "./refresh-token.ts";
 import { refreshUses } from "./refresh-uses.ts";
 import type { Revocations } from "./revocation.ts";
 
@@ -44,12 +46,16 @@ export interface TokenPairsOptions {
   /** True where it is left out. False: a refresh token stays good until it expires or its family ends, for clients that keep their first one. */
   readonly rotates?: boolean;
   readonly observe: Observer;
+  /** Whether the proofs of a family are enough for its account; always if it is left out. */
+  readonly isEnough?: (account: Account, proofs: readonly Proof[]) => boolean;
 }
 
 /** Logging in with tokens, staying logged in, logging out. `now` in milliseconds. */
 export interface TokenPairs {
-  /** A new family. Writes nothing. */
-  issue(account: Account, now: number): Promise<TokenPair>;
+  /** A new family. Spends the admission. Writes nothing. */
+  issue(admission: Admission, now: number): Promise<TokenPair>;
+  /** An access token with new proofs, of a family that goes on. Spends the admission. */
+  renew(admission: Admission, family: string, now: number): Promise<FreshAccess>;
   /** A fresh access token, and the successor of the refresh token where those are rotated. */
   refresh(token: string, call: Call): Promise<TokenPair | FreshAccess | Rejection>;
   /** Logs out: ends the family and its access tokens, also where the token was used up or has expired. Texts that are not ours do nothing. */
@@ -78,12 +84,13 @@ const checks: ChecksOf<TokenPairsOptions> = {
   graceSeconds: wholeFrom(0),
   rotates: optional(aBoolean),
   observe: aFunction,
+  isEnough: optional(aFunction),
 };
 
 /** The token pairs of a server. */
 export function tokenPairs(options: TokenPairsOptions): TokenPairs {
   requireOptions(options, checks, { of: "tokenPairs" });
-  const { accounts, access, rotates = true, observe } = options;
+  const { accounts, access, rotates = true, observe, isEnough = () => true } = options;
   const tokens = refreshTokens(options);
   const families = tokenFamilies(options);
   const uses = refreshUses({ ...options, families });
@@ -93,31 +100,29 @@ export function tokenPairs(options: TokenPairsOptions): TokenPairs {
     return { ...alone, refresh, refreshExpiresAt: token.exp * 1000 };
   }
 
-  async function accessAlone(account: Account, { family, authTime }: RefreshToken, now: number): Promise<FreshAccess> {
+  async function accessAlone(
+    account: Account,
+    { family, proofs }: Pick<RefreshToken, "family" | "proofs">,
+    now: number,
+  ): Promise<FreshAccess> {
     return {
       kind: "issued",
-      access: await access.issue(account, family, now, authTime),
+      access: await access.issue(account, family, now, proofs),
       accessSeconds: access.lifetimeSeconds,
     };
   }
 
-  /** A refresh token that has not expired, and its account, where that may still log in. */
-  async function read(
-    text: string,
-    now: number,
-  ): Promise<{ kind: "standing"; token: RefreshToken; account: Account } | Rejection> {
-    const token = await tokens.read(text, now);
-    if (token.kind === "rejected") return token;
-    if (now >= token.exp * 1000) return rejected("expired", "The token has expired.");
-    const account = await accounts.find(token.userId);
-    if (account === null || !isOfAccount(token, account)) return rejected("revoked");
-    return account.active ? { kind: "standing", token, account } : rejected("inactive");
-  }
+  const reading = { tokens, accounts, isEnough };
 
   return {
-    issue: (account, now) => pair(account, tokens.start(account, now), now),
+    async issue(admission, now) {
+      const { account, token } = tokens.start(admission, now);
+      return pair(account, token, now);
+    },
+    renew: (admission, family, now) =>
+      accessAlone(Admission.spend(admission), { family, proofs: admission.proofs }, now),
     async refresh(text, call) {
-      const standing = await read(text, call.now);
+      const standing = await read(reading, text, call.now);
       if (standing.kind === "rejected") return standing;
       const { token, account } = standing;
       const use = rotates ? await uses.useUp(token, call) : await uses.look(token, call);
@@ -144,7 +149,7 @@ export function tokenPairs(options: TokenPairsOptions): TokenPairs {
     },
     async verify(text, { now }) {
       if (readType(text) !== refreshType) return access.verify(text, now);
-      const standing = await read(text, now);
+      const standing = await read(reading, text, now);
       if (standing.kind === "rejected") return standing;
       const { token, account } = standing;
       if (!(await uses.isFresh(token))) return rejected("revoked");
@@ -158,6 +163,29 @@ export function tokenPairs(options: TokenPairsOptions): TokenPairs {
     sweep: uses.sweep,
     prune: uses.prune,
   };
+}
+
+/** What reading a refresh token needs. */
+interface Reading {
+  readonly tokens: RefreshTokens;
+  readonly accounts: Accounts;
+  readonly isEnough: (account: Account, proofs: readonly Proof[]) => boolean;
+}
+
+/** A refresh token that has not expired, and its account, if that may still log in. */
+async function read(
+  { tokens, accounts, isEnough }: Reading,
+  text: string,
+  now: number,
+): Promise<{ kind: "standing"; token: RefreshToken; account: Account } | Rejection> {
+  const token = await tokens.read(text, now);
+  if (token.kind === "rejected") return token;
+  if (now >= token.exp * 1000) return rejected("expired", "The token has expired.");
+  const account = await accounts.find(token.userId);
+  if (account === null || !isOfAccount(token, account)) return rejected("revoked");
+  if (!account.active) return rejected("inactive");
+  // A rule that came after the login asks for more than it has proved.
+  return isEnough(account, token.proofs) ? { kind: "standing", token, account } : rejected("revoked");
 }
 
 /** Of the present generation, or the one family that was kept when all others ended. */

@@ -2,12 +2,15 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { loginThrottle } from "../../../../access/throttle/throttle.ts";
+import type { LoginThrottle } from "../../../../access/throttle/throttle.ts";
 import { needsUpgrade } from "../../../../core/crypto/password-hash.ts";
 import { Problem } from "../../../../core/problem/problem.ts";
 import { sqliteStore } from "../../../../store/sqlite/sqlite.ts";
 import type { Store } from "../../../../store/store.ts";
 import { accountsIn, type Person } from "../../../../testing/accounts.ts";
 import { callOf } from "../../../../testing/calls.ts";
+import { makeGate, type Gate } from "../../gate/gate.ts";
+import { makePendingLogins } from "../../gate/pending.ts";
 import { accountsCollection, type Accounts } from "../stored-accounts.ts";
 import { checkNewPassword, makePasswords } from "./passwords.ts";
 
@@ -23,8 +26,15 @@ const people: Person[] = [
 async function set(limit = 10) {
   const store = sqliteStore({ path: ":memory:" });
   const accounts = await accountsIn(store, people);
-  const passwords = makePasswords({ accounts, store, throttle: loginThrottle({ store, limit }), cores: 2 });
-  return { store, accounts, passwords, [Symbol.asyncDispose]: () => store.close() };
+  const throttle = loginThrottle({ store, limit });
+  const passwords = makePasswords({ accounts, store, throttle, cores: 2 });
+  const gate = gateOf(store, accounts, throttle);
+  return { store, accounts, passwords, gate, [Symbol.asyncDispose]: () => store.close() };
+}
+
+function gateOf(store: Store, accounts: Accounts, throttle: LoginThrottle): Gate {
+  const askFor = () => assert.fail("nothing more is asked");
+  return makeGate({ store, accounts, throttle, pending: makePendingLogins(store), rule: "optional", askFor });
 }
 
 const call = callOf({ now: Date.parse("2026-03-01T12:00:00Z") });
@@ -61,13 +71,16 @@ for (const [username, password] of wrong) {
   });
 }
 
-test("a login is remembered by the account, a check is not", async () => {
+test("remembers a login once it is complete, and not its password alone", async () => {
   await using house = await set();
 
   await house.passwords.verify(call, "ada", "lovelace 1815");
   assert.equal((await house.accounts.find(1))?.lastLoginAt, null);
 
-  await house.passwords.login(call, "ada", "lovelace 1815");
+  const proved = await house.passwords.login(call, "ada", "lovelace 1815");
+  assert.equal((await house.accounts.find(1))?.lastLoginAt, null);
+
+  await house.gate.admitLogin(call, proved!, []);
   assert.equal((await house.accounts.find(1))?.lastLoginAt, "2026-03-01T12:00:00.000Z");
 });
 
@@ -89,10 +102,15 @@ test("a one-time password of another cost or format logs in once too, and its ha
   const values = { password_once: "unused", password_until: "2026-03-08T12:00:00.000Z" };
   await house.store.write({ changes: [{ kind: "update", collection: accountsCollection, key: 4, values }] });
 
-  const logins = await Promise.all([1, 2].map(() => house.passwords.login(call, "django", "lètmein änd stay")));
+  const logins = await Promise.all(
+    [1, 2].map(async () => {
+      const proved = await house.passwords.login(call, "django", "lètmein änd stay");
+      return house.gate.admitLogin(call, proved!, []);
+    }),
+  );
 
-  assert.equal(logins.filter((account) => account?.id === 4).length, 1);
-  assert.equal(logins.filter((account) => account === null).length, 1);
+  assert.equal(logins.filter((admission) => admission?.userId === 4).length, 1);
+  assert.equal(logins.filter((admission) => admission === null).length, 1);
   const stored = await house.accounts.find(4);
   assert.equal(stored?.passwordOnce, "used");
   assert.equal(needsUpgrade(stored?.passwordHash ?? ""), false);
@@ -239,7 +257,7 @@ test("what a hash costs is a setting, and a hash of another cost is replaced by 
     const cost = { memoryKiB: 19_456, passes, lanes: 1 };
     const passwords = makePasswords({ accounts, store, throttle, cores: 2, cost });
     assert.equal(await passwords.verify(call, "nobody", "lovelace 1815"), null);
-    await passwords.login(call, "ada", "lovelace 1815");
+    await passwords.verify(call, "ada", "lovelace 1815");
 
     assert.ok((await accounts.find(1))!.passwordHash!.startsWith(`$argon2id$v=19$m=19456,t=${passes},p=1$`));
   }

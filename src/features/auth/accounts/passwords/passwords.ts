@@ -2,7 +2,7 @@ import { makeSideBySide } from "../../../../access/throttle/side-by-side.ts";
 import type { LoginThrottle } from "../../../../access/throttle/throttle.ts";
 import type { Call } from "../../../../core/call/call.ts";
 import { formatNetwork, formatSite } from "../../../../core/call/trusted-proxies.ts";
-import { anObject, optional, wholeFrom, orNull } from "../../../../core/checking/members.ts";
+import { aFunction, anObject, optional, orNull, wholeFrom } from "../../../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../../../core/checking/options.ts";
 import { isCommonPassword } from "../../../../core/crypto/common-passwords.ts";
 import {
@@ -14,12 +14,13 @@ import {
   verifyPassword,
   type PasswordCost,
 } from "../../../../core/crypto/password-hash.ts";
+import type { Proof } from "../../../../core/identity.ts";
 import type { Issue } from "../../../../core/problem/problem.ts";
 import { aTracer } from "../../../../core/tracer.ts";
 import type { Tracer } from "../../../../core/tracer.ts";
 import { fold } from "../../../../store/fold.ts";
 import { StoreUnavailable, type Change, type Store, type WrittenValues } from "../../../../store/store.ts";
-import { equals, timeText } from "../../conditions.ts";
+import { equals } from "../../conditions.ts";
 import { accountsCollection, isPossibleName, type Account, type Accounts } from "../stored-accounts.ts";
 import { makeHashQueue, type Asker } from "./hash-queue.ts";
 
@@ -32,8 +33,11 @@ export interface Passwords {
   verify(call: Call, username: string, password: string): Promise<Account | null>;
   /** The same for somebody who is logged in and shows again who they are: a one-time password is good for it after its login too. */
   prove(call: Call, username: string, password: string): Promise<Account | null>;
-  /** The same for a login, which the account remembers, and which uses up a one-time password. */
-  login(call: Call, username: string, password: string): Promise<Account | null>;
+  /**
+   * The same as the first step of a login, which writes nothing but a failure: `people.beginLogin` writes the rest when the login is
+   * complete. A one-time password is good for it once.
+   */
+  login(call: Call, username: string, password: string): Promise<ProvedPassword | null>;
   /**
    * Hashes a new password, in turn with the other hashes of the caller's address; `account` is whoever asks, where that is known. Null: the
    * service itself asks. Throws 503 where too many wait.
@@ -41,6 +45,15 @@ export interface Passwords {
   hash(call: Call | null, password: string, account?: string): Promise<string>;
   /** How many hashes are computed and how many wait for their turn. */
   load(): { readonly running: number; readonly waiting: number };
+}
+
+/** An account whose password was right. */
+export interface ProvedPassword {
+  /** With its password hash in the service's own format. */
+  readonly account: Account;
+  readonly proofs: readonly [Proof];
+  /** The hash as it is stored, which differs from the account's if it has another format. */
+  readonly storedHash: string | null;
 }
 
 /** What `makePasswords()` is made of, and what a hash costs. */
@@ -52,6 +65,8 @@ export interface PasswordsOptions {
   readonly cores: number;
   /** What a hash costs; as OWASP asks for it where it is left out. Other hashes are replaced at the next login. */
   readonly cost?: PasswordCost;
+  /** Whether a password alone is not enough for the account. Then a right one writes nothing. False if it is left out. */
+  readonly needsMore?: (account: Account) => boolean;
   /** Sees each hash, with the wait for its turn. */
   readonly tracer?: Tracer | null;
 }
@@ -68,18 +83,19 @@ const checks: ChecksOf<PasswordsOptions> = {
   cores: wholeFrom(1),
   cost: optional(anObject),
   tracer: optional(orNull(aTracer)),
+  needsMore: optional(aFunction),
 };
 
 /** Makes the one place of a process where passwords are checked. */
 export function makePasswords(options: PasswordsOptions): Passwords {
   requireOptions(options, checks, { of: "makePasswords" });
-  const { accounts, store, throttle, cores, cost = usualCost, tracer = null } = options;
+  const { accounts, store, throttle, cores, cost = usualCost, tracer = null, needsMore = () => false } = options;
   const queue = makeHashQueue({ running: cores, waiting: MAX_WAITING, reserved: RESERVED_FOR_KNOWN });
   const hold: typeof queue.hold =
     tracer === null ? queue.hold : (asker, work) => tracer.part("hash", {}, () => queue.hold(asker, work));
   const sideBySide = makeSideBySide();
 
-  async function check(call: Call, username: string, password: string, purpose: Purpose): Promise<Account | null> {
+  async function check(call: Call, username: string, password: string, purpose: Purpose): Promise<Checked | null> {
     const isKnown = await throttle.isKnown(call, username);
     const asker = askerOf(call, { account: fold(username), isKnown });
     queue.requirePlace(asker);
@@ -97,17 +113,20 @@ export function makePasswords(options: PasswordsOptions): Passwords {
         return null;
       }),
     );
+    return checked === null ? null : { before: account!, after: checked };
+  }
+
+  /** A password outside of a login. It writes what it has taught, unless the account needs more than a password. */
+  async function verify(call: Call, username: string, password: string, purpose: Purpose): Promise<Account | null> {
+    const checked = await check(call, username, password, purpose);
     if (checked === null) return null;
-    const isOnce = purpose === "login" && checked.passwordOnce === "unused";
-    if (isOnce) return (await useUp(options, call, account!, checked)) ? checked : null;
-    await keep(call, account!, checked, purpose === "login");
-    return checked;
+    if (!needsMore(checked.after)) await keep(call, checked);
+    return checked.after;
   }
 
   /** Writes what a good password has taught: when it was used, from where, and its hash in our own format. */
-  async function keep(call: Call, before: Account, after: Account, isLogin: boolean): Promise<void> {
+  async function keep(call: Call, { before, after }: Checked): Promise<void> {
     const values: WrittenValues = {
-      ...(isLogin ? { last_login_at: timeText(call.now) } : {}),
       ...(after.passwordHash === before.passwordHash ? {} : { password_hash: after.passwordHash }),
       // Its user has it now.
       ...(before.passwordUntil === null || (before.passwordOnce ?? null) !== null ? {} : { password_until: null }),
@@ -129,9 +148,12 @@ export function makePasswords(options: PasswordsOptions): Passwords {
   const newest = new WeakMap<Call, { readonly password: string; readonly hash: Promise<string> }>();
 
   return {
-    verify: (call, username, password) => check(call, username, password, "verify"),
-    prove: (call, username, password) => check(call, username, password, "prove"),
-    login: (call, username, password) => check(call, username, password, "login"),
+    verify: (call, username, password) => verify(call, username, password, "verify"),
+    prove: (call, username, password) => verify(call, username, password, "prove"),
+    async login(call, username, password) {
+      const checked = await check(call, username, password, "login");
+      return checked === null ? null : proved(checked, call.now);
+    },
     hash(call, password, account = "") {
       const made = call === null ? undefined : newest.get(call);
       if (made?.password === password) return made.hash;
@@ -151,25 +173,17 @@ async function isAsItWas(accounts: Accounts, { id, generation }: Account): Promi
   return now !== null && now.active && now.generation === generation;
 }
 
-/** Of two logins at once with a one-time password one comes in. Where that cannot be kept, nobody does. */
-async function useUp(
-  { store, throttle }: PasswordsOptions,
-  call: Call,
-  before: Account,
-  { passwordHash }: Account,
-): Promise<boolean> {
-  const passed = await throttle.pass(call, before.username);
-  const isUnused = equals("password_once", "unused");
-  const where = { all: [equals("id", before.id), equals("password_hash", before.passwordHash), isUnused] };
-  const last_login_at = timeText(call.now);
-  const values: WrittenValues = { password_once: "used", password_hash: passwordHash, last_login_at };
-  const collection = accountsCollection;
-  const unused: Change = { kind: "require", collection, where, atLeast: 1, name: "password_once" };
-  const used: Change = { kind: "updateAll", collection, where, values };
-  return (await store.write({ changes: [unused, used, ...passed] })).kind === "written";
+/** An account as it is stored, and as a right password shows it. */
+interface Checked {
+  readonly before: Account;
+  readonly after: Account;
 }
 
 /** The service itself has no address. */
+function proved({ before, after }: Checked, now: number): ProvedPassword {
+  return { account: after, proofs: [{ method: "pwd", at: now }], storedHash: before.passwordHash };
+}
+
 function askerOf(call: Call | null, caller: Pick<Asker, "account" | "isKnown">): Asker {
   const address = call?.client.address ?? "";
   return { site: formatSite(address), address: formatNetwork(address), ...caller };

@@ -2,30 +2,67 @@ import type { Call } from "../../../../core/call/call.ts";
 import type { Identity } from "../../../../core/identity.ts";
 import { problem } from "../../../../core/problem/problem.ts";
 import { invalid, type Context } from "../../../../http/exchange.ts";
+import { admit, type Admission } from "../../gate/admission.ts";
+import { confirmedLevel } from "../../gate/levels.ts";
+import { neededByIdentity } from "../../gate/policy.ts";
 import type { UsersParts } from "../parts.ts";
 import type { Account } from "../stored-accounts.ts";
 
-/** How long a login counts as fresh. */
+/** A login is fresh for so long, in milliseconds. */
 const FRESH_MS = 600_000;
 
-/** Ends the request unless the caller has just shown who they are: a credential must not make others that outlive it. */
-export async function requireFreshLogin(parts: UsersParts, context: Context, proof: string | undefined): Promise<void> {
-  const identity = context.requireIdentity();
-  if (proof === undefined && isFresh(identity, context.call.now)) return;
-  if (proof === undefined)
-    throw wrongProof("required", "The login is not fresh. Send your own password, or log in again.");
-  const account = await parts.accounts.find(identity.id);
-  await requirePassword(parts, context.call, account, proof);
+/**
+ * Ends the request unless the caller's login is fresh, because a credential must not make others that outlive it. If the caller's account
+ * needs a second factor, the login must have been confirmed with one (401 `confirmation_required`). Otherwise the caller's own password
+ * replaces a fresh login (400 at `/current_password`).
+ */
+export async function requireFreshLogin(parts: UsersParts, context: Context, password?: string): Promise<void> {
+  const identity = requireOwnIdentity(context);
+  const { now } = context.call;
+  const account = identity.id === 0 ? null : await parts.accounts.find(identity.id);
+  if (needsLevel2(parts, identity, account)) return requireConfirmed(context, identity);
+  if (password === undefined && confirmedAt(identity, now) >= 1) return;
+  if (password === undefined)
+    throw wrongPassword("required", "The login is not fresh. Send your own password, or log in again.");
+  await requirePassword(parts, context.call, account, password);
 }
 
-/** A login that lies ahead is none of now: the clock was set back since. */
-function isFresh({ authTime }: Identity, now: number): boolean {
-  return authTime !== undefined && Math.abs(now - authTime) < FRESH_MS;
+/** Ends the request unless the caller's login was confirmed with a second factor in the last ten minutes. */
+export function requireConfirmed(context: Context, identity: Identity, { allowsRecovery = true } = {}): void {
+  const { now, realm } = context.call;
+  const proofs = (identity.proofs ?? []).filter(({ method }) => allowsRecovery || method !== "recovery");
+  if (confirmedLevel(proofs, now - FRESH_MS) === 2 && !isAhead(identity, now)) return;
+  throw problem("confirmation_required", {
+    headers: [["WWW-Authenticate", stepUpChallenge(realm, FRESH_MS / 1000, 2)]],
+  });
+}
+
+/** The challenge of RFC 9470 §3. */
+export function stepUpChallenge(realm: string, maxAgeSeconds: number, level: 1 | 2): string {
+  return `Bearer realm="${realm}", error="insufficient_user_authentication", max_age="${maxAgeSeconds}", acr_values="${level}"`;
 }
 
 /**
- * The end of what is made through a login that others vouch for, in milliseconds since the epoch; null where it needs none. Ends the
- * request where nothing may be made through such a login.
+ * The second maker of an `Admission`: for tokens and keys, which are made from a login that exists. It checks the freshness and the level
+ * of the caller's login. For another user it needs an administrator, and for another administrator there is none (403).
+ */
+export async function vouch(
+  parts: UsersParts,
+  context: Context,
+  account: Account,
+  password?: string,
+): Promise<Admission> {
+  const identity = requireOwnIdentity(context);
+  if (!account.active) throw problem("conflict", { detail: "The account is not active." });
+  if (identity.id !== account.id && identity.id !== 0 && account.role === "admin")
+    throw problem("permission_denied", { detail: "Administrators make their own tokens and keys." });
+  await requireFreshLogin(parts, context, password);
+  return admit(account, identity.proofs ?? []);
+}
+
+/**
+ * Returns the end of a credential that is made through a login for which another party vouches, in milliseconds since the epoch. Returns
+ * null if it needs none. Ends the request (403) if nothing may be made through such a login.
  */
 export function outsideEnd({ outsideCredentialsSeconds }: UsersParts, context: Context): number | null {
   const { scheme, issuer } = context.requireIdentity();
@@ -35,30 +72,59 @@ export function outsideEnd({ outsideCredentialsSeconds }: UsersParts, context: C
   return context.call.now + outsideCredentialsSeconds * 1000;
 }
 
-/** Whoever changes their own login shows that they know it: a session left open must not be enough. */
+/**
+ * Ends the request unless users who change their own login show again who they are: a session left open must not be enough. With a
+ * second factor a confirmed login is needed, and `current_password` is not asked for.
+ */
 export async function requireProof(
-  parts: Pick<UsersParts, "passwords">,
-  { call, identity }: Context,
+  parts: UsersParts,
+  context: Context,
   account: Account,
-  proof: string | undefined,
+  password: string | undefined,
 ): Promise<void> {
+  const { call, identity } = context;
   if (identity === null || identity.id !== account.id) return;
-  if (proof === undefined) throw wrongProof("required", "The current password is needed for this change.");
-  await requirePassword(parts, call, account, proof);
+  if (needsLevel2(parts, identity, account)) return requireConfirmed(context, identity);
+  if (password === undefined) throw wrongPassword("required", "The current password is needed for this change.");
+  await requirePassword(parts, call, account, password);
 }
 
-/** Ends the request where it is not the account's password, which counts as a guess. */
+/** The caller. An administrator who acts for a user makes and changes no credentials. */
+function requireOwnIdentity(context: Context): Identity {
+  const identity = context.requireIdentity();
+  if (identity.actor !== undefined)
+    throw problem("permission_denied", { detail: "A token that acts for a user makes and changes no credentials." });
+  return identity;
+}
+
+function needsLevel2({ rule }: UsersParts, identity: Identity, account: Account | null): boolean {
+  if (identity.id === 0) return false;
+  const needs = (account?.factors ?? 0) > 0 ? 2 : 1;
+  return neededByIdentity(account ?? identity, needs, rule) === 2;
+}
+
+/** The level that the caller has confirmed lately. A login that lies ahead is not fresh: the clock was set back. */
+function confirmedAt(identity: Identity, now: number): number {
+  if (identity.proofs === undefined || isAhead(identity, now)) return 0;
+  return confirmedLevel(identity.proofs, now - FRESH_MS);
+}
+
+function isAhead({ proofs = [] }: Identity, now: number): boolean {
+  return proofs.some(({ at }) => at > now + FRESH_MS);
+}
+
+/** Ends the request unless it is the account's password. A wrong one counts as a guess. */
 async function requirePassword(
-  parts: Pick<UsersParts, "passwords">,
+  { passwords }: Pick<UsersParts, "passwords">,
   call: Call,
   account: Account | null,
   password: string,
 ): Promise<void> {
   const hasPassword = account !== null && account.passwordHash !== null;
-  const verified = hasPassword ? await parts.passwords.prove(call, account.username, password) : null;
-  if (verified === null) throw wrongProof("invalid", "The current password is wrong.");
+  const verified = hasPassword ? await passwords.prove(call, account.username, password) : null;
+  if (verified === null) throw wrongPassword("invalid", "The current password is wrong.");
 }
 
-function wrongProof(code: string, detail: string): Error {
+function wrongPassword(code: string, detail: string): Error {
   return invalid([{ pointer: "/current_password", code, detail }]);
 }

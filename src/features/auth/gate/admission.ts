@@ -1,0 +1,52 @@
+import type { Level, Proof } from "../../../core/identity.ts";
+import type { Account } from "../accounts/stored-accounts.ts";
+import { levelOf } from "./levels.ts";
+
+let make: (account: Account, proofs: readonly Proof[]) => Admission;
+
+/**
+ * The right to start one login of an account. Only the gate makes it, after it has decided that the proofs are enough. Whatever starts a
+ * login takes one and spends it, so code that skips the gate does not compile, and throws if it is JavaScript.
+ */
+export class Admission {
+  readonly proofs: readonly Proof[];
+  readonly level: Level;
+  /** The user who logs in. */
+  readonly userId: number;
+  /** The account's generation at the admission. A changed password or another end of its logins gives it a new one. */
+  readonly generation: number;
+  readonly #account: Account;
+  #isSpent = false;
+
+  private constructor(account: Account, proofs: readonly Proof[]) {
+    this.#account = account;
+    this.userId = account.id;
+    this.generation = account.generation;
+    this.proofs = proofs;
+    this.level = levelOf(proofs);
+    Object.freeze(this);
+  }
+
+  /** Returns the account, once. Throws a TypeError if the gate did not make the object, or if it was spent before. */
+  static spend(given: Admission): Account {
+    if (typeof given !== "object" || given === null || !(#isSpent in given))
+      throw new TypeError("This starts a login and takes an Admission. people.beginLogin and people.vouch make it.");
+    if (given.#isSpent) throw new TypeError("This Admission has started a login before. Each login needs its own.");
+    given.#isSpent = true;
+    return given.#account;
+  }
+
+  static {
+    make = (account, proofs) => new Admission(account, proofs);
+  }
+}
+
+/** Makes an admission. For the gate alone: `tests/project/house.test.ts` holds the list of files that import it. */
+export function admit(account: Account, proofs: readonly Proof[]): Admission {
+  return make(account, proofs);
+}
+
+/** Makes an admission for the operator of the machine: the command and the test kit. */
+export function admitAsOperator(account: Account, now: number): Admission {
+  return make(account, [{ method: "operator", at: now }]);
+}

@@ -1,0 +1,63 @@
+import { problem, type Problem } from "../../../core/problem/problem.ts";
+import type { Context } from "../../../http/exchange.ts";
+import type { JSONValue } from "../../../store/store.ts";
+import type { Account } from "../accounts/stored-accounts.ts";
+import type { StoredFactor } from "./contract.ts";
+import { pendingCookie } from "./cookie.ts";
+import { RECOVERY } from "./factors.ts";
+import type { Waiting } from "./gate.ts";
+import type { GateEndpointsParts } from "./parts.ts";
+import type { PendingLogin } from "./pending.ts";
+import { mustHaveFactor } from "./policy.ts";
+
+/** The member `login` of a problem or an answer: what the client has to send to complete the login. */
+export type LoginObject = Readonly<Record<string, JSONValue>>;
+
+/** The problem that asks for another proof. If the login would set a cookie, its name travels in a cookie too. */
+export async function askFor(parts: GateEndpointsParts, context: Context, waiting: Waiting): Promise<Problem> {
+  const { call } = context;
+  const { account, name, login, keptBy } = waiting;
+  const described = await describe(parts, context, account, login);
+  const byCookie = keptBy === "cookie";
+  return problem("factor_required", {
+    extensions: { login: byCookie ? described : { pending: name, ...described } },
+    headers: [
+      ["WWW-Authenticate", parts.challenge(call)],
+      ...(byCookie ? [pendingCookie(call, parts.cookie, name, login.expiresAt)] : []),
+    ],
+  });
+}
+
+/** What a waiting login needs, with the factors that the account has. */
+export async function describe(
+  parts: GateEndpointsParts,
+  { call }: Context,
+  account: Account,
+  login: PendingLogin,
+): Promise<LoginObject> {
+  const all = (await parts.factors.list(account.id)).filter(({ active }) => active);
+  const factors: JSONValue[] = [];
+  for (const [kindName, kind] of parts.gate.kinds) {
+    const own = all.filter((factor) => factor.kind === kindName);
+    if (own.length === 0) continue;
+    const ask = (await kind.ask?.(call, account, own, login.key)) ?? null;
+    factors.push(
+      ...own.map(({ id, label }) => ({ id: String(id), kind: kindName, label, ...(ask === null ? {} : { ask }) })),
+    );
+  }
+  if (factors.length > 0 && hasCodes(parts, all))
+    factors.push({ id: RECOVERY, kind: RECOVERY, label: "Recovery code" });
+  if (login.purpose === "confirm" && factors.length === 0 && account.passwordHash !== null)
+    factors.push({ id: "password", kind: "password", label: "Password" });
+  const needs = login.purpose === "login" && factors.length === 0 ? "enrolment" : "factor";
+  return { needs, expires_at: new Date(login.expiresAt).toISOString(), factors };
+}
+
+/** Returns true if the account must have a factor, has none, and waits for it. */
+export function needsEnrolment({ gate }: GateEndpointsParts, account: Account): boolean {
+  return (account.factors ?? 0) === 0 && mustHaveFactor(account.role, gate.rule);
+}
+
+function hasCodes({ recovery }: GateEndpointsParts, all: readonly StoredFactor[]): boolean {
+  return recovery !== null && all.some(({ kind, data }) => kind === RECOVERY && recovery.count(data) > 0);
+}

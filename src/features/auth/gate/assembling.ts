@@ -1,0 +1,96 @@
+import type { Call } from "../../../core/call/call.ts";
+import type { Host } from "../../../feature/feature.ts";
+import type { Endpoint } from "../../../http/endpoint/endpoint.ts";
+import type { Context } from "../../../http/exchange.ts";
+import type { Change, Collection } from "../../../store/store.ts";
+import type { Passwords } from "../accounts/passwords/passwords.ts";
+import type { Account, Accounts } from "../accounts/stored-accounts.ts";
+import { bindingsCollection, type Bindings } from "../bindings.ts";
+import { ofUser } from "../conditions.ts";
+import type { Revocations } from "../tokens/revocation.ts";
+import { askFor } from "./asking.ts";
+import type { Notify, SecondFactorRule } from "./contract.ts";
+import { gateEndpoints } from "./endpoints.ts";
+import { factorEndpoints, type FactorEndpointsParts } from "./factor-endpoints.ts";
+import { factorsCollection, makeFactors } from "./factors.ts";
+import { makeGate, type Gate } from "./gate.ts";
+import { makePendingLogins, pendingLoginsCollection } from "./pending.ts";
+import { makeRecoveryCodes } from "./recovery.ts";
+import { factorTriesCollection, makeFactorTries } from "./tries.ts";
+
+/** The tables of the gate. */
+export const gateCollections: readonly Collection[] = [
+  pendingLoginsCollection,
+  factorsCollection,
+  factorTriesCollection,
+];
+
+/** What the gate takes of the accounts. */
+export interface GateOptions {
+  readonly host: Host;
+  readonly accounts: Accounts;
+  readonly bindings: Bindings;
+  readonly passwords: Passwords;
+  readonly revocations: Revocations;
+  readonly notify: Notify;
+  readonly rule: SecondFactorRule;
+  /** Name of the cookie of a waiting login. */
+  readonly cookie: string;
+  requireAccount(context: Context): Promise<Account>;
+  requireFreshLogin(context: Context, password: string | undefined): Promise<void>;
+  challenge(call: Call): string;
+}
+
+/** The gate of one service with its endpoints and its upkeep. */
+export interface AssembledGate {
+  readonly gate: Gate;
+  readonly parts: FactorEndpointsParts;
+  /** Asked once every feature is set up: without a kind of factor there are none. */
+  endpoints(): readonly Endpoint[];
+  upkeep(now: number): readonly Change[];
+}
+
+/** Puts the gate together. */
+export function assembleGate(options: GateOptions): AssembledGate {
+  const { host, accounts, passwords, revocations, notify, rule, cookie } = options;
+  const { store, throttle } = host;
+  const pending = makePendingLogins(store);
+  const factors = makeFactors(store);
+  const tries = makeFactorTries(store);
+  const gate = makeGate({
+    store,
+    accounts,
+    throttle,
+    pending,
+    rule,
+    askFor: (context, waiting) => askFor(parts, context, waiting),
+  });
+  const parts: FactorEndpointsParts = {
+    store,
+    accounts,
+    passwords,
+    throttle,
+    revocations,
+    gate,
+    pending,
+    factors,
+    tries,
+    get recovery() {
+      return gate.kinds.size === 0 ? null : (recovery ??= makeRecoveryCodes(host.secret));
+    },
+    cookie,
+    notify,
+    hasOutsideLogin: async ({ id }) =>
+      (await store.list({ collection: bindingsCollection, where: ofUser(id), sort: [], limit: 1 })).length > 0,
+    challenge: options.challenge,
+    requireAccount: options.requireAccount,
+    requireFreshLogin: options.requireFreshLogin,
+  };
+  let recovery: ReturnType<typeof makeRecoveryCodes> | null = null;
+  return {
+    gate,
+    parts,
+    endpoints: () => [...gateEndpoints(parts), ...factorEndpoints(parts)],
+    upkeep: (now) => [...pending.due(now), ...factors.due(now), ...tries.due(now)],
+  };
+}

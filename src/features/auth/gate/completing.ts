@@ -1,0 +1,203 @@
+import type { Call, Reply } from "../../../core/call/call.ts";
+import type { Proof } from "../../../core/identity.ts";
+import { problem } from "../../../core/problem/problem.ts";
+import { invalid, type Context } from "../../../http/exchange.ts";
+import { requireInTime } from "../../../http/limiting/in-time.ts";
+import type { Change, JSONValue } from "../../../store/store.ts";
+import type { Account } from "../accounts/stored-accounts.ts";
+import type { FactorAnswer, FactorSuccess, StoredFactor } from "./contract.ts";
+import { clearedPendingCookie, findPendingCookie } from "./cookie.ts";
+import { activate, requireKind } from "./enrolling.ts";
+import { RECOVERY } from "./factors.ts";
+import { findSubject, type GateEndpointsParts } from "./parts.ts";
+import type { PendingLogin } from "./pending.ts";
+
+/** What a client sends to complete a login. */
+export interface CompletionBody extends FactorAnswer {
+  /** The name of the waiting login. Null if a cookie names it. */
+  readonly pending: string | null;
+  /** The id of a factor, `recovery` or `password`. Null if the answer says which factor it is of. */
+  readonly factor: string | null;
+  readonly password: string | null;
+}
+
+/** A waiting login with its account, and whether a cookie named it. */
+export interface FoundPending {
+  readonly login: PendingLogin;
+  readonly account: Account;
+  readonly byCookie: boolean;
+}
+
+/** The waiting login of a request. Ends the request with 401 `login_expired` if there is none, or if the account has changed. */
+export async function requirePending(
+  parts: GateEndpointsParts,
+  context: Context,
+  named: string | null,
+): Promise<FoundPending> {
+  const { call } = context;
+  if (named === null) context.requireSameSite();
+  const name = named ?? findPendingCookie(call, parts.cookie);
+  const login = name === null ? null : await parts.pending.find(name, call.now);
+  const account = login === null ? null : await parts.accounts.find(login.userId);
+  if (login === null || account === null || !account.active || account.generation !== login.generation)
+    throw expired(parts, call);
+  return { login, account, byCookie: named === null };
+}
+
+/** Completes a login, or the confirmation of one. Every try is counted before its answer is checked. */
+export async function complete(parts: GateEndpointsParts, context: Context, body: CompletionBody): Promise<Reply> {
+  requireInTime(context);
+  const { call } = context;
+  const found = await requirePending(parts, context, body.pending);
+  const { login, account } = found;
+  const answered = await answer(parts, context, found, body);
+  const proofs = [...login.proofs, answered.proof];
+  const changes = [...parts.pending.end(login), ...answered.changes];
+  const reply =
+    login.purpose === "confirm"
+      ? await confirm(parts, context, { login, account, proofs, changes })
+      : await begin(parts, context, { login, account, proofs, changes });
+  const headers = found.byCookie ? [clearedPendingCookie(call, parts.cookie)] : [];
+  return withMore({ ...reply, headers: [...(reply.headers ?? []), ...headers] }, answered.shown);
+}
+
+/** A right answer: its proof, what it writes, and what is shown with the login. */
+interface Answered {
+  readonly proof: Proof;
+  readonly changes: readonly Change[];
+  readonly shown: Readonly<Record<string, JSONValue>>;
+}
+
+async function answer(
+  parts: GateEndpointsParts,
+  context: Context,
+  { login, account }: FoundPending,
+  body: CompletionBody,
+): Promise<Answered> {
+  const { call } = context;
+  if ((await parts.pending.count(login)) === null) throw expired(parts, call);
+  if (body.factor === "password") return answerByPassword(parts, call, { login, account }, body.password);
+  const factor = await requireFactor(parts, { login, account }, body);
+  const subject = await findSubject(parts, call, account);
+  const { isLast } = await parts.tries.count(subject, call.now);
+  const success = await check(parts, call, account, { login, factor, body });
+  if (success === null) {
+    if (isLast) await parts.store.write({ changes: parts.notify("factor_guessed", account, call.now) });
+    throw wrong(parts, call);
+  }
+  await parts.tries.takeBack(subject, call.now);
+  const proof: Proof = { ...success.proof, at: call.now, factor: String(factor.id) };
+  if (factor.active) {
+    const notices = factor.kind === RECOVERY ? parts.notify("recovery_code_used", account, call.now) : [];
+    return { proof, changes: [parts.factors.use(factor, success.data, call.now), ...notices], shown: {} };
+  }
+  const activation = activate(parts, account, factor, success, { now: call.now, endKeys: false });
+  const shown = activation.recoveryCodes === null ? {} : { recovery_codes: activation.recoveryCodes };
+  return { proof, changes: activation.changes, shown };
+}
+
+/** Confirming by password is for accounts without a factor. It counts as a wrong password does. */
+async function answerByPassword(
+  parts: GateEndpointsParts,
+  call: Call,
+  { login, account }: Pick<FoundPending, "login" | "account">,
+  password: string | null,
+): Promise<Answered> {
+  if (login.purpose !== "confirm" || (account.factors ?? 0) > 0) throw unknownFactor();
+  if (password === null) throw required("/password");
+  const proved = await parts.passwords.prove(call, account.username, password);
+  if (proved === null || proved.id !== account.id) throw wrong(parts, call);
+  return { proof: { method: "pwd", at: call.now }, changes: [], shown: {} };
+}
+
+/** The factor that the answer is of: an active one, or the one that this login makes. */
+async function requireFactor(
+  { factors, gate }: GateEndpointsParts,
+  { login, account }: Pick<FoundPending, "login" | "account">,
+  { factor: id, code, credential }: CompletionBody,
+): Promise<StoredFactor> {
+  const all = await factors.list(account.id);
+  const usable = all.filter(({ active, pending }) => active || pending === login.key);
+  const named = usable.find((each) => (each.kind === RECOVERY ? id === RECOVERY : String(each.id) === id));
+  if (named === undefined) throw unknownFactor();
+  const kind = gate.kinds.get(named.kind);
+  const own = usable.filter((each) => each.kind === named.kind && each.active);
+  const factor = named.active ? (kind?.find?.(own, { code, credential }) ?? named) : named;
+  if (kind?.answeredBy === "credential" && credential === null) throw required("/credential");
+  if (kind?.answeredBy !== "credential" && code === null) throw required("/code");
+  return factor;
+}
+
+function check(
+  parts: GateEndpointsParts,
+  call: Call,
+  account: Account,
+  {
+    login,
+    factor,
+    body,
+  }: { readonly login: PendingLogin; readonly factor: StoredFactor; readonly body: CompletionBody },
+): Promise<FactorSuccess | null> | FactorSuccess | null {
+  if (factor.kind === RECOVERY) {
+    const data = parts.recovery?.use(account.id, factor.data, body.code!) ?? null;
+    return data === null ? null : { proof: { method: "recovery" }, data };
+  }
+  const kind = requireKind(parts, factor.kind);
+  return factor.active ? kind.check(call, account, factor, body, login.key) : kind.confirm(call, account, factor, body);
+}
+
+/** A login whose next proof was right. */
+interface Proved {
+  readonly login: PendingLogin;
+  readonly account: Account;
+  readonly proofs: readonly Proof[];
+  readonly changes: readonly Change[];
+}
+
+async function begin(parts: GateEndpointsParts, context: Context, proved: Proved): Promise<Reply> {
+  const { login, account, proofs, changes } = proved;
+  const beginning = parts.gate.beginnings.get(login.beginning);
+  if (beginning === undefined) throw expired(parts, context.call);
+  const admission = await parts.gate.admitLogin(context.call, { account, proofs }, changes);
+  if (admission === null) throw await lost(parts, context, login);
+  return beginning.start(context, admission, login.options);
+}
+
+async function confirm(parts: GateEndpointsParts, context: Context, proved: Proved): Promise<Reply> {
+  const { login, account, proofs, changes } = proved;
+  const beginning = parts.gate.beginnings.get(login.beginning);
+  if (beginning?.renew === undefined || login.holder === null) throw expired(parts, context.call);
+  const admission = await parts.gate.admitConfirmed(account, proofs, changes);
+  if (admission === null) throw await lost(parts, context, login);
+  return beginning.renew(context, admission, { id: login.holder, options: login.options });
+}
+
+/** Another request was faster: it has completed this login, or used the same code. */
+async function lost(parts: GateEndpointsParts, { call }: Context, { key }: PendingLogin): Promise<Error> {
+  return (await parts.pending.isWaiting(key)) ? wrong(parts, call) : expired(parts, call);
+}
+
+/** Adds members to the body of a login. */
+export function withMore(reply: Reply, more: Readonly<Record<string, JSONValue>>): Reply {
+  if (Object.keys(more).length === 0 || reply.body?.kind !== "data") return reply;
+  return { ...reply, body: { ...reply.body, value: { ...(reply.body.value as object), ...more } } };
+}
+
+function expired(parts: GateEndpointsParts, call: Call): Error {
+  return problem("login_expired", { headers: [["WWW-Authenticate", parts.challenge(call)]] });
+}
+
+function wrong(parts: GateEndpointsParts, call: Call): Error {
+  return problem("invalid_credentials", {
+    detail: "The code or the credential is wrong.",
+    headers: [["WWW-Authenticate", parts.challenge(call)]],
+  });
+}
+
+function unknownFactor(): Error {
+  return invalid([{ pointer: "/factor", code: "invalid", detail: "The login does not wait for this factor." }]);
+}
+
+function required(pointer: string): Error {
+  return invalid([{ pointer, code: "required", detail: "This field is required." }]);
+}

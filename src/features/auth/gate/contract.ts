@@ -1,0 +1,130 @@
+import type { Call, Reply } from "../../../core/call/call.ts";
+import type { Eventually } from "../../../core/eventually.ts";
+import type { Proof, ProofMethod } from "../../../core/identity.ts";
+import type { Context } from "../../../http/exchange.ts";
+import type { Change, JSONValue } from "../../../store/store.ts";
+import type { Account } from "../accounts/stored-accounts.ts";
+import type { Admission } from "./admission.ts";
+
+// The contract of the gate: kinds of logins that it starts, and kinds of factors that it asks for.
+
+/** Which accounts must have a second factor. `optional`: none, `admins`: administrators, `everyone`: all. */
+export type SecondFactorRule = "optional" | "admins" | "everyone";
+
+/** Options of a kind of login. They are stored with a login that waits for a factor, so they are JSON. */
+export type BeginningOptions = Readonly<Record<string, JSONValue>>;
+
+/**
+ * A kind of login: a session, a token pair, an API token. It is registered by name in `setUp` (`people.begins`), so that a login which
+ * waits for a factor can start it later.
+ */
+export interface Beginning<O extends BeginningOptions = BeginningOptions> {
+  /** Lower case with hyphens, unlike every other kind of login of the service. */
+  readonly name: string;
+  /** Where the answer carries the login: in a cookie, or in the body. The name of a waiting login travels there too. */
+  keptBy(options: O): "cookie" | "text";
+  /** Starts the login and spends the admission. Returns the response that the first request would have had. */
+  start(context: Context, admission: Admission, options: O): Promise<Reply>;
+  /** Returns the options if the caller came with a login of this kind, which can then be confirmed. Otherwise returns null. */
+  current?(context: Context): Current<O> | null;
+  /** Gives a confirmed login its new proofs: a session under a new id, or an access token of the same family. */
+  renew?(context: Context, admission: Admission, current: Current<O>): Promise<Reply>;
+}
+
+/** The login that a caller came with. */
+export interface Current<O extends BeginningOptions = BeginningOptions> {
+  /** The key of the session, or the token family. */
+  readonly id: string;
+  readonly options: O;
+}
+
+/** A complete first step of a login: whose it is, what was proved, and what begins. */
+export interface LoginAttempt<O extends BeginningOptions = BeginningOptions> {
+  readonly account: Account;
+  readonly proofs: readonly [Proof, ...Proof[]];
+  readonly begin: Beginning<O>;
+  readonly options: O;
+  /** The password hash as it is stored, if the account has a newer one now (`requireLogin` returns it). */
+  readonly storedHash?: string | null;
+}
+
+/** A second factor, or a passkey, as it is stored. */
+export interface StoredFactor {
+  readonly id: number;
+  readonly userId: number;
+  readonly kind: string;
+  readonly label: string;
+  readonly active: boolean;
+  /** RFC 3339. */
+  readonly createdAt: string;
+  /** RFC 3339. Null if it was never used. */
+  readonly lastUsedAt: string | null;
+  /** What its kind stores: a public key, an encrypted secret. Nothing that opens the account by itself. */
+  readonly data: JSONValue;
+  /** The waiting login that makes this factor. Null if a user who is logged in does, and for every active factor. */
+  readonly pending: string | null;
+  readonly revision: number;
+}
+
+/** What a caller sends for a factor: `code` or `credential`. */
+export interface FactorAnswer {
+  readonly code: string | null;
+  readonly credential: JSONValue;
+}
+
+/** A right answer: its proof, and what the factor stores from now on. A factor whose `data` changed meanwhile is not accepted. */
+export interface FactorSuccess {
+  readonly proof: Omit<Proof, "at" | "factor">;
+  readonly data: JSONValue;
+  /** A name by which the factor is found without its user, if its kind logs in without a username. Read when the factor is confirmed. */
+  readonly handle?: string;
+}
+
+/** What starting a factor needs. */
+export interface Enrolment {
+  /** What is stored until the factor is confirmed. */
+  readonly data: JSONValue;
+  /** The members of the answer beside `id` and `kind`: `{ secret, uri }` or `{ options }`. Shown once. */
+  readonly shown: Readonly<Record<string, JSONValue>>;
+}
+
+/** A kind of factor, registered in `setUp` (`people.factorKind`). A third party can write one. */
+export interface FactorKind {
+  /** Lower case: `totp`, `passkey`. */
+  readonly name: string;
+  readonly method: ProofMethod;
+  /** The member that carries its answer. */
+  readonly answeredBy: "code" | "credential";
+  /** Starts a new factor of an account. `others` are the active factors of this kind. */
+  enrol(call: Call, account: Account, label: string, others: readonly StoredFactor[]): Eventually<Enrolment>;
+  /** Checks the first answer of a new factor. Returns what it stores from now on. Returns null if the answer is wrong. */
+  confirm(call: Call, account: Account, factor: StoredFactor, answer: FactorAnswer): Eventually<FactorSuccess | null>;
+  /** What a waiting login asks of these factors, for example a WebAuthn challenge. `pendingId` is bound to the login. */
+  ask?(call: Call, account: Account, factors: readonly StoredFactor[], pendingId: string): Eventually<JSONValue>;
+  /** Checks an answer of an active factor. Returns null if it is wrong. */
+  check(
+    call: Call,
+    account: Account,
+    factor: StoredFactor,
+    answer: FactorAnswer,
+    pendingId: string,
+  ): Eventually<FactorSuccess | null>;
+  /** The active factor of this account that an answer is of, if it is not the one that the caller named. */
+  find?(factors: readonly StoredFactor[], answer: FactorAnswer): StoredFactor | null;
+  /** True if an account can log in with such a factor alone, as with a passkey that checks the person. */
+  logsInAlone?(factor: StoredFactor): boolean;
+}
+
+/** An event that the user of an account is told about, apart from the request. */
+export type Notice =
+  | "factor_added"
+  | "factor_removed"
+  | "factor_guessed"
+  | "recovery_codes_made"
+  | "recovery_code_used"
+  | "token_made"
+  | "password_changed"
+  | "email_changed";
+
+/** Returns the changes that send a notice, for the transaction of the event. */
+export type Notify = (notice: Notice, account: Account, now: number) => readonly Change[];

@@ -1,0 +1,238 @@
+import { authenticated } from "../../../access/permission/permission.ts";
+import type { Reply } from "../../../core/call/call.ts";
+import { problem } from "../../../core/problem/problem.ts";
+import { builtInEndpoint } from "../../../http/endpoint/built-in.ts";
+import { objectSchema, textSchema, timeSchema } from "../../../http/endpoint/documentation.ts";
+import type { Endpoint, EndpointDocumentation } from "../../../http/endpoint/endpoint.ts";
+import type { Context } from "../../../http/exchange.ts";
+import { formType } from "../../../http/formats/form.ts";
+import { requireDraft } from "../../../http/mount/writes/drafting.ts";
+import { prefersRedirect } from "../../../http/pipeline.ts";
+import { json, text } from "../../../resource/kinds/fields.ts";
+import { defineResource } from "../../../resource/resource.ts";
+import type { JSONValue } from "../../../store/store.ts";
+import { loginTypes, MAX_LOGIN_BODY_BYTES } from "../credentials.ts";
+import { wayBack } from "../session/way-back.ts";
+import { describe, needsEnrolment } from "./asking.ts";
+import { complete, requirePending } from "./completing.ts";
+import { pendingCookie } from "./cookie.ts";
+import { enrol } from "./enrolling.ts";
+import type { GateEndpointsParts } from "./parts.ts";
+
+const path = "/api/login/";
+
+const pendingField = text({ maxLength: 100, optional: true, description: "Names the login, unless a cookie does." });
+const nextField = text({ maxLength: 2048, optional: true });
+
+const completion = defineResource({
+  name: "completion",
+  fields: {
+    pending: pendingField,
+    factor: text({ maxLength: 100, description: "The id of a factor of the login." }),
+    code: text({ maxLength: 100, optional: true, description: "Of a TOTP app, or a recovery code." }),
+    credential: json({
+      optional: true,
+      description: "The answer of a passkey (RegistrationResponseJSON or AuthenticationResponseJSON).",
+    }),
+    password: text({
+      maxLength: 4096,
+      trim: false,
+      optional: true,
+      description: "To confirm with the factor `password`.",
+    }),
+    next: nextField,
+  },
+});
+
+const newFactor = defineResource({
+  name: "new_factor",
+  plural: "new_factors",
+  fields: {
+    pending: pendingField,
+    kind: text({ maxLength: 40, description: "`totp` or `passkey`." }),
+    label: text({ maxLength: 100, optional: true }),
+  },
+});
+
+/** Completing a login that waits for another proof, and confirming one that exists. */
+export function gateEndpoints(parts: GateEndpointsParts): readonly Endpoint[] {
+  const open = {
+    access: "open",
+    logsIn: true,
+    consumes: loginTypes,
+    maxBodyBytes: MAX_LOGIN_BODY_BYTES,
+  } as const;
+  return [
+    builtInEndpoint({
+      method: "GET",
+      path,
+      access: "open",
+      logsIn: true,
+      documentation: documentation.show,
+      handle: (context) => show(parts, context),
+    }),
+    builtInEndpoint({
+      ...open,
+      method: "POST",
+      path,
+      redirectsFor: ["text/html"],
+      documentation: documentation.complete,
+      guard: fromOwnPage,
+      handle: (context) => completeLogin(parts, context),
+    }),
+    builtInEndpoint({
+      ...open,
+      method: "POST",
+      path: `${path}factors/`,
+      documentation: documentation.enrol,
+      guard: fromOwnPage,
+      handle: (context) => startFactor(parts, context),
+    }),
+    builtInEndpoint({
+      method: "POST",
+      path: `${path}confirm/`,
+      access: authenticated,
+      logsIn: true,
+      bodyOptional: true,
+      consumes: loginTypes,
+      maxBodyBytes: MAX_LOGIN_BODY_BYTES,
+      documentation: documentation.confirm,
+      handle: (context) => startConfirmation(parts, context),
+    }),
+  ];
+}
+
+/** Any site can make a browser send a form. A client that sends JSON shows the name of the login, or passes the check with its cookie. */
+function fromOwnPage(context: Context): void {
+  context.requireSameSite();
+}
+
+async function show(parts: GateEndpointsParts, context: Context): Promise<Reply> {
+  const { login, account } = await requirePending(parts, context, null);
+  return waiting(await describe(parts, context, account, login));
+}
+
+async function completeLogin(parts: GateEndpointsParts, context: Context): Promise<Reply> {
+  const { pending, factor, code, credential, password, next } = requireDraft(completion, context, noRecord).values;
+  const reply = await complete(parts, context, {
+    pending,
+    factor,
+    code,
+    credential: credential as JSONValue,
+    password,
+  });
+  const isForm = context.body?.mediaType === formType;
+  if (!isForm || !prefersRedirect(context) || showsCodes(reply)) return reply;
+  const { body: _, ...rest } = reply;
+  return { ...rest, status: 303, headers: [...(reply.headers ?? []), ["Location", wayBack(context, next)]] };
+}
+
+/** Recovery codes are shown once: a form gets their page before it goes on. */
+function showsCodes({ body }: Reply): boolean {
+  return (
+    body?.kind === "data" && typeof body.value === "object" && body.value !== null && "recovery_codes" in body.value
+  );
+}
+
+async function startFactor(parts: GateEndpointsParts, context: Context): Promise<Reply> {
+  const { pending, kind, label } = requireDraft(newFactor, context, noRecord).values;
+  const { login, account } = await requirePending(parts, context, pending);
+  if (login.purpose !== "login" || !needsEnrolment(parts, account))
+    throw problem("permission_denied", { detail: "This login waits for a factor that the account has." });
+  const value = await enrol(parts, context.call, account, { kind, label, pending: login.key });
+  return { status: 201, cache: "no-store", body: { kind: "data", value, element: "factor" } };
+}
+
+async function startConfirmation(parts: GateEndpointsParts, context: Context): Promise<Reply> {
+  const identity = context.requireIdentity();
+  const account = await parts.accounts.find(identity.id);
+  if (account === null) throw problem("not_found");
+  for (const beginning of parts.gate.beginnings.values()) {
+    const current = identity.actor === undefined ? (beginning.current?.(context) ?? null) : null;
+    if (current === null || beginning.renew === undefined) continue;
+    const { name, login } = await parts.pending.create(
+      account,
+      {
+        purpose: "confirm",
+        proofs: identity.proofs ?? [],
+        beginning: beginning.name,
+        options: current.options,
+        holder: current.id,
+      },
+      context.call.now,
+    );
+    const described = await describe(parts, context, account, login);
+    if (beginning.keptBy(current.options) === "text") return waiting({ pending: name, ...described });
+    return { ...waiting(described), headers: [pendingCookie(context.call, parts.cookie, name, login.expiresAt)] };
+  }
+  throw problem("permission_denied", {
+    detail: "This credential cannot be confirmed. Log in with a session or a token pair.",
+  });
+}
+
+function waiting(value: Readonly<Record<string, JSONValue>>): Reply {
+  return { status: 200, cache: "no-store", body: { kind: "data", value, element: "login" } };
+}
+
+const noRecord = { id: null, current: null } as const;
+
+const factorsSchema = {
+  type: "array",
+  items: {
+    type: "object",
+    properties: { id: textSchema, kind: textSchema, label: textSchema },
+    required: ["id", "kind"],
+  },
+} as const;
+
+const loginSchema = objectSchema(
+  "login",
+  {
+    pending: { ...textSchema, description: "Names the login at `POST /api/login/`. Missing if a cookie does." },
+    needs: { type: "string", enum: ["factor", "enrolment"] },
+    expires_at: timeSchema,
+    factors: factorsSchema,
+  },
+  ["needs", "expires_at", "factors"],
+);
+
+const documentation = {
+  show: {
+    summary: "The login that waits for a second factor",
+    tag: "factors",
+    responses: { 200: { description: "Its factors, and what they ask.", schema: loginSchema } },
+    problems: ["login_expired"],
+  },
+  complete: {
+    summary: "Complete a login with a second factor",
+    tag: "factors",
+    request: completion,
+    responses: {
+      200: {
+        description: "The answer that the first request would have had: tokens.",
+        schema: objectSchema("token", {}),
+      },
+      201: { description: "The same, with a session cookie.", schema: objectSchema("session", {}) },
+      303: { description: "The same for the form of a page.", headers: { Location: "A path of this service." } },
+    },
+    problems: ["invalid_credentials", "login_expired", "factor_required", "cross_site", "too_many_attempts"],
+  },
+  enrol: {
+    summary: "Start a second factor while logging in",
+    tag: "factors",
+    request: newFactor,
+    responses: {
+      201: {
+        description: "The factor, which counts once `POST /api/login/` confirms it.",
+        schema: objectSchema("factor", { id: textSchema, kind: textSchema }),
+      },
+    },
+    problems: ["login_expired", "cross_site", "permission_denied", "too_many"],
+  },
+  confirm: {
+    summary: "Start to confirm who is calling",
+    tag: "factors",
+    responses: { 200: { description: "What `POST /api/login/` needs.", schema: loginSchema } },
+    problems: ["permission_denied"],
+  },
+} satisfies Record<string, EndpointDocumentation>;

@@ -1,0 +1,113 @@
+import type { Call } from "../../../core/call/call.ts";
+import { problem } from "../../../core/problem/problem.ts";
+import { invalid } from "../../../http/exchange.ts";
+import type { Change, JSONValue } from "../../../store/store.ts";
+import { accountsCollection, type Account } from "../accounts/stored-accounts.ts";
+import { equals, ofUser } from "../conditions.ts";
+import type { FactorKind, FactorSuccess, StoredFactor } from "./contract.ts";
+import { factorsCollection, MOST_FACTORS, RECOVERY } from "./factors.ts";
+import type { GateEndpointsParts } from "./parts.ts";
+
+/** What a new factor shows once, and its id. */
+export type ShownEnrolment = Readonly<Record<string, JSONValue>>;
+
+/** The kind of this name. Ends the request with 400 if the service has none. */
+export function requireKind({ gate }: GateEndpointsParts, name: string): FactorKind {
+  const kind = gate.kinds.get(name);
+  if (kind !== undefined) return kind;
+  const known = [...gate.kinds.keys()];
+  throw invalid([
+    {
+      pointer: "/kind",
+      code: "invalid",
+      detail: known.length === 0 ? "This service has no second factors." : `The kind is one of ${known.join(", ")}.`,
+    },
+  ]);
+}
+
+/** Starts a new factor. It counts once its first answer was right. `pending` is the waiting login that makes it. */
+export async function enrol(
+  parts: GateEndpointsParts,
+  call: Call,
+  account: Account,
+  asked: { readonly kind: string; readonly label: string | null; readonly pending: string | null },
+): Promise<ShownEnrolment> {
+  const kind = requireKind(parts, asked.kind);
+  const all = await parts.factors.list(account.id);
+  const others = all.filter((factor) => factor.kind === kind.name && factor.active);
+  const label = asked.label ?? kind.name;
+  const { data, shown } = await kind.enrol(call, account, label, others);
+  const { id: userId } = account;
+  const tooMany = {
+    kind: "require",
+    collection: factorsCollection,
+    where: { all: [ofUser(userId), { column: "kind", operator: "ne", value: RECOVERY } as const] },
+    atMost: MOST_FACTORS - 1,
+    name: "too_many",
+  } as const;
+  const inserted = parts.factors.insert(
+    { userId, kind: kind.name, label, active: false, data, pending: asked.pending },
+    call.now,
+  );
+  const outcome = await parts.store.write({ changes: [tooMany, inserted] });
+  switch (outcome.kind) {
+    case "written":
+      return { id: String(outcome.rows[1]!.record["id"]), kind: kind.name, ...shown };
+    case "refused":
+      throw problem("too_many", { detail: `An account has at most ${MOST_FACTORS} factors. Delete one first.` });
+    default:
+      throw problem("not_found");
+  }
+}
+
+/** The changes that make a factor count, and the recovery codes of the first one. */
+export interface Activation {
+  readonly changes: readonly Change[];
+  /** Shown once, if this is the first factor. */
+  readonly recoveryCodes: readonly string[] | null;
+}
+
+/** Makes a factor count. The first one ends every other login of the account, and `endKeys` its API token and keys. */
+export function activate(
+  parts: GateEndpointsParts,
+  account: Account,
+  factor: StoredFactor,
+  { data, handle }: FactorSuccess,
+  { now, endKeys }: { readonly now: number; readonly endKeys: boolean },
+): Activation {
+  const isFirst = (account.factors ?? 0) === 0;
+  const codes = isFirst ? (parts.recovery?.make(account.id) ?? null) : null;
+  const { id: userId } = account;
+  const where = { all: [equals("id", userId), equals("factors", account.factors ?? 0)] };
+  const changes: readonly Change[] = [
+    { kind: "require", collection: accountsCollection, where, atLeast: 1, name: "factors" },
+    { kind: "update", collection: accountsCollection, key: userId, values: { factors: (account.factors ?? 0) + 1 } },
+    parts.factors.activate(factor, data, handle ?? null, now),
+    ...(isFirst ? parts.revocations.endAccount(account, now, endKeys) : []),
+    ...(codes === null ? [] : replaceCodes(parts, userId, codes.data, now)),
+    ...parts.notify("factor_added", account, now),
+  ];
+  return { changes, recoveryCodes: codes?.codes ?? null };
+}
+
+/** New recovery codes instead of the old ones. */
+export function replaceCodes(
+  parts: GateEndpointsParts,
+  userId: number,
+  data: JSONValue,
+  now: number,
+): readonly Change[] {
+  return [
+    dropCodes(userId),
+    parts.factors.insert({ userId, kind: RECOVERY, label: "Recovery code", active: true, data }, now),
+  ];
+}
+
+/** Deletes the recovery codes of an account. */
+export function dropCodes(userId: number): Change {
+  return {
+    kind: "deleteAll",
+    collection: factorsCollection,
+    where: { all: [ofUser(userId), equals("kind", RECOVERY)] },
+  };
+}

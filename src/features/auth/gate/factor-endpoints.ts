@@ -1,0 +1,288 @@
+import type { Reply } from "../../../core/call/call.ts";
+import type { Identity } from "../../../core/identity.ts";
+import { problem } from "../../../core/problem/problem.ts";
+import { builtInEndpoint } from "../../../http/endpoint/built-in.ts";
+import { nullable, objectSchema, textSchema, timeSchema } from "../../../http/endpoint/documentation.ts";
+import type { Endpoint, EndpointDocumentation } from "../../../http/endpoint/endpoint.ts";
+import { invalid, type Context } from "../../../http/exchange.ts";
+import { requireDraft } from "../../../http/mount/writes/drafting.ts";
+import { boolean, json, text } from "../../../resource/kinds/fields.ts";
+import { defineResource } from "../../../resource/resource.ts";
+import type { JSONValue } from "../../../store/store.ts";
+import { ownOrAny, ownOrAnyUnlimited } from "../access.ts";
+import { requireConfirmed } from "../accounts/passwords/proof.ts";
+import type { Account } from "../accounts/stored-accounts.ts";
+import { proofField, withoutKey } from "../fresh-login.ts";
+import type { StoredFactor } from "./contract.ts";
+import { activate, enrol, replaceCodes, requireKind } from "./enrolling.ts";
+import { RECOVERY } from "./factors.ts";
+import type { GateEndpointsParts } from "./parts.ts";
+import { findSubject } from "./parts.ts";
+import { removeFactor } from "./removing.ts";
+import { renewLogin } from "./renewing.ts";
+
+/** What the endpoints of factors need of accounts. */
+export interface FactorEndpointsParts extends GateEndpointsParts {
+  requireAccount(context: Context): Promise<Account>;
+  requireFreshLogin(context: Context, password: string | undefined): Promise<void>;
+}
+
+const path = "/users/{id}/factors";
+
+const newFactor = defineResource({
+  name: "new_factor",
+  plural: "new_factors",
+  fields: {
+    kind: text({ maxLength: 40, description: "`totp` or `passkey`." }),
+    label: text({ maxLength: 100, optional: true }),
+    current_password: proofField,
+  },
+});
+
+const confirmation = defineResource({
+  name: "confirmation",
+  fields: {
+    code: text({ maxLength: 100, optional: true }),
+    credential: json({ optional: true }),
+    end_keys: boolean({ optional: true, description: "With the first factor: the API token and the keys end too." }),
+  },
+});
+
+const proof = defineResource({ name: "proof", fields: { current_password: proofField } });
+
+/** `/users/{id}/factors`: the second factors and passkeys of a user. */
+export function factorEndpoints(parts: FactorEndpointsParts): readonly Endpoint[] {
+  const change = {
+    access: ownOrAnyUnlimited,
+    logsIn: true,
+    guard: withoutKey,
+    consumes: ["application/json"],
+  } as const;
+  const target = (context: Context) => parts.requireAccount(context);
+  return [
+    builtInEndpoint({
+      method: "GET",
+      path,
+      access: ownOrAny,
+      documentation: documentation.list,
+      handle: (context) => list(parts, context),
+    }),
+    builtInEndpoint({
+      ...change,
+      method: "POST",
+      path,
+      target,
+      documentation: documentation.add,
+      handle: (context) => add(parts, context),
+    }),
+    builtInEndpoint({
+      ...change,
+      method: "POST",
+      path: `${path}/recovery`,
+      bodyOptional: true,
+      target,
+      documentation: documentation.recovery,
+      handle: (context) => makeCodes(parts, context),
+    }),
+    builtInEndpoint({
+      ...change,
+      method: "POST",
+      path: `${path}/{factor_id}/confirm`,
+      target: (context) => requireFactor(parts, context),
+      documentation: documentation.confirm,
+      handle: (context) => confirm(parts, context),
+    }),
+    builtInEndpoint({
+      ...change,
+      method: "DELETE",
+      path: `${path}/{factor_id}`,
+      bodyOptional: true,
+      target: (context) => requireFactor(parts, context),
+      documentation: documentation.remove,
+      handle: (context) => remove(parts, context),
+    }),
+  ];
+}
+
+type FactorContext = Context<{ readonly id: number; readonly factor_id: number }>;
+
+async function list(parts: FactorEndpointsParts, context: Context): Promise<Reply> {
+  const account = await parts.requireAccount(context);
+  const factors = (await parts.factors.list(account.id)).filter(({ active }) => active);
+  const value = factors.map((factor) => shown(parts, factor));
+  return { status: 200, cache: "no-store", body: { kind: "data", value, element: "factors", items: "factor" } };
+}
+
+function shown({ recovery }: FactorEndpointsParts, factor: StoredFactor): Readonly<Record<string, JSONValue>> {
+  const { kind, label, createdAt: created_at, lastUsedAt: last_used_at } = factor;
+  const id = kind === RECOVERY ? RECOVERY : String(factor.id);
+  const remaining = kind === RECOVERY && recovery !== null ? { remaining: recovery.count(factor.data) } : {};
+  return { id, kind, label, created_at, last_used_at, ...remaining };
+}
+
+async function add(parts: FactorEndpointsParts, context: Context): Promise<Reply> {
+  const { values, transient } = requireDraft(newFactor, context, { id: null, current: null });
+  const account = await requireOwnAccount(parts, context);
+  requireKind(parts, values.kind);
+  await parts.requireFreshLogin(context, transient.current_password);
+  const value = await enrol(parts, context.call, account, { ...values, pending: null });
+  return { status: 201, cache: "no-store", body: { kind: "data", value, element: "factor" } };
+}
+
+async function confirm(parts: FactorEndpointsParts, context: FactorContext): Promise<Reply> {
+  const {
+    code,
+    credential,
+    end_keys: endKeys,
+  } = requireDraft(confirmation, context, { id: null, current: null }).values;
+  const account = await requireOwnAccount(parts, context);
+  const factor = await requireFactor(parts, context);
+  if (factor.active) throw problem("conflict", { detail: "The factor is confirmed already." });
+  const { call } = context;
+  const kind = requireKind(parts, factor.kind);
+  const pointer = `/${kind.answeredBy}`;
+  if ((kind.answeredBy === "code" ? code : credential) === null)
+    throw invalid([{ pointer, code: "required", detail: "This field is required." }]);
+  const subject = await findSubject(parts, call, account);
+  await parts.tries.count(subject, call.now);
+  const success = await kind.confirm(call, account, factor, { code, credential: credential as JSONValue });
+  if (success === null) throw invalid([{ pointer, code: "invalid", detail: "The answer of the factor is wrong." }]);
+  await parts.tries.takeBack(subject, call.now);
+  const { changes, recoveryCodes } = activate(parts, account, factor, success, {
+    now: call.now,
+    endKeys: endKeys === true,
+  });
+  const { kind: outcome } = await parts.store.write({ changes });
+  if (outcome !== "written")
+    throw problem("conflict", { detail: "The account was changed at the same time. Try again." });
+  const activated = { ...factor, active: true, lastUsedAt: new Date(call.now).toISOString() };
+  const value = { ...shown(parts, activated), ...(recoveryCodes === null ? {} : { recovery_codes: recoveryCodes }) };
+  const isFirst = (account.factors ?? 0) === 0;
+  const proved = { ...success.proof, at: call.now, factor: String(factor.id) };
+  const renewed = isFirst ? await renewLogin(parts, context, account.id, proved) : null;
+  return {
+    status: 200,
+    cache: "no-store",
+    headers: renewed?.headers ?? [],
+    body: { kind: "data", value: { ...value, ...renewed?.members }, element: "factor" },
+  };
+}
+
+async function makeCodes(parts: FactorEndpointsParts, context: Context): Promise<Reply> {
+  requireDraft(proof, context, { id: null, current: null });
+  const account = await requireOwnAccount(parts, context);
+  if ((account.factors ?? 0) === 0 || parts.recovery === null)
+    throw problem("conflict", { detail: "The account has no second factor." });
+  requireConfirmed(context, context.requireIdentity(), { allowsRecovery: false });
+  const { now } = context.call;
+  const { codes, data } = parts.recovery.make(account.id);
+  await parts.store.write({
+    changes: [...replaceCodes(parts, account.id, data, now), ...parts.notify("recovery_codes_made", account, now)],
+  });
+  return {
+    status: 201,
+    cache: "no-store",
+    body: { kind: "data", value: { recovery_codes: codes }, element: "recovery" },
+  };
+}
+
+async function remove(parts: FactorEndpointsParts, context: FactorContext): Promise<Reply> {
+  requireDraft(proof, context, { id: null, current: null });
+  const account = await parts.requireAccount(context);
+  const identity = context.requireIdentity();
+  const factor = await requireFactor(parts, context);
+  if (identity.id === account.id && factor.active) requireConfirmed(context, identity, { allowsRecovery: false });
+  else if (identity.id !== account.id) await parts.requireFreshLogin(context, undefined);
+  await removeFactor(parts, { account, factor, isOwn: identity.id === account.id, now: context.call.now });
+  return { status: 204, cache: "no-store" };
+}
+
+/** Only the user adds factors and makes recovery codes. */
+async function requireOwnAccount(parts: FactorEndpointsParts, context: Context): Promise<Account> {
+  const account = await parts.requireAccount(context);
+  const { id, actor }: Identity = context.requireIdentity();
+  if (id !== account.id || actor !== undefined)
+    throw problem("permission_denied", {
+      detail: "Users add their own factors. An administrator may list and delete them.",
+    });
+  return account;
+}
+
+async function requireFactor(parts: FactorEndpointsParts, context: FactorContext): Promise<StoredFactor> {
+  const { id } = await parts.requireAccount(context);
+  const factor = await parts.factors.find(id, context.params.factor_id);
+  if (factor === null || factor.kind === RECOVERY || factor.pending !== null) throw problem("not_found");
+  return factor;
+}
+
+const factorSchema = objectSchema(
+  "factor",
+  {
+    id: textSchema,
+    kind: textSchema,
+    label: textSchema,
+    created_at: timeSchema,
+    last_used_at: nullable(timeSchema),
+    remaining: { type: "integer", description: "Recovery codes that are left." },
+  },
+  ["id", "kind", "label", "created_at", "last_used_at"],
+);
+
+const codesSchema = { type: "array", items: textSchema, description: "Ten codes, shown once." } as const;
+
+const documentation = {
+  list: {
+    summary: "List a user's second factors and passkeys",
+    tag: "factors",
+    responses: {
+      200: { description: "Oldest first.", schema: { type: "array", xml: { name: "factors" }, items: factorSchema } },
+    },
+  },
+  add: {
+    summary: "Start a second factor or a passkey",
+    tag: "factors",
+    request: newFactor,
+    responses: {
+      201: {
+        description: "Not active yet. A TOTP factor has `secret` and `uri`, a passkey has `options`.",
+        schema: objectSchema("factor", { id: textSchema, kind: textSchema, secret: textSchema, uri: textSchema }, [
+          "id",
+          "kind",
+        ]),
+      },
+    },
+    problems: ["confirmation_required", "too_many"],
+  },
+  confirm: {
+    summary: "Confirm a new factor with its first answer",
+    tag: "factors",
+    request: confirmation,
+    responses: {
+      200: {
+        description: "Active. The first factor ends every other login, and gives recovery codes and a new login.",
+        schema: objectSchema(
+          "factor",
+          { id: textSchema, kind: textSchema, recovery_codes: codesSchema, access: textSchema, refresh: textSchema },
+          ["id", "kind"],
+        ),
+        headers: { "Set-Cookie": "The session, if the caller has one." },
+      },
+    },
+    problems: ["conflict", "too_many_attempts"],
+  },
+  recovery: {
+    summary: "Make ten new recovery codes",
+    tag: "factors",
+    request: proof,
+    responses: {
+      201: { description: "The old ones end.", schema: objectSchema("recovery", { recovery_codes: codesSchema }) },
+    },
+    problems: ["conflict", "confirmation_required"],
+  },
+  remove: {
+    summary: "Delete a factor",
+    tag: "factors",
+    responses: { 204: { description: "Deleted." } },
+    problems: ["confirmation_required", "last_factor", "last_login"],
+  },
+} satisfies Record<string, EndpointDocumentation>;

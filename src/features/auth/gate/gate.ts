@@ -1,0 +1,198 @@
+import type { Scheme, Standing } from "../../../access/scheme/scheme.ts";
+import { rejected, type Rejection } from "../../../access/scheme/scheme.ts";
+import type { LoginThrottle } from "../../../access/throttle/throttle.ts";
+import type { Call, Reply } from "../../../core/call/call.ts";
+import { DeclarationError } from "../../../core/checking/declaration-error.ts";
+import { after, type Eventually } from "../../../core/eventually.ts";
+import type { Identity, Proof } from "../../../core/identity.ts";
+import { problem, type Problem } from "../../../core/problem/problem.ts";
+import type { Context } from "../../../http/exchange.ts";
+import { requireInTime } from "../../../http/limiting/in-time.ts";
+import { StoreUnavailable, type Change, type Store, type WrittenValues } from "../../../store/store.ts";
+import { accountsCollection, type Account, type Accounts } from "../accounts/stored-accounts.ts";
+import { equals, timeText } from "../conditions.ts";
+import { refuseLoginCSRF } from "../cookies.ts";
+import { admit, type Admission } from "./admission.ts";
+import type { Beginning, BeginningOptions, FactorKind, LoginAttempt, SecondFactorRule } from "./contract.ts";
+import { levelOf, provedBy } from "./levels.ts";
+import type { PendingLogin, PendingLogins } from "./pending.ts";
+import { neededByIdentity, neededLevel } from "./policy.ts";
+
+/** What the gate of one service is made of. */
+export interface GateParts {
+  readonly store: Store;
+  readonly accounts: Accounts;
+  readonly throttle: LoginThrottle;
+  readonly pending: PendingLogins;
+  readonly rule: SecondFactorRule;
+  /** Describes a waiting login to its client: its factors, and what they ask. */
+  askFor(context: Context, waiting: Waiting): Promise<Problem>;
+}
+
+/** A login that waits for another proof, and the name that its client gets. */
+export interface Waiting {
+  readonly account: Account;
+  readonly name: string;
+  readonly login: PendingLogin;
+  readonly keptBy: "cookie" | "text";
+}
+
+/** A login whose proofs are known, as its admission needs it. */
+export interface ProvedLogin extends Pick<LoginAttempt, "account" | "storedHash"> {
+  readonly proofs: readonly Proof[];
+}
+
+/** Decides for every login whether the proofs are enough. Nothing is remembered before that. */
+export interface Gate {
+  readonly rule: SecondFactorRule;
+  /**
+   * Starts the login if its proofs are enough for its account. Otherwise ends the request with 401 `factor_required`, which names the
+   * waiting login, or with 401 `invalid_credentials` if the account may not log in.
+   */
+  beginLogin<O extends BeginningOptions>(context: Context, attempt: LoginAttempt<O>): Promise<Reply>;
+  /** Starts a login whose proofs are enough. For the completion of a waiting login: `more` is written in the same transaction. */
+  admitLogin(call: Call, login: ProvedLogin, more: readonly Change[]): Promise<Admission | null>;
+  /** Makes the admission of a confirmed login, and writes what its proof uses up. Returns null if another request was faster. */
+  admitConfirmed(account: Account, proofs: readonly Proof[], changes: readonly Change[]): Promise<Admission | null>;
+  /** Decides about every accepted credential. */
+  readonly standing: Standing;
+  /** True if these proofs are enough for the account. */
+  isEnough(account: Account, proofs: readonly Proof[]): boolean;
+  /** Registers a kind of login. Returns it. Throws `DeclarationError` if its name is taken. */
+  begins<O extends BeginningOptions>(beginning: Beginning<O>): Beginning<O>;
+  /** Registers a kind of factor. Throws `DeclarationError` if its name is taken. */
+  factorKind(kind: FactorKind): void;
+  readonly beginnings: ReadonlyMap<string, Beginning>;
+  readonly kinds: ReadonlyMap<string, FactorKind>;
+}
+
+/** Makes the gate of one service. */
+export function makeGate(parts: GateParts): Gate {
+  const { accounts, rule, pending } = parts;
+  const beginnings = new Map<string, Beginning>();
+  const kinds = new Map<string, FactorKind>();
+
+  const isEnough = (account: Account, proofs: readonly Proof[]): boolean =>
+    levelOf(proofs) >= neededLevel(account, rule);
+
+  const standing: Standing = (scheme, identity) => {
+    if (scheme.proves === "program") return identity;
+    const proved = withProofs(scheme, identity);
+    if (identity.needs !== undefined) return judge(proved, identity.needs);
+    // Nothing can ask for a factor, so no account needs one.
+    if (rule === "optional" && kinds.size === 0) return proved;
+    return after(findNeeds(accounts, identity), (needs) => judge(proved, needs));
+  };
+
+  const judge = (identity: Identity, needs: 0 | 1 | 2): Identity | Rejection =>
+    (identity.level ?? 1) >= neededByIdentity(identity, needs, rule) ? identity : insufficient;
+
+  return {
+    rule,
+    beginnings,
+    kinds,
+    isEnough,
+    standing,
+    async beginLogin(context, attempt) {
+      requireInTime(context);
+      const { account, proofs, begin, options } = attempt;
+      const keptBy = begin.keptBy(options);
+      if (keptBy === "cookie") refuseLoginCSRF(context);
+      if (!account.active) throw problem("invalid_credentials");
+      if (!isEnough(account, proofs)) {
+        const login = { purpose: "login", proofs, beginning: begin.name, options, holder: null } as const;
+        const created = await pending.create(account, login, context.call.now);
+        throw await parts.askFor(context, { account, keptBy, ...created });
+      }
+      const admission = await admitLogin(parts, context.call, attempt, []);
+      if (admission === null) throw problem("invalid_credentials");
+      return begin.start(context, admission, options);
+    },
+    admitLogin: (call, login, more) => admitLogin(parts, call, login, more),
+    async admitConfirmed(account, proofs, changes) {
+      const { kind } = await parts.store.write({ changes });
+      return kind === "written" ? admit(account, proofs) : null;
+    },
+    begins(beginning) {
+      if (beginnings.has(beginning.name))
+        throw new DeclarationError([`two kinds of logins are called ${beginning.name}; rename one`]);
+      beginnings.set(beginning.name, beginning as Beginning);
+      return beginning;
+    },
+    factorKind(kind) {
+      if (kinds.has(kind.name))
+        throw new DeclarationError([`two kinds of factors are called ${kind.name}; rename one`]);
+      kinds.set(kind.name, kind);
+    },
+  };
+}
+
+const insufficient = rejected(
+  "insufficient",
+  "This account needs a second factor, and this credential cannot be asked for one. Log in with the second factor, or use an API token or a key for programs.",
+);
+
+/** The identity with what its credential has proved. A scheme that does not say what it proves gives level 1 and no proof. */
+function withProofs({ proves }: Scheme, identity: Identity): Identity {
+  if (proves === "each")
+    return identity.level === undefined ? { ...identity, ...provedBy(identity.proofs ?? []) } : identity;
+  if (proves === undefined || proves === "program") {
+    const { authTime: _, ...rest } = identity;
+    return { ...rest, level: 1 };
+  }
+  // A scheme that does not know the time of its proof is never fresh.
+  const at = identity.authTime ?? 0;
+  const proofs = proves.map((method): Proof => ({ method, at }));
+  const { authTime: _, ...rest } = identity;
+  return { ...rest, proofs, level: levelOf(proofs), ...(identity.authTime === undefined ? {} : { authTime: at }) };
+}
+
+function findNeeds(accounts: Accounts, { id }: Identity): Eventually<1 | 2> {
+  return after(accounts.find(id), (account) => ((account?.factors ?? 0) > 0 ? 2 : 1));
+}
+
+/**
+ * Writes what a complete login leaves behind, and makes its admission: the time of the login, the known address, the forgiven failures
+ * and the used one-time password. Returns null if the account has changed since its proofs, or if another login used the one-time password.
+ */
+async function admitLogin(
+  parts: GateParts,
+  call: Call,
+  { account, proofs, storedHash = account.passwordHash }: ProvedLogin,
+  more: readonly Change[],
+): Promise<Admission | null> {
+  const withPassword = proofs.some(({ method }) => method === "pwd");
+  const isOnce = withPassword && account.passwordOnce === "unused";
+  const values: WrittenValues = {
+    last_login_at: timeText(call.now),
+    ...(storedHash === account.passwordHash ? {} : { password_hash: account.passwordHash }),
+    ...(isOnce ? { password_once: "used" } : {}),
+    // Its user has the drawn password now.
+    ...(withPassword && account.passwordUntil !== null && (account.passwordOnce ?? null) === null
+      ? { password_until: null }
+      : {}),
+  };
+  const collection = accountsCollection;
+  // Only while the password is the one that was checked: a change of it that came in between stays.
+  const isSame = withPassword
+    ? [equals("id", account.id), equals("password_hash", storedHash)]
+    : [equals("id", account.id)];
+  const isUnused = { all: [...isSame, equals("password_once", "unused")] };
+  const changes: readonly Change[] = [
+    ...more,
+    ...(isOnce ? [{ kind: "require", collection, where: isUnused, atLeast: 1, name: "password_once" } as const] : []),
+    { kind: "updateAll", collection, where: { all: isSame }, values },
+    ...(await parts.throttle.pass(call, account.username)),
+  ];
+  try {
+    const { kind } = await parts.store.write({ changes });
+    if (kind !== "written") return null;
+    // The first factor ends every login of before: this one belongs to the account as it is now.
+    const now = more.length === 0 ? account : await parts.accounts.find(account.id);
+    return now === null ? null : admit(now, proofs);
+  } catch (error) {
+    // A full disk keeps nobody out who has proved enough, unless something must be used up. The store has logged it.
+    if (!(error instanceof StoreUnavailable) || isOnce || more.length > 0) throw error;
+    return admit(account, proofs);
+  }
+}

@@ -1,0 +1,62 @@
+import type { Identity, Level, Proof, ProofMethod } from "../../../core/identity.ts";
+
+/** What a proof shows: something that the user knows, something that the user has, a mailbox, or another party's word. */
+type ProofKind = "knows" | "has" | "reaches" | "vouched";
+
+const kinds: Readonly<Record<ProofMethod, ProofKind>> = {
+  pwd: "knows",
+  otp: "has",
+  hwk: "has",
+  recovery: "has",
+  mail: "reaches",
+  fed: "vouched",
+  proxy: "vouched",
+  // The operator of the machine: the command and the test kit.
+  operator: "vouched",
+};
+
+/**
+ * Returns the level of these proofs together. Level 2 needs something that the user has together with another kind of proof, a passkey
+ * that checked the person, or another party whose configuration says so. A password and a mail are level 1, because the mailbox can reset the password.
+ */
+export function levelOf(proofs: readonly Proof[]): Level {
+  if (proofs.length === 0) return 0;
+  const shown = new Set(proofs.flatMap(kindsOf));
+  return (shown.has("has") && shown.size > 1) || proofs.some(isEnoughAlone) ? 2 : 1;
+}
+
+/**
+ * Returns the level that the proofs since a time confirm. A login of level 2 is confirmed by a second factor. Any proof confirms level 1.
+ *
+ * @param since Milliseconds since the epoch.
+ */
+export function confirmedLevel(proofs: readonly Proof[], since: number): Level {
+  const recent = proofs.filter(({ at }) => at > since);
+  if (recent.length === 0) return 0;
+  const isStrong = recent.some((proof) => kinds[proof.method] === "has" || isEnoughAlone(proof));
+  return isStrong && levelOf(proofs) === 2 ? 2 : 1;
+}
+
+/** Returns the methods of these proofs, each once: the claim `amr` (RFC 8176). */
+export function methodsOf(proofs: readonly Proof[]): readonly ProofMethod[] {
+  return [...new Set(proofs.map(({ method }) => method))];
+}
+
+/** Returns the time of the latest proof, in milliseconds since the epoch. Returns null if there is none. */
+export function lastProvedAt(proofs: readonly Proof[]): number | null {
+  return proofs.length === 0 ? null : Math.max(...proofs.map(({ at }) => at));
+}
+
+/** The members of an identity that follow from its proofs. */
+export function provedBy(proofs: readonly Proof[]): Pick<Identity, "proofs" | "level" | "authTime"> {
+  const authTime = lastProvedAt(proofs);
+  return { proofs, level: levelOf(proofs), ...(authTime === null ? {} : { authTime }) };
+}
+
+function kindsOf({ method, verifiesUser = false }: Proof): readonly ProofKind[] {
+  return method === "hwk" && verifiesUser ? ["has", "knows"] : [kinds[method]];
+}
+
+function isEnoughAlone({ method, vouchesFor, verifiesUser = false }: Proof): boolean {
+  return method === "operator" || vouchesFor === 2 || (method === "hwk" && verifiesUser);
+}

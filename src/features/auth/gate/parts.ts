@@ -1,0 +1,42 @@
+import type { LoginThrottle } from "../../../access/throttle/throttle.ts";
+import type { Call } from "../../../core/call/call.ts";
+import { formatNetwork } from "../../../core/call/trusted-proxies.ts";
+import type { Change, Store } from "../../../store/store.ts";
+import type { Passwords } from "../accounts/passwords/passwords.ts";
+import type { Account, Accounts } from "../accounts/stored-accounts.ts";
+import type { Revocations } from "../tokens/revocation.ts";
+import type { Notice } from "./contract.ts";
+import type { Factors } from "./factors.ts";
+import type { Gate } from "./gate.ts";
+import type { PendingLogins } from "./pending.ts";
+import type { RecoveryCodes } from "./recovery.ts";
+import type { FactorTries } from "./tries.ts";
+
+/** What the endpoints of the gate are made of. */
+export interface GateEndpointsParts {
+  readonly store: Store;
+  readonly accounts: Accounts;
+  readonly passwords: Passwords;
+  readonly throttle: LoginThrottle;
+  readonly revocations: Revocations;
+  readonly gate: Gate;
+  readonly pending: PendingLogins;
+  readonly factors: Factors;
+  readonly tries: FactorTries;
+  /** Null if the service has no secret: then no factor can be added. */
+  readonly recovery: RecoveryCodes | null;
+  /** The name of the cookie of a waiting login. */
+  readonly cookie: string;
+  /** The changes that send a notice. */
+  notify(notice: Notice, account: Account, now: number): readonly Change[];
+  /** True if another party vouches for this account: a proxy, an outside issuer or an identity provider. */
+  hasOutsideLogin(account: Account): Promise<boolean>;
+  /** The challenge of a 401 for this call. */
+  challenge(call: Call): string;
+}
+
+/** The subject of the wrong codes of an account. An address from which the account logged in before has its own. */
+export async function findSubject({ throttle }: GateEndpointsParts, call: Call, account: Account): Promise<string> {
+  const isKnown = await throttle.isKnown(call, account.username);
+  return isKnown ? `${account.id} ${formatNetwork(call.client.address)}` : String(account.id);
+}

@@ -1,0 +1,179 @@
+import { randomBytes } from "node:crypto";
+import { digest } from "../../../core/crypto/secret.ts";
+import type { Proof } from "../../../core/identity.ts";
+import { problem } from "../../../core/problem/problem.ts";
+import type { Change, Collection, JSONValue, Row, Store, Where } from "../../../store/store.ts";
+import type { Account } from "../accounts/stored-accounts.ts";
+import { equals, later, ofUser, timeText, until } from "../conditions.ts";
+import type { BeginningOptions } from "./contract.ts";
+import { formatProofs, parseProofs } from "./proofs.ts";
+
+/** Logins that wait for another proof. The key is a hash of the name that the client got, so no row logs anyone in. */
+export const pendingLoginsCollection: Collection = {
+  name: "pending_logins",
+  key: "text",
+  columns: [
+    { name: "user_id", type: "integer", references: { collection: "accounts", onDelete: "cascade" } },
+    /** The account's generation at the first proof. A login of an older one is dead. */
+    { name: "generation", type: "integer" },
+    /** `login` or `confirm`. */
+    { name: "purpose", type: "text" },
+    { name: "proofs", type: "json" },
+    /** The kind of login that begins when it is complete, and its options. */
+    { name: "beginning", type: "text" },
+    { name: "options", type: "json" },
+    /** The login that is confirmed: the key of a session, or a token family. */
+    { name: "holder", type: "text", nullable: true },
+    { name: "tries", type: "integer" },
+    { name: "created_at", type: "date-time" },
+    { name: "expires_at", type: "date-time" },
+  ],
+  indexes: [["user_id", "created_at"], ["expires_at"]],
+};
+
+/** A login that waits for another proof. */
+export interface PendingLogin {
+  /** The hash under which it is stored. Factors bind their challenges to it. */
+  readonly key: string;
+  readonly userId: number;
+  readonly generation: number;
+  readonly purpose: "login" | "confirm";
+  readonly proofs: readonly Proof[];
+  readonly beginning: string;
+  readonly options: BeginningOptions;
+  readonly holder: string | null;
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number;
+  readonly tries: number;
+}
+
+/** What begins a waiting login. */
+export type NewPending = Pick<PendingLogin, "purpose" | "proofs" | "beginning" | "options" | "holder">;
+
+const LIFE_MS = 300_000;
+const MOST_TRIES = 5;
+const MOST_OF_AN_ACCOUNT = 10;
+const nameForm = /^[\w-]{43}$/;
+
+/** The waiting logins of a store. Times in milliseconds since the epoch. */
+export interface PendingLogins {
+  /** Stores one. `name` is for the client and is not stored. The oldest one of the account ends if it has more than ten. */
+  create(
+    account: Account,
+    login: NewPending,
+    now: number,
+  ): Promise<{ readonly name: string; readonly login: PendingLogin }>;
+  /** Returns the waiting login of this name. Returns null if it is unknown, used or expired. */
+  find(name: string, now: number): Promise<PendingLogin | null>;
+  /** True if the waiting login of this key has not ended. */
+  isWaiting(key: string): Promise<boolean>;
+  /** Counts a try, before its answer is checked. Returns how many have been made, or null if the login has none left. */
+  count(login: PendingLogin): Promise<number | null>;
+  /** The changes that end it, in a transaction that is refused if another request has ended it. */
+  end(login: PendingLogin): readonly Change[];
+  due(now: number): readonly Change[];
+}
+
+/** Refuses a transaction that ends a waiting login which another request has ended. */
+export const PENDING_ENDED = "pending_ended";
+
+/** The waiting logins of a store. */
+export function makePendingLogins(store: Store): PendingLogins {
+  const collection = pendingLoginsCollection;
+
+  async function endOldest(userId: number, now: number): Promise<void> {
+    const where = { all: [ofUser(userId), later("expires_at", now)] };
+    const sort = [
+      { column: "created_at", descending: true },
+      { column: "id", descending: true },
+    ];
+    const rows = await store.list({ collection, where, sort, limit: MOST_OF_AN_ACCOUNT * 4 });
+    const value = rows.slice(MOST_OF_AN_ACCOUNT).map(({ record }) => record["id"]!);
+    if (value.length === 0) return;
+    const tooMany: Where = { column: "id", operator: "in", value };
+    await store.write({ changes: [{ kind: "deleteAll", collection, where: tooMany }] });
+  }
+
+  return {
+    async create({ id: user_id, generation }, { purpose, proofs, beginning, options, holder }, now) {
+      const name = randomBytes(32).toString("base64url");
+      const expiresAt = now + LIFE_MS;
+      const values = {
+        user_id,
+        generation,
+        purpose,
+        proofs: formatProofs(proofs) as JSONValue,
+        beginning,
+        options,
+        holder,
+        tries: 0,
+        created_at: timeText(now),
+        expires_at: timeText(expiresAt),
+      };
+      const key = keyOf(name);
+      const outcome = await store.write({ changes: [{ kind: "insert", collection, key, values }] });
+      // The account was deleted after its first proof.
+      if (outcome.kind === "dangling") throw problem("invalid_credentials");
+      if (outcome.kind !== "written") throw new Error(`The store answered ${outcome.kind} to a waiting login.`);
+      await endOldest(user_id, now);
+      const login = {
+        key,
+        userId: user_id,
+        generation,
+        purpose,
+        proofs,
+        beginning,
+        options,
+        holder,
+        expiresAt,
+        tries: 0,
+      };
+      return { name, login };
+    },
+    async find(name, now) {
+      if (!nameForm.test(name)) return null;
+      const row = await store.find(collection, keyOf(name));
+      const login = row === null ? null : read(row);
+      return login === null || login.expiresAt <= now || login.tries >= MOST_TRIES ? null : login;
+    },
+    isWaiting: async (key) => (await store.find(collection, key)) !== null,
+    async count({ key }) {
+      const where = { all: [equals("id", key), { column: "tries", operator: "lt", value: MOST_TRIES } as const] };
+      const outcome = await store.write({
+        changes: [
+          { kind: "require", collection, where, atLeast: 1, name: PENDING_ENDED },
+          { kind: "add", collection, key, column: "tries", by: 1, values: {} },
+        ],
+      });
+      if (outcome.kind !== "written") return null;
+      const row = await store.find(collection, key);
+      return row === null ? null : (row.record["tries"] as number);
+    },
+    end: ({ key }) => [
+      { kind: "require", collection, where: equals("id", key), atLeast: 1, name: PENDING_ENDED },
+      { kind: "delete", collection, key },
+    ],
+    due: (now) => [{ kind: "deleteAll", collection, where: until("expires_at", now) }],
+  };
+}
+
+function read({ record }: Row): PendingLogin | null {
+  const proofs = parseProofs(record["proofs"]);
+  if (proofs === null) return null;
+  return {
+    key: record["id"] as string,
+    userId: record["user_id"] as number,
+    generation: record["generation"] as number,
+    purpose: record["purpose"] as "login" | "confirm",
+    proofs,
+    beginning: record["beginning"] as string,
+    options: record["options"] as BeginningOptions,
+    holder: record["holder"] as string | null,
+    expiresAt: Date.parse(record["expires_at"] as string),
+    tries: record["tries"] as number,
+  };
+}
+
+function keyOf(name: string): string {
+  return digest(name).toString("base64url");
+}

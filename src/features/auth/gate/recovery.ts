@@ -1,0 +1,57 @@
+import { randomBytes } from "node:crypto";
+import { hmac, sameBytes, type Secret } from "../../../core/crypto/secret.ts";
+import type { JSONValue } from "../../../store/store.ts";
+
+/** A new account with a factor gets so many codes. */
+const CODES = 10;
+
+/** Letters and digits that are not mistaken for each other when they are read from paper. */
+const ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz";
+/** 17 letters of 31 have more than 80 bits. */
+const LETTERS = 17;
+
+/** Recovery codes: shown once, stored as HMACs. */
+export interface RecoveryCodes {
+  /** Ten new codes, and what is stored of them. */
+  make(userId: number): { readonly codes: readonly string[]; readonly data: JSONValue };
+  /** What is stored without the code. Returns null if the code is none of them. */
+  use(userId: number, data: JSONValue, code: string): JSONValue | null;
+  /** How many codes are left. */
+  count(data: JSONValue): number;
+}
+
+/** The recovery codes of a service, under its secret. */
+export function makeRecoveryCodes(secret: Secret): RecoveryCodes {
+  const keys = secret.deriveEach("recovery-code");
+  const digestOf = (key: Uint8Array, userId: number, code: string): string =>
+    hmac(key, `${userId}|${code}`).toString("base64url");
+  return {
+    make(userId) {
+      const codes = Array.from({ length: CODES }, drawCode);
+      return { codes, data: codes.map((code) => digestOf(keys[0]!, userId, normalize(code))) };
+    },
+    use(userId, data, code) {
+      const stored = data as readonly string[];
+      const presented = keys.map((key) => Buffer.from(digestOf(key, userId, normalize(code))));
+      const used = stored.findIndex((each) => presented.some((one) => sameBytes(one, Buffer.from(each))));
+      return used === -1 ? null : stored.toSpliced(used, 1);
+    },
+    count: (data) => (data as readonly string[]).length,
+  };
+}
+
+/** Four groups, like `7kq2h-m4xwp-9vtc8-zn`. */
+function drawCode(): string {
+  let letters = "";
+  while (letters.length < LETTERS) {
+    // A byte beyond the last whole alphabet would make some letters more frequent.
+    for (const byte of randomBytes(LETTERS))
+      if (byte < 248 && letters.length < LETTERS) letters += ALPHABET[byte % ALPHABET.length];
+  }
+  return letters.replace(/(.{5})(?=.)/g, "$1-");
+}
+
+/** Spaces, hyphens and capitals do not matter. */
+function normalize(code: string): string {
+  return code.toLowerCase().replaceAll(/[\s-]/g, "");
+}

@@ -1,0 +1,53 @@
+import { problem } from "../../../core/problem/problem.ts";
+import type { Change } from "../../../store/store.ts";
+import { accountsCollection, type Account } from "../accounts/stored-accounts.ts";
+import { equals } from "../conditions.ts";
+import type { StoredFactor } from "./contract.ts";
+import { dropCodes } from "./enrolling.ts";
+import type { GateEndpointsParts } from "./parts.ts";
+import { mustHaveFactor } from "./policy.ts";
+
+/** A factor to delete, and who deletes it. */
+export interface Removal {
+  readonly account: Account;
+  readonly factor: StoredFactor;
+  /** False: an administrator or the command deletes it, which ends every login of the user. */
+  readonly isOwn: boolean;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/** Deletes a factor. Ends the request if it is the last one of an account that must have one, or the last way to log in. */
+export async function removeFactor(parts: GateEndpointsParts, removal: Removal): Promise<void> {
+  const { account, factor, isOwn, now } = removal;
+  const count = account.factors ?? 0;
+  const isLast = factor.active && count <= 1;
+  if (isLast && isOwn && mustHaveFactor(account.role, parts.gate.rule)) throw problem("last_factor");
+  if (factor.active && isOwn && !(await hasOtherLogin(parts, account, factor))) throw problem("last_login");
+  const where = { all: [equals("id", account.id), equals("factors", count), equals("generation", account.generation)] };
+  const counted: readonly Change[] = factor.active
+    ? [
+        { kind: "require", collection: accountsCollection, where, atLeast: 1, name: "factors" },
+        { kind: "update", collection: accountsCollection, key: account.id, values: { factors: count - 1 } },
+      ]
+    : [];
+  const { kind } = await parts.store.write({
+    changes: [
+      ...counted,
+      parts.factors.delete(factor),
+      ...(isLast ? [dropCodes(account.id)] : []),
+      ...(isOwn ? [] : parts.revocations.endAccount(account, now)),
+      ...(factor.active ? parts.notify("factor_removed", account, now) : []),
+    ],
+  });
+  if (kind !== "written") throw problem("conflict", { detail: "The account was changed at the same time. Try again." });
+}
+
+/** True if the account can still log in without this factor: with its password, another passkey, or another party's word. */
+async function hasOtherLogin(parts: GateEndpointsParts, account: Account, factor: StoredFactor): Promise<boolean> {
+  if (account.passwordHash !== null || (await parts.hasOutsideLogin(account))) return true;
+  const alone = (each: StoredFactor): boolean => parts.gate.kinds.get(each.kind)?.logsInAlone?.(each) === true;
+  if (!alone(factor)) return true;
+  const all = await parts.factors.list(account.id);
+  return all.some((each) => each.active && each.id !== factor.id && alone(each));
+}

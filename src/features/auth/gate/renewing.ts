@@ -1,0 +1,36 @@
+import type { Proof } from "../../../core/identity.ts";
+import type { Context } from "../../../http/exchange.ts";
+import type { JSONValue } from "../../../store/store.ts";
+import type { Header } from "../cookies.ts";
+import type { GateEndpointsParts } from "./parts.ts";
+
+/** A login that replaces the caller's: its cookies, and the members of the answer. */
+export interface RenewedLogin {
+  readonly headers: readonly Header[];
+  readonly members: Readonly<Record<string, JSONValue>>;
+}
+
+/**
+ * Starts the caller's login again after the first factor has ended every login of the account. It has the proofs of before and the new
+ * one. Returns null if the caller came with a credential that is no login, for example Basic.
+ */
+export async function renewLogin(
+  parts: GateEndpointsParts,
+  context: Context,
+  userId: number,
+  proof: Proof,
+): Promise<RenewedLogin | null> {
+  const account = await parts.accounts.find(userId);
+  if (account === null) return null;
+  const proofs = [...(context.requireIdentity().proofs ?? []), proof];
+  for (const beginning of parts.gate.beginnings.values()) {
+    const current = beginning.current?.(context) ?? null;
+    if (current === null) continue;
+    const admission = await parts.gate.admitConfirmed(account, proofs, []);
+    if (admission === null) return null;
+    const { headers = [], body } = await beginning.start(context, admission, current.options);
+    const members = body?.kind === "data" && beginning.keptBy(current.options) === "text" ? body.value : {};
+    return { headers, members: members as RenewedLogin["members"] };
+  }
+  return null;
+}

@@ -1,0 +1,107 @@
+import { digest } from "../../../core/crypto/secret.ts";
+import { problem } from "../../../core/problem/problem.ts";
+import type { Change, Collection, Row, Store } from "../../../store/store.ts";
+import { timeText, until } from "../conditions.ts";
+
+/** Wrong second-factor codes; the key is a digest of the account, and of the address if the account logged in from it before. */
+export const factorTriesCollection: Collection = {
+  name: "factor_tries",
+  key: "text",
+  columns: [
+    /** The times of the tries of the last day, in milliseconds since the epoch. A right code takes its own out. */
+    { name: "times", type: "json" },
+    { name: "expires_at", type: "date-time" },
+  ],
+  indexes: [["expires_at"]],
+};
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const MOST_AN_HOUR = 10;
+const MOST_A_DAY = 30;
+
+/** How often a try is written again if others write at the same time. */
+const MOST_ROUNDS = 40;
+
+/** Counts wrong codes. Every try is counted before its code is checked, so that tries at the same time cannot pass the limit together. */
+export interface FactorTries {
+  /** Counts one try. Ends the request with 429 if there are too many. `isLast` is true for the tenth of an hour. */
+  count(subject: string, now: number): Promise<{ readonly isLast: boolean }>;
+  /** Takes a try back, because its code was right. */
+  takeBack(subject: string, at: number): Promise<void>;
+  /** Forgets every try of these subjects. */
+  forget(subjects: readonly string[]): readonly Change[];
+  due(now: number): readonly Change[];
+}
+
+/** The counters of a store. Processes that share the store share them. */
+export function makeFactorTries(store: Store): FactorTries {
+  const collection = factorTriesCollection;
+  const read = (row: Row | null, now: number): number[] =>
+    (row === null ? [] : (row.record["times"] as number[])).filter((time) => time > now - DAY_MS && time <= now);
+
+  async function write(key: string, row: Row | null, times: readonly number[], now: number): Promise<boolean> {
+    const values = { times, expires_at: timeText(now + DAY_MS) };
+    const change: Change =
+      row === null
+        ? { kind: "insert", collection, key, values }
+        : { kind: "update", collection, key, values, revision: row.revision };
+    return (await store.write({ changes: [change] })).kind === "written";
+  }
+
+  return {
+    async count(subject, now) {
+      const key = keyOf(subject);
+      for (let round = 0; round < MOST_ROUNDS; round++) {
+        const row = await store.find(collection, key);
+        const times = read(row, now);
+        requireRoom(times, now);
+        const counted = [...times, now];
+        if (await write(key, row, counted, now)) return { isLast: withinHour(counted, now).length === MOST_AN_HOUR };
+      }
+      throw tooMany(1000);
+    },
+    async takeBack(subject, at) {
+      const key = keyOf(subject);
+      for (let round = 0; round < MOST_ROUNDS; round++) {
+        const row = await store.find(collection, key);
+        if (row === null) return;
+        const times = [...(row.record["times"] as number[])];
+        const place = times.indexOf(at);
+        if (place === -1) return;
+        times.splice(place, 1);
+        if (await write(key, row, times, at)) return;
+      }
+    },
+    forget: (subjects) =>
+      subjects.map((subject) => ({
+        kind: "deleteAll",
+        collection,
+        where: { column: "id", operator: "eq", value: keyOf(subject) },
+      })),
+    due: (now) => [{ kind: "deleteAll", collection, where: until("expires_at", now) }],
+  };
+}
+
+function withinHour(times: readonly number[], now: number): readonly number[] {
+  return times.filter((time) => time > now - HOUR_MS);
+}
+
+function requireRoom(times: readonly number[], now: number): void {
+  const hour = withinHour(times, now);
+  if (hour.length >= MOST_AN_HOUR) throw tooMany(hour.at(-MOST_AN_HOUR)! + HOUR_MS - now);
+  if (times.length >= MOST_A_DAY) throw tooMany(times.at(-MOST_A_DAY)! + DAY_MS - now);
+}
+
+function tooMany(waitMs: number) {
+  const seconds = String(Math.max(1, Math.ceil(waitMs / 1000)));
+  return problem("too_many_attempts", {
+    detail: "Too many wrong codes for this account. Try again later.",
+    headers: [["Retry-After", seconds]],
+  });
+}
+
+/** The table does not show which account was attacked from where. */
+function keyOf(subject: string): string {
+  return digest(`factor ${subject}`).toString("base64url");
+}

@@ -1,0 +1,21 @@
+import type { Account } from "../../src/features/auth/accounts/stored-accounts.ts";
+import { admitAsOperator, type Admission } from "../../src/features/auth/gate/admission.ts";
+
+/** The right to start one login of an account, for tests of what starts it. */
+export function admitted(who: number | Account, now = 0): Admission {
+  return admitAsOperator(typeof who === "number" ? { ...anAccount, id: who } : who, now);
+}
+
+const anAccount: Account = {
+  id: 0,
+  username: "ann",
+  role: "user",
+  active: true,
+  passwordHash: null,
+  passwordUntil: null,
+  generation: 0,
+  keptFamily: null,
+  roleChanges: 0,
+  createdAt: "2026-01-01T00:00:00.000Z",
+  lastLoginAt: null,
+};
