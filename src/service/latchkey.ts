@@ -10,12 +10,19 @@ import { requireLatchkeyOptions, type LatchkeyOptions } from "./options.ts";
 import { importsCollection } from "./records/import-records.ts";
 import { ConfigError, type Settings } from "./settings/settings.ts";
 import { serviceName } from "./settings/values.ts";
-import { makeFirstAdministrator, type FirstAdministrator } from "./users/first-administrator.ts";
+import {
+  findUnusedPassword,
+  makeFirstAdministrator,
+  type FirstAdministrator,
+  type UnusedPassword,
+} from "./users/first-administrator.ts";
 
 /** The whole service, ready to be served. */
 export interface Latchkey extends Service {
   /** What the operator is to be told once; null where there was an administrator. */
   readonly firstAdministrator: FirstAdministrator | null;
+  /** The password that an earlier start has drawn and that no login has used; null if there is none. */
+  readonly unusedPassword: UnusedPassword | null;
   /** What this process has counted. */
   readonly metrics: () => readonly MetricFamily[];
   /** `/readyz` answers 503 from now on. */
@@ -47,15 +54,14 @@ export async function createLatchkey(options: LatchkeyOptions): Promise<Latchkey
   const { settings } = options;
   const { service, people, builtIn, has } = await openLatchkey(options);
   try {
-    const firstAdministrator = await makeFirstAdministrator(
-      { settings, store: service.store, people },
-      service.now(),
-      options.passwordFile ?? null,
-    );
+    const parts = { settings, store: service.store, people };
+    const firstAdministrator = await makeFirstAdministrator(parts, service.now(), options.passwordFile ?? null);
+    const unusedPassword = firstAdministrator === null ? await findUnusedPassword(parts) : null;
     await requireCustomAccount(settings, people.accounts);
     return {
       ...service,
       firstAdministrator,
+      unusedPassword,
       metrics: has(builtIn.metrics) ? service.use(builtIn.metrics).read : () => [],
       stop: has(builtIn.health) ? service.use(builtIn.health).stopping : () => undefined,
     };

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { connect, type Socket } from "node:net";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { test } from "node:test";
@@ -20,6 +20,28 @@ async function accessToken({ address, password }: ServiceProcess): Promise<strin
   });
   return ((await response.json()) as { access: string }).access;
 }
+
+test("makes nothing if another program has the port", async (t) => {
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-taken-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const other = createServer().listen(0, "127.0.0.1");
+  t.after(() => other.close());
+  await once(other, "listening");
+  const { port } = other.address() as AddressInfo;
+
+  for (const workers of ["1", "2"]) {
+    const child = spawn(process.execPath, [command], {
+      cwd: folder,
+      env: { ...process.env, LATCHKEY_PORT: String(port), LATCHKEY_WORKERS: workers },
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    const said = child.stderr.toArray();
+
+    assert.deepEqual(await once(child, "exit"), [1, null]);
+    assert.match((await said).join(""), new RegExp(`Another program listens on 127\\.0\\.0\\.1:${port}\\.`));
+    assert.deepEqual(readdirSync(folder), []);
+  }
+});
 
 test("SIGTERM finishes what is in flight, refuses what comes after, and exits with 0", async () => {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-term-"));

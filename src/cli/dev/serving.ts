@@ -7,7 +7,7 @@ import { ConfigError, readSettings, type Settings } from "../../service/settings
 import { configFileNames, loadConfigFile, type ConfigFile } from "../../service/system/config-file.ts";
 import { passwordFileOf } from "../../service/system/password-file.ts";
 import { painterOf, print } from "../output.ts";
-import { explainStart, listenOrClose, NotListening } from "../serving/starting.ts";
+import { explainStart, listenOrClose, NotListening, requireFreeAddress } from "../serving/starting.ts";
 import { tellLoadedFiles } from "./loaded-files.ts";
 import type { FromServing, NeededMigration, ToServing } from "./messages.ts";
 import { peopleLog } from "./people-log.ts";
@@ -43,6 +43,7 @@ export function serveForDev(): void {
     },
     async listen() {
       const { config, settings } = loaded!;
+      await requireFreeAddress(settings);
       const latchkey = await createLatchkey({
         settings,
         config,

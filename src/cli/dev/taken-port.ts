@@ -1,5 +1,4 @@
-import { createServer } from "node:net";
-import type { Address } from "../serving/starting.ts";
+import { requireFreeAddress, type Address } from "../serving/starting.ts";
 
 /** How often it is looked, and for how long. */
 export interface Patience {
@@ -17,12 +16,17 @@ export function waitForAddress(
 ): { drop(): void } {
   const until = performance.now() + withinMs;
   let isWaiting = true;
-  const look = (): void =>
-    void canListen(address).then((isFree) => {
+  const look = (): void => {
+    const isFree = requireFreeAddress(address).then(
+      () => true,
+      () => false,
+    );
+    void isFree.then((found) => {
       if (!isWaiting) return;
-      if (isFree || performance.now() >= until) tell(isFree);
+      if (found || performance.now() >= until) tell(found);
       else timer = setTimeout(look, everyMs);
     });
+  };
   let timer = setTimeout(look, everyMs);
   return {
     drop() {
@@ -30,12 +34,4 @@ export function waitForAddress(
       clearTimeout(timer);
     },
   };
-}
-
-function canListen({ host, port }: Address): Promise<boolean> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.once("error", () => resolve(false));
-    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(true)));
-  });
 }

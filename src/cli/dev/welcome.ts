@@ -3,7 +3,7 @@ import type { Settings } from "../../service/settings/settings.ts";
 import type { ConfigFile } from "../../service/system/config-file.ts";
 import { formatTable } from "../output.ts";
 import { listRoutes } from "../routes.ts";
-import { followable, tellFirst } from "../serving/banner.ts";
+import { administratorLines, followable } from "../serving/banner.ts";
 
 /** What is told at the first start: where everything is, the routes of the project, and the first password once. */
 export function welcome(service: {
@@ -14,7 +14,7 @@ export function welcome(service: {
 }): string {
   const { settings, config, latchkey, url } = service;
   const { database } = settings;
-  const { firstAdministrator, routes } = latchkey;
+  const { routes } = latchkey;
   const all = listRoutes(latchkey);
   const own = ownPaths(config, latchkey);
   const shown = all.filter(({ path }) => own.has(path));
@@ -26,7 +26,7 @@ export function welcome(service: {
     `Latchkey listens on ${url}, and starts again when a file changes.`,
     `  database   ${database.kind === "sqlite" ? database.path : "PostgreSQL"}`,
     `  pages      ${pages.map((path) => followable(url) + path).join("  ")}`,
-    ...(firstAdministrator === null ? [] : [`  ${tellFirst(firstAdministrator)}`]),
+    ...administratorLines(settings, latchkey),
     "",
     ...(shown.length === 0 ? [] : formatTable(shown, ["method", "path", "permission"])),
     `${shown.length === 0 ? "" : "and "}${more} routes of users, logins and the service itself: latchkey routes`,

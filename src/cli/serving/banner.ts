@@ -1,9 +1,12 @@
+import { existsSync } from "node:fs";
 import type { Latchkey } from "../../service/latchkey.ts";
 import type { SchemeName, Settings } from "../../service/settings/settings.ts";
-import type { DrawnPassword, FirstAdministrator } from "../../service/users/first-administrator.ts";
+import { passwordFileOf } from "../../service/system/password-file.ts";
+import type { DrawnPassword, FirstAdministrator, UnusedPassword } from "../../service/users/first-administrator.ts";
 
 /** What the operator reads at the start: where everything is, the first password once, and a line to paste for each scheme. */
-export function banner(settings: Settings, listening: string, { firstAdministrator, routes }: Latchkey): string {
+export function banner(settings: Settings, listening: string, latchkey: Latchkey): string {
+  const { firstAdministrator, routes } = latchkey;
   const url = followable(listening);
   const serves = (path: string): boolean => routes.some((route) => route.path === path);
   // Both can be left out by the config file. Users are always there.
@@ -16,7 +19,7 @@ export function banner(settings: Settings, listening: string, { firstAdministrat
     `Latchkey listens on ${listening}`,
     `  database   ${database.kind === "sqlite" ? database.path : "PostgreSQL"}`,
     ...(serves("/docs") ? [`  docs       ${url}/docs`] : []),
-    ...(firstAdministrator === null ? [] : [`  ${tellFirst(firstAdministrator)}`]),
+    ...administratorLines(settings, latchkey),
     "",
     "Try it:",
     ...settings.schemes.map((scheme) => `  ${curlLine(scheme, { url, asked }, username, shown, settings)}`),
@@ -28,6 +31,28 @@ export function banner(settings: Settings, listening: string, { firstAdministrat
 /** The address of a service that listens on all addresses, as this machine can ask it: no browser goes to 0.0.0.0. */
 export function followable(url: string): string {
   return url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:");
+}
+
+/** The first administrator: who was made, a password that was not used yet, a password in the settings that has no effect. */
+export function administratorLines(
+  settings: Pick<Settings, "adminPassword" | "database">,
+  { firstAdministrator, unusedPassword, now }: Pick<Latchkey, "firstAdministrator" | "unusedPassword" | "now">,
+): readonly string[] {
+  if (firstAdministrator !== null) return [`  ${tellFirst(firstAdministrator)}`];
+  const lines: string[] = [];
+  if (unusedPassword !== null) lines.push(`  ${tellUnused(unusedPassword, passwordFileOf(settings), now())}`);
+  if (settings.adminPassword !== null)
+    lines.push(
+      `  LATCHKEY_ADMIN_PASSWORD is ignored, because there is an administrator. To change a password: latchkey user password USER`,
+    );
+  return lines;
+}
+
+function tellUnused({ username, until }: UnusedPassword, file: string, now: number): string {
+  if (Date.parse(until) <= now)
+    return `first administrator: ${username}, whose password was good until ${until} and was not used. A new one: latchkey user password ${username}`;
+  const place = existsSync(file) ? `password in ${file}` : "password shown at the first start";
+  return `first administrator: ${username}, ${place}, not used yet (good until ${until})`;
 }
 
 /** What the operator is told once of whom a start, or an import, has made. */

@@ -5,9 +5,10 @@ import type { Listener } from "../../door/http.ts";
 import { logSink, makeLog, openTelemetry, type Log } from "../../door/ops.ts";
 import { DeclarationError } from "../../door/resources.ts";
 import { createLatchkey } from "../../service/latchkey.ts";
+import { readEach } from "../../service/settings/reading.ts";
 import { readSettings, type Settings } from "../../service/settings/settings.ts";
 import { watchCertificate } from "../../service/system/certificates.ts";
-import { loadConfigFile } from "../../service/system/config-file.ts";
+import { loadConfigFile, type ConfigFile } from "../../service/system/config-file.ts";
 import { passwordFileOf } from "../../service/system/password-file.ts";
 import { exits } from "../exit.ts";
 import { isAboutSettings } from "../failure.ts";
@@ -18,7 +19,7 @@ import { cleartextNotice } from "./cleartext.ts";
 import { watchForCrashes } from "./crash.ts";
 import { endInTime, endUnread, tellUnended, writeError } from "./ending.ts";
 import type { Signals } from "./signals.ts";
-import { explainStart, listenOrClose, stackOf } from "./starting.ts";
+import { explainStart, listenOrClose, requireFreeAddress, stackOf } from "./starting.ts";
 import { workerMetrics } from "./worker-metrics.ts";
 import { runWorkers, type Leaving, type Retiring, type Serving } from "./workers.ts";
 
@@ -74,6 +75,8 @@ async function start(environment: NodeJS.ProcessEnv, signals: Signals): Promise<
   // The thread that answers collects what is short-lived alone: where all cores are busy, V8's other threads are waited for longer than they help.
   setFlagsFromString("--no-parallel-scavenge");
   const config = await loadConfigFile(process.cwd());
+  // Before the settings as a whole, which make a secret if there is none.
+  if (cluster.isPrimary) await requireFreeAddressFor(environment, config ?? {});
   const settings = readSettings(environment, config);
   for (const notice of [cleartextNotice(settings), missingDatabaseNotice(settings)])
     if (notice !== null && cluster.isPrimary) printError(`${notice}\n`);
@@ -137,6 +140,13 @@ async function start(environment: NodeJS.ProcessEnv, signals: Signals): Promise<
     port: settings.port || Number(new URL(listener.url).port),
     isDrawn: settings.port === 0,
   });
+}
+
+/** A start that cannot listen makes nothing: no administrator, no file. Wrong settings are told first. */
+async function requireFreeAddressFor(environment: NodeJS.ProcessEnv, config: ConfigFile): Promise<void> {
+  const problems: string[] = [];
+  const { host, port } = readEach(environment, config, problems);
+  if (problems.length === 0) await requireFreeAddress({ host: host.value, port: port.value });
 }
 
 /** A certificate that was renewed is served without a restart. */

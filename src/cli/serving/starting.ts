@@ -1,3 +1,4 @@
+import { createServer } from "node:net";
 import { SigningKeysError } from "../../door/auth.ts";
 import type { Listener } from "../../door/http.ts";
 import { listen } from "../../door/index.ts";
@@ -21,7 +22,7 @@ export class NotListening extends Error {
   readonly address: Address;
   readonly firstAdministrator: FirstAdministrator | null;
 
-  constructor(cause: unknown, { host, port }: Address, { firstAdministrator }: Pick<Latchkey, "firstAdministrator">) {
+  constructor(cause: unknown, { host, port }: Address, firstAdministrator: FirstAdministrator | null = null) {
     super(explainListening(cause, { host, port }), { cause });
     this.address = { host, port };
     this.firstAdministrator = firstAdministrator;
@@ -31,6 +32,20 @@ export class NotListening extends Error {
   get isTaken(): boolean {
     return codeOf(this.cause) === "EADDRINUSE";
   }
+}
+
+/** Throws `NotListening` if the service could not listen there. Call it before the start makes an administrator or a file. */
+export async function requireFreeAddress({ host, port }: Address): Promise<void> {
+  const server = createServer();
+  try {
+    await new Promise<void>((resolve, reject) => {
+      server.once("error", reject);
+      server.listen({ host, port, exclusive: true }, resolve);
+    });
+  } catch (error) {
+    throw new NotListening(error, { host, port });
+  }
+  await new Promise((resolve) => server.close(resolve));
 }
 
 /** Listens as the settings say; where that cannot be, the service is closed. */
@@ -45,7 +60,7 @@ export async function listenOrClose(latchkey: Latchkey, settings: Settings): Pro
     });
   } catch (error) {
     await latchkey.close();
-    throw new NotListening(error, settings, latchkey);
+    throw new NotListening(error, settings, latchkey.firstAdministrator);
   }
 }
 

@@ -18,6 +18,13 @@ export type DrawnPassword = ({ readonly password: string } | { readonly file: st
   readonly until: string;
 };
 
+/** A password that was drawn for the first administrator, and that no login has used. */
+export interface UnusedPassword {
+  readonly username: string;
+  /** RFC 3339: it is good until then. */
+  readonly until: string;
+}
+
 /** What it takes to make an administrator. */
 export interface AdministratorParts {
   readonly settings: Pick<Settings, "adminUsername" | "adminPassword">;
@@ -56,6 +63,14 @@ export async function makeFirstAdministrator(
   }
   if (!isMade) return null;
   return { username, drawn: draft === null ? { password, until } : { file: draft.keep(), until } };
+}
+
+/** Returns the drawn password of the first administrator if no login has used it; otherwise null. */
+export async function findUnusedPassword({ settings, people }: AdministratorParts): Promise<UnusedPassword | null> {
+  const account = await people.accounts.findByUsername(settings.adminUsername);
+  if (account?.role !== "admin" || account.passwordUntil === null || (account.passwordOnce ?? null) !== null)
+    return null;
+  return { username: account.username, until: account.passwordUntil };
 }
 
 /** False where another process was faster. */
