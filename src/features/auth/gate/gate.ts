@@ -116,7 +116,7 @@ export function makeGate(parts: GateParts): Gate {
     begins(beginning) {
       if (beginnings.has(beginning.name))
         throw new DeclarationError([`two kinds of logins are called ${beginning.name}; rename one`]);
-      beginnings.set(beginning.name, beginning as Beginning);
+      beginnings.set(beginning.name, beginning);
       return beginning;
     },
     factorKind(kind) {

@@ -1,0 +1,51 @@
+import { createHmac } from "node:crypto";
+
+/** A code is good for so long, in seconds (RFC 6238, the default of every authenticator app). */
+const STEP_SECONDS = 30;
+const DIGITS = 6;
+
+/** Steps before and after the present one whose codes are accepted, for clocks that differ (RFC 6238 §5.2). */
+const LEEWAY_STEPS = 1;
+
+/** Returns the step of a time in milliseconds since the epoch. */
+export function stepOf(now: number): number {
+  return Math.floor(now / 1000 / STEP_SECONDS);
+}
+
+/** Returns the code of a step: HOTP with SHA-1 (RFC 4226 §5.3). */
+export function codeOf(secret: Uint8Array, step: number): string {
+  const counter = Buffer.alloc(8);
+  counter.writeBigUInt64BE(BigInt(step));
+  const mac = createHmac("sha1", secret).update(counter).digest();
+  const offset = mac.at(-1)! & 0x0f;
+  const number = (mac.readUInt32BE(offset) & 0x7fffffff) % 10 ** DIGITS;
+  return String(number).padStart(DIGITS, "0");
+}
+
+/**
+ * Returns the step whose code this is, later than `lastStep`. Returns null if there is none: a code works once, so no code of a step
+ * that was used, or of one before it, is accepted.
+ */
+export function findStep(secret: Uint8Array, code: string, now: number, lastStep: number): number | null {
+  const present = stepOf(now);
+  let found: number | null = null;
+  // Every step is compared, so that the time shows nothing.
+  for (let step = present - LEEWAY_STEPS; step <= present + LEEWAY_STEPS; step++)
+    if (codeOf(secret, step) === code && step > lastStep) found ??= step;
+  return found;
+}
+
+const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+
+/** Writes bytes in Base32 (RFC 4648 §6) without padding, as authenticator apps read it. */
+export function formatBase32(bytes: Uint8Array): string {
+  let text = "";
+  let [bits, held] = [0, 0];
+  for (const byte of bytes) {
+    bits = (bits << 8) | byte;
+    held += 8;
+    for (; held >= 5; held -= 5) text += BASE32[(bits >>> (held - 5)) & 31];
+    bits &= (1 << held) - 1;
+  }
+  return held === 0 ? text : text + BASE32[(bits << (5 - held)) & 31];
+}

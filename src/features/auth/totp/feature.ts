@@ -1,0 +1,86 @@
+import { randomBytes } from "node:crypto";
+import { optional, text } from "../../../core/checking/members.ts";
+import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
+import { makeSealing, type Sealing } from "../../../core/crypto/sealing.ts";
+import { defineFeature, type Feature } from "../../../feature/feature.ts";
+import type { FactorKind, FactorSuccess, StoredFactor } from "../gate/contract.ts";
+import type { AccountsFeature } from "../login.ts";
+import { findStep, formatBase32 } from "./codes.ts";
+
+/** Options of `totp()`. */
+export interface TOTPOptions {
+  /** Name of the service in the user's authenticator app. Default: the name of the service. */
+  readonly issuer?: string;
+}
+
+const checks: ChecksOf<TOTPOptions> = { issuer: optional(text) };
+
+/** Of SHA-1, as RFC 4226 §4 recommends. */
+const SECRET_BYTES = 20;
+
+/**
+ * Codes of an authenticator app as a second factor (RFC 6238: SHA-1, 6 digits, 30 seconds). A code works once. Needs the service's secret,
+ * under which the secrets of the factors are encrypted.
+ *
+ * @example
+ * ```ts
+ * import { accounts, sessionLogin, totp } from "latchkey";
+ *
+ * const people = accounts();
+ * export const features = [people, sessionLogin(people), totp(people)];
+ * ```
+ */
+export function totp(people: AccountsFeature, options: TOTPOptions = {}): Feature {
+  return defineFeature({
+    name: "totp",
+    needs: [people],
+    setUp(host) {
+      requireOptions(options, checks);
+      const sealing = makeSealing(host.secret.deriveEach("totp"));
+      host.use(people).factorKind(totpKind(sealing, options.issuer ?? host.name));
+      return { offer: null };
+    },
+  });
+}
+
+/** What is stored of a factor: the encrypted secret, and the last step whose code was used. */
+interface Stored {
+  readonly secret: string;
+  readonly step: number;
+}
+
+function totpKind(sealing: Sealing, issuer: string): FactorKind {
+  function check(userId: number, { data }: StoredFactor, code: string, now: number): FactorSuccess | null {
+    const { secret, step } = data as unknown as Stored;
+    const opened = sealing.open(secret, aboutOf(userId));
+    const used = opened === null ? null : findStep(opened, code.replaceAll(/\s/g, ""), now, step);
+    return used === null ? null : { proof: { method: "otp" }, data: { secret, step: used } };
+  }
+
+  return {
+    name: "totp",
+    method: "otp",
+    answeredBy: "code",
+    enrol(_call, { id, username }) {
+      const secret = randomBytes(SECRET_BYTES);
+      const text = formatBase32(secret);
+      return {
+        data: { secret: sealing.seal(secret, aboutOf(id)), step: 0 },
+        shown: { secret: text, uri: formatURI({ issuer, username, secret: text }) },
+      };
+    },
+    confirm: ({ now }, { id }, factor, { code }) => check(id, factor, code ?? "", now),
+    check: ({ now }, { id }, factor, { code }) => check(id, factor, code ?? "", now),
+  };
+}
+
+/** A row that somebody copies to another account does not open there. */
+function aboutOf(userId: number): string {
+  return `totp ${userId}`;
+}
+
+/** The address that authenticator apps read from a QR code. */
+function formatURI(key: { readonly issuer: string; readonly username: string; readonly secret: string }): string {
+  const [issuer, username] = [encodeURIComponent(key.issuer), encodeURIComponent(key.username)];
+  return `otpauth://totp/${issuer}:${username}?secret=${key.secret}&issuer=${issuer}`;
+}
