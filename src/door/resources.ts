@@ -47,6 +47,8 @@ export {
   type StoredOf,
   type UserIdOf,
 } from "../resource/resource.ts";
+export { ExactNumber } from "../core/exact-numbers.ts";
+export { parseExactly } from "../resource/parse-exactly.ts";
 export type { Deprecation } from "../core/deprecation.ts";
 export type { Draft } from "../resource/draft.ts";
 export type {

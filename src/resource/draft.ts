@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { atOnce, tooLate } from "../core/checking/at-once.ts";
 import { isObject, sortOf } from "../core/checking/members.ts";
+import { isExactNumber } from "../core/exact-numbers.ts";
 import { anIssueList, MAX_ISSUES, type Issue } from "../core/problem/problem.ts";
 import {
   Flaw,
@@ -158,6 +159,7 @@ function isLongerThan(value: unknown, characters: number): boolean {
 /** What is left of the room beside a value, which may take more than is counted here. It is not looked at to its end where it is too long. */
 function roomBeside(value: unknown, room: number): number {
   if (typeof value === "string") return room - value.length - 2;
+  if (isExactNumber(value)) return room - value.text.length;
   if (typeof value !== "object" || value === null) return room - 1;
   let left = room - 1;
   if (Array.isArray(value)) {

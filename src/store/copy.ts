@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { aFunction, objectWith, optional } from "../core/checking/members.ts";
 import { requireArguments } from "../core/checking/options.ts";
 import { made } from "../core/copy.ts";
+import { valueOfJSON } from "../core/exact-numbers.ts";
 import type { Collection, Column, Value } from "./store.ts";
 
 /** A row as it is copied: the values of all columns of its table, its revision and folded values among them. */
@@ -234,7 +235,7 @@ export function readDeclaration(
   types: Readonly<Record<string, string>>,
   there: readonly string[],
 ): Collection {
-  const declared = JSON.parse(text) as Collection;
+  const declared = valueOfJSON(text) as Collection;
   const known = new Set(["id", ...declared.columns.map(({ name }) => name)]);
   const leftOvers = there.filter((name) => !known.has(name) && !name.startsWith("_"));
   return {

@@ -1,3 +1,4 @@
+import { valueOfJSON } from "../core/exact-numbers.ts";
 import type { Idempotency, JSONValue, Recalled, Row, StoredRecord } from "./store.ts";
 
 /** What is kept of the rows that a write has left: of the first ones the columns that its answer needs, and of the others nothing. */
@@ -24,7 +25,7 @@ export function formatKept({ answer, erasable }: Idempotency, rows: readonly (Ro
 
 /** Reads it back. */
 export function parseKept(text: string): Extract<Recalled, { readonly kind: "replayed" }> {
-  const kept = JSON.parse(text) as
+  const kept = valueOfJSON(text) as
     | readonly (Row | null)[]
     | { readonly rows: (Row | null)[]; readonly answer: JSONValue };
   return "rows" in kept ? { kind: "replayed", ...kept } : { kind: "replayed", rows: kept };

@@ -44,6 +44,12 @@ test("no test stands aside without saying why", () => {
   );
 });
 
+test("reads stored JSON with valueOfJSON, which rounds no number", () => {
+  const stored = typescript.filter((file) => /^src\/(?:store|http\/(?:mount|answer))\/.*(?<!\.test)\.ts$/.test(file));
+
+  assert.deepEqual(linesThat(/\bJSON\.parse\b|\bstructuredClone\b/, stored), []);
+});
+
 test("no source file passes 300 lines", () => {
   const long = typescript
     .filter((file) => file.startsWith("src/") && !file.endsWith(".test.ts"))

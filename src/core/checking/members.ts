@@ -1,4 +1,5 @@
 import { inspect, types } from "node:util";
+import { isExactNumber } from "../exact-numbers.ts";
 import { parseOrigin } from "../headers/origin.ts";
 import { shownName, suggestion } from "./nearest.ts";
 
@@ -224,7 +225,7 @@ export function orNull(check: Check): Check {
 export const aLevel: Check = (value) => (value === 1 || value === 2 ? null : "it has to be 1 or 2");
 
 export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !isExactNumber(value);
 }
 
 export function isText(value: unknown): value is string {

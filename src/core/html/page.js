@@ -123,6 +123,10 @@ const isChanged = (field) => {
   return field.value !== field.defaultValue;
 };
 
+/** Keeps the numbers of JSON as they are written, if the browser can: it would round some. */
+const asWritten = (_, value, { source } = {}) =>
+  typeof value === "number" && JSON.rawJSON ? JSON.rawJSON(source) : value;
+
 /** The text of a field as its declaration has it. What cannot be read is sent as it is: the service says what is wrong with it. */
 const read = (text, type) => {
   if (text === "" && type.includes("null")) return null;
@@ -131,7 +135,7 @@ const read = (text, type) => {
   if (type.startsWith("boolean")) return text === "true" ? true : text === "false" ? false : text;
   if (!type.startsWith("json")) return text;
   try {
-    return JSON.parse(text);
+    return JSON.parse(text, asWritten);
   } catch {
     return text;
   }
@@ -460,7 +464,7 @@ const attempt = async (form) => {
 
 const pretty = (text) => {
   try {
-    return JSON.stringify(JSON.parse(text), null, 2);
+    return JSON.stringify(JSON.parse(text, asWritten), null, 2);
   } catch {
     return text;
   }

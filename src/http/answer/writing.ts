@@ -3,6 +3,7 @@ import type { Body, Call, Reply } from "../../core/call/call.ts";
 import { isUnsafe } from "../../core/call/cross-site.ts";
 import { sortOf } from "../../core/checking/members.ts";
 import { after, type Eventually } from "../../core/eventually.ts";
+import { valueOfJSON } from "../../core/exact-numbers.ts";
 import type { Coding } from "../../core/headers/accept-encoding.ts";
 import { MAX_ISSUES, problem, type Problem } from "../../core/problem/problem.ts";
 import { LARGE_BYTES, takeTurn } from "../body/turns.ts";
@@ -119,7 +120,7 @@ function contentOf(reply: Reply, body: Body, format: Format, viewOf: ViewOf): Ev
   if (body.kind === "data") return format.write(body, viewOf(reply));
   const { json } = body;
   return after(json.length > LARGE_BYTES ? takeTurn() : undefined, () =>
-    format.write({ ...body, value: JSON.parse(json) as unknown }, viewOf(reply)),
+    format.write({ ...body, value: valueOfJSON(json) }, viewOf(reply)),
   );
 }
 

@@ -1,3 +1,5 @@
+import { isExactNumber } from "../../core/exact-numbers.ts";
+
 /** What the elements of a value are called. */
 export interface ElementNames {
   /** Each of a list; `i` where it is left out (RFC 9457 appendix B). */
@@ -60,6 +62,7 @@ function quote(character: string): string {
 function asJSON(value: unknown): unknown {
   if (typeof value === "function" || typeof value === "symbol") return undefined;
   if (typeof value === "number" && !Number.isFinite(value)) return null;
+  if (isExactNumber(value)) return value.text;
   if (typeof value === "object" && value !== null && "toJSON" in value && typeof value.toJSON === "function") {
     return (value as { toJSON(): unknown }).toJSON();
   }

@@ -1,3 +1,4 @@
+import { valueOfJSON } from "../../core/exact-numbers.ts";
 import { DEFAULT_LIMIT } from "../../resource/page-size.ts";
 import { StoreTimeout, type Key, type StoredRecord } from "../../store/store.ts";
 import type { Exchange } from "../exchange.ts";
@@ -24,7 +25,7 @@ export async function readValues(
   try {
     const found = await askForRelated(exchange, { ...query, long: keys.length > DEFAULT_LIMIT });
     if (found === null) return null;
-    const records = found.flatMap(({ json }) => JSON.parse(json) as readonly StoredRecord[]);
+    const records = found.flatMap(({ json }) => valueOfJSON(json) as readonly StoredRecord[]);
     return new Map(
       records.flatMap((record) => {
         const shown = isComputed ? shownOf(placed, record) : record;

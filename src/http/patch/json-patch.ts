@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { isObject } from "../../core/checking/members.ts";
+import { isExactNumber } from "../../core/exact-numbers.ts";
 import { problem, type Problem } from "../../core/problem/problem.ts";
 import { takeTurnAgain } from "../body/turns.ts";
 import { setMember } from "../formats/member.ts";
@@ -129,7 +130,7 @@ class Patching {
   }
 
   #owned(value: unknown): unknown {
-    if (typeof value !== "object" || value === null || this.#own.has(value)) return value;
+    if (typeof value !== "object" || value === null || isExactNumber(value) || this.#own.has(value)) return value;
     const copy: object = Array.isArray(value) ? [...(value as unknown[])] : { ...value };
     this.#work += 10 * sizeOf(copy);
     this.#own.add(copy);
@@ -147,7 +148,7 @@ class Patching {
     this.#room -= typeof value === "string" ? value.length + 1 : 1;
     this.#work += 10;
     if (this.#room < 0) throw invalidOperation(this.#index, "the patch adds more than a body may hold");
-    if (typeof value !== "object" || value === null) return value;
+    if (typeof value !== "object" || value === null || isExactNumber(value)) return value;
     if (level >= MAX_LEVELS)
       throw invalidOperation(this.#index, `the result would have more than ${MAX_LEVELS} levels`);
     if (Array.isArray(value)) return value.map((each) => this.#copyOf(each, level + 1));
@@ -170,6 +171,6 @@ function sizeOf(value: unknown): number {
 }
 
 function isWithin(value: unknown, levels: number): boolean {
-  if (typeof value !== "object" || value === null) return true;
+  if (typeof value !== "object" || value === null || isExactNumber(value)) return true;
   return levels > 0 && Object.values(value).every((each) => isWithin(each, levels - 1));
 }

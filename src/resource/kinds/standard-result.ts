@@ -1,5 +1,6 @@
 import { types } from "node:util";
 import { isObject, isText } from "../../core/checking/members.ts";
+import { copyOfJSON } from "../../core/exact-numbers.ts";
 import type { FlawPart } from "../../core/problem/flaw.ts";
 import { MAX_ISSUES } from "../../core/problem/problem.ts";
 import { pointerTo } from "../pointer.ts";
@@ -58,7 +59,7 @@ export function readBySchema(
   value: unknown,
 ): { readonly value: unknown } | { readonly parts: readonly FlawPart[] } {
   // A schema that writes to what it is given writes to a copy.
-  const result = schema["~standard"].validate(typeof value === "object" ? structuredClone(value) : value);
+  const result = schema["~standard"].validate(copyOfJSON(value));
   if (isPromise(result))
     throw new TypeError(`A schema of ${vendorOf(schema)} gave a promise; values are read at once.`);
   if (!isResult(result)) throw new TypeError(`A schema of ${vendorOf(schema)} gave no result.`);

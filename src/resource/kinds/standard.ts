@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { DeclarationError } from "../../core/checking/declaration-error.ts";
 import { isObject, isText, oneOf, optional, wholeFrom, type Only, anObject } from "../../core/checking/members.ts";
 import { requireArguments } from "../../core/checking/options.ts";
+import { isExactNumber } from "../../core/exact-numbers.ts";
 import { optionMistakes, ownValueMistakes, toldByResource } from "./field-mistakes.ts";
 import { defineField, Flaw, type Field, type FieldOptions, type Kind, type OwnChecks, type Told } from "./field.ts";
 import { dateTime, json, text } from "./fields.ts";
@@ -169,7 +170,7 @@ function readAs(type: ColumnType, value: unknown): unknown {
 
 /** Whether JSON says it as it is: a `Date`, a `Map` or a cycle would come back as something else. */
 function isJSON(value: unknown, depth: number): boolean {
-  if (isText(value) || typeof value === "boolean" || Number.isFinite(value)) return true;
+  if (isText(value) || typeof value === "boolean" || Number.isFinite(value) || isExactNumber(value)) return true;
   if (typeof value !== "object" || depth === 0) return false;
   // Within others null is a value; alone it is what an optional field has.
   const isPart = (part: unknown): boolean => part === null || isJSON(part, depth - 1);

@@ -12,6 +12,7 @@ import {
 import type { Arrival, ExplainedList } from "../../door/http.ts";
 import { accepted, rejected, Secret, type Scheme, type Service } from "../../door/index.ts";
 import type { Observer } from "../../door/ops.ts";
+import { parseExactly } from "../../door/resources.ts";
 import { sqliteFileProblems, type Store, type Where } from "../../door/stores.ts";
 import { openLatchkey } from "../latchkey.ts";
 import { gatheringStore, type GatheringStore } from "../records/gathering-store.ts";
@@ -111,7 +112,7 @@ export async function openOperator({
     });
     const response = await service.fetch(request, { peer: "127.0.0.1" });
     const text = await response.text();
-    return { status: response.status, value: text === "" ? null : JSON.parse(text) };
+    return { status: response.status, value: text === "" ? null : parseExactly(text) };
   }
 
   return {

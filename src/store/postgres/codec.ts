@@ -1,3 +1,4 @@
+import { valueOfJSON } from "../../core/exact-numbers.ts";
 import type { Value } from "../store.ts";
 
 const booleanOID = 16;
@@ -17,7 +18,7 @@ export const decoders = {
       case booleanOID:
         return (text) => text === "t";
       case jsonOID:
-        return (text) => JSON.parse(text) as Value;
+        return (text) => valueOfJSON(text) as Value;
       default:
         return (text) => text;
     }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { valueOfJSON } from "../../core/exact-numbers.ts";
 import { ownOf, requireSoundDeclarations } from "../declarations.ts";
 import { isFoldedAnew } from "../sql/changes/changes.ts";
 import type { TablePlan } from "../sql/changes/plan-table.ts";
@@ -143,6 +144,6 @@ export async function requireSchema(session: Session, collections: readonly Coll
   });
   const [version, readOnly, missing] = found!;
   requireVersion(postgresSchema, version as number);
-  requireTables("PostgreSQL", JSON.parse(missing as string) as readonly string[]);
+  requireTables("PostgreSQL", valueOfJSON(missing as string) as readonly string[]);
   if (readOnly === true) throw new ReadOnly();
 }

@@ -1,4 +1,5 @@
 import { sortOf } from "../../core/checking/members.ts";
+import { valueOfJSON } from "../../core/exact-numbers.ts";
 import { wordsOf } from "../../core/words/words.ts";
 import type { Cells, CopiedTable } from "../copy.ts";
 import { formatDecimal, readDecimal } from "../decimal.ts";
@@ -112,7 +113,7 @@ export function decoderOf({ ownTypes }: Dialect, column: Column): ((cell: unknow
       return (cell) => (cell === null ? null : formatDecimal(String(cell), scale));
     }
     case "json":
-      return (cell) => (cell === null ? null : (JSON.parse(cell as string) as Value));
+      return (cell) => (cell === null ? null : (valueOfJSON(cell as string) as Value));
     default:
       return null;
   }

@@ -1,3 +1,4 @@
+import { valueOfJSON } from "../../core/exact-numbers.ts";
 import {
   copiedAtOnce,
   copiedTables,
@@ -59,7 +60,7 @@ export function* rememberedCollections(schema: Schema, declaredAlone = false): S
   const remembered = yield* ask(statement("SELECT declaration, types FROM latchkey_schema ORDER BY collection"));
   const collections: Collection[] = [];
   for (const [declaration, types] of remembered) {
-    const declared = JSON.parse(declaration as string) as Collection;
+    const declared = valueOfJSON(declaration as string) as Collection;
     const found = yield* findTable(schema, declared);
     if (found === null) throw new CopyError("schema", `The table ${declared.name} is not there any more.`);
     const known = readTypes(types);

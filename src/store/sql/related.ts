@@ -1,3 +1,4 @@
+import { valueOfJSON } from "../../core/exact-numbers.ts";
 import type { RelatedQuery, RelatedText } from "../store.ts";
 import type { Parameters } from "./dialect.ts";
 import { compileRest } from "./list.ts";
@@ -26,7 +27,7 @@ export function shortestRecord(shown: readonly TableColumn[]): number {
 /** An array without what is beyond the limit. One in which so many records have no place, at `shortest` characters in all, is not looked into. */
 export function cutArray(json: string, limit: number, shortest: number): Pick<RelatedText, "json" | "more"> {
   if (json.length < shortest) return { json, more: false };
-  const records = JSON.parse(json) as readonly unknown[];
+  const records = valueOfJSON(json) as readonly unknown[];
   return records.length <= limit
     ? { json, more: false }
     : { json: JSON.stringify(records.slice(0, limit)), more: true };

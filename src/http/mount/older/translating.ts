@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { isObject } from "../../../core/checking/members.ts";
 import type { Eventually } from "../../../core/eventually.ts";
+import { valueOfJSON } from "../../../core/exact-numbers.ts";
 import { MAX_ISSUES, Problem, type Issue } from "../../../core/problem/problem.ts";
 import type { FilterValue } from "../../../resource/filter-value.ts";
 import { Flaw, isShown, isWritable } from "../../../resource/kinds/field.ts";
@@ -61,7 +62,7 @@ export function showPage(
   fields: readonly string[] | null,
   { json, count }: Pick<ListText, "json" | "count">,
 ): Eventually<string> {
-  const records = JSON.parse(json) as readonly StoredRecord[];
+  const records = valueOfJSON(json) as readonly StoredRecord[];
   const shown: Values[] = [];
   const step = (record: StoredRecord): void => {
     const shape = show(record);

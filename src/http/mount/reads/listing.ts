@@ -1,6 +1,7 @@
 import { decideOn } from "../../../access/permission/decision.ts";
 import type { Reply } from "../../../core/call/call.ts";
 import { after, type Eventually } from "../../../core/eventually.ts";
+import { valueOfJSON } from "../../../core/exact-numbers.ts";
 import { formatLink } from "../../../core/headers/link.ts";
 import { DEFAULT_LIMIT } from "../../../resource/page-size.ts";
 import { isServed } from "../../../store/served.ts";
@@ -170,7 +171,7 @@ function readPage(
 function readLargeBefore(exchange: Exchange, query: ListQuery, { values }: Cursor): Eventually<ListText> {
   const before = { ...query, sort: reversed(query.sort), after: values, repeated: false };
   return after(askForPage(exchange, before), ({ json, count, first, last }) => {
-    const turned = (JSON.parse(json) as readonly unknown[]).toReversed();
+    const turned = (valueOfJSON(json) as readonly unknown[]).toReversed();
     return { json: JSON.stringify(turned), count, more: true, first: last, last: first };
   });
 }

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { Reply } from "../../../core/call/call.ts";
 import { atOnce } from "../../../core/checking/at-once.ts";
+import { copyOfJSON } from "../../../core/exact-numbers.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import type { Resource, StoredOf } from "../../../resource/resource.ts";
 import {
@@ -177,7 +178,7 @@ function idOf(row: Row | null): Key | null {
 
 /** What is told is the hook's own: whatever it does with it, the answer shows what was written. */
 function copyOf(row: Row): StoredOf<Resource> {
-  return structuredClone(storedOf(row));
+  return copyOfJSON(storedOf(row));
 }
 
 /** A record of the store has an id, whatever else it has. */

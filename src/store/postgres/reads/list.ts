@@ -1,3 +1,4 @@
+import { valueOfJSON } from "../../../core/exact-numbers.ts";
 import { parametersOf, type Parameters } from "../../sql/dialect.ts";
 import { compileRest, shownIn } from "../../sql/list.ts";
 import { quote } from "../../sql/names.ts";
@@ -54,8 +55,8 @@ export function readListJSON(row: NamedRow): ListText {
   const more = (row["found"] as number) > count;
   if (count === 0) return { json: "[]", count, more, first: null, last: null };
   const ends = {
-    first: JSON.parse(row["first"] as string) as Value[],
-    last: JSON.parse(row["last"] as string) as Value[],
+    first: valueOfJSON(row["first"] as string) as Value[],
+    last: valueOfJSON(row["last"] as string) as Value[],
   };
   return { json: `[${row["json"] as string}]`, count, more, ...ends };
 }

@@ -1,3 +1,4 @@
+import { valueOfJSON } from "../../../core/exact-numbers.ts";
 import { parametersOf, type Parameters } from "../../sql/dialect.ts";
 import { shownIn } from "../../sql/list.ts";
 import { compileRestOfKey, cutArray, KEYS, shortestRecord } from "../../sql/related.ts";
@@ -58,7 +59,7 @@ export function readRelated(row: NamedRow, query: Asked, at = 0): readonly Relat
     const key = each.slice(0, start);
     const found = cutArray(`[${each.slice(start + 1)}]`, limit, shortest);
     length += found.json.length;
-    return { key: isText(query) ? (JSON.parse(key) as string) : Number(key), ...found };
+    return { key: isText(query) ? (valueOfJSON(key) as string) : Number(key), ...found };
   });
   return length > maxLength ? null : related;
 }

@@ -1,4 +1,5 @@
 import type { Secret } from "../../../core/crypto/secret.ts";
+import { valueOfJSON } from "../../../core/exact-numbers.ts";
 import { quote } from "../../sql/names.ts";
 import { statement } from "../../sql/schema/script.ts";
 import { findOldest, ownTables, type Oldest, type Stats, type TableStats } from "../../sql/stats.ts";
@@ -56,7 +57,7 @@ async function rowsOf(session: Session, table: string): Promise<Pick<TableStats,
 }
 
 function plannedRows(told: unknown): number {
-  const [{ Plan: plan }] = (typeof told === "string" ? JSON.parse(told) : told) as [{ Plan: { "Plan Rows": number } }];
+  const [{ Plan: plan }] = (typeof told === "string" ? valueOfJSON(told) : told) as [{ Plan: { "Plan Rows": number } }];
   return plan["Plan Rows"];
 }
 

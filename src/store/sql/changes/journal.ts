@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { valueOfJSON } from "../../../core/exact-numbers.ts";
 import { asData } from "../../declarations.ts";
 import { MigrationNeeded, type Key } from "../../store.ts";
 import type { Schema } from "../schema/schema.ts";
@@ -99,7 +100,7 @@ export function* readUnfinished(schema: Schema, table: string): Script<Unfinishe
   const [target, reached, rows, filled] = row;
   return {
     target: String(target),
-    cursor: JSON.parse(String(reached)) as Key | null,
+    cursor: valueOfJSON(String(reached)) as Key | null,
     rows: Number(rows),
     filled: Number(filled) === 1,
   };

@@ -1,3 +1,4 @@
+import { valueOfJSON } from "../../../core/exact-numbers.ts";
 import type { Collection } from "../../store.ts";
 import { quote } from "../names.ts";
 import type { Found, FoundColumn, FoundReference, Schema } from "./schema.ts";
@@ -20,7 +21,7 @@ export function* findTable(schema: Schema, { name }: Collection): Script<Found |
     columns: new Map(columns.map((column) => [column.name, column])),
     references: yield* findReferences(schema, name),
     types: readTypes(kept?.[0]),
-    declared: typeof kept?.[1] === "string" ? (JSON.parse(kept[1]) as Collection) : null,
+    declared: typeof kept?.[1] === "string" ? (valueOfJSON(kept[1]) as Collection) : null,
     rows: (yield* ask(statement(`SELECT 1 FROM ${quote(name)} LIMIT 1`))).length > 0,
   };
 }
@@ -38,7 +39,7 @@ export function* findReferences(schema: Schema, table: string): Script<ReadonlyM
 
 /** What the columns of a table were ever declared as. */
 export function readTypes(remembered: unknown): Readonly<Record<string, string>> {
-  return (typeof remembered === "string" ? JSON.parse(remembered) : (remembered ?? {})) as Record<string, string>;
+  return (typeof remembered === "string" ? valueOfJSON(remembered) : (remembered ?? {})) as Record<string, string>;
 }
 
 /** The columns that are declared no more. Those with an underscore are ours. */

@@ -1,3 +1,4 @@
+import { valueOfJSON } from "../../../core/exact-numbers.ts";
 import type { Collection, Column, KeptLinks } from "../../store.ts";
 import { quote } from "../names.ts";
 import { findTable } from "./found-table.ts";
@@ -32,7 +33,7 @@ export function* forgottenLinks(schema: Schema, declared: readonly Collection[])
   const rows = yield* ask(statement("SELECT declaration FROM latchkey_schema"));
   const forgotten: Collection[] = [];
   for (const [declaration] of rows) {
-    const kept = JSON.parse(String(declaration)) as Collection;
+    const kept = valueOfJSON(String(declaration)) as Collection;
     const owner = owners.get(kept.links?.collection ?? "");
     if (owner === undefined || owners.has(kept.name) || renamed.has(kept.name)) continue;
     if (owner.columns.some((column) => column.name === kept.links!.column && isList(column))) continue;

@@ -80,7 +80,8 @@ function read(port: MessagePort, { path, collections, limitMs }: LongReaderData)
     stepEnds = now + stepMs;
     switch (method) {
       case "list":
-        return reader.list({ ...asked, collection });
+        // A message would make other objects of the numbers that no double holds.
+        return JSON.stringify(reader.list({ ...asked, collection }));
       case "listJSON": {
         // A message takes along what an object has itself.
         const { json, count, more, first, last } = reader.listJSON({ ...asked, collection });

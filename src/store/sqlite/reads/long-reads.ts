@@ -1,4 +1,5 @@
 import type { Worker } from "node:worker_threads";
+import { valueOfJSON } from "../../../core/exact-numbers.ts";
 import { StoreTimeout, StoreUnavailable } from "../../store.ts";
 import { errorOf, storeError, unavailable } from "../errors.ts";
 import { startThread } from "../thread.ts";
@@ -97,7 +98,7 @@ export function longReads(data: LongReaderData): LongReads {
       waiting.push({ asked, resolve, reject });
       next();
     });
-    return givenBy(answer, data.limitMs);
+    return givenBy(answer, asked, data.limitMs);
   }
 
   return {
@@ -116,10 +117,10 @@ export function longReads(data: LongReaderData): LongReads {
   };
 }
 
-function givenBy(answer: FromLongReader, limitMs: number): unknown {
+function givenBy(answer: FromLongReader, { method }: LongRead, limitMs: number): unknown {
   if (answer.kind === "overdue") throw new StoreTimeout(`SQLite: given up after ${limitMs / 1000} s`);
   if (answer.kind === "failed") throw storeError(errorOf(answer.failure));
-  return answer.given;
+  return method === "list" ? valueOfJSON(answer.given as string) : answer.given;
 }
 
 function closed(): Error {

@@ -1,3 +1,4 @@
+import { valueOfJSON } from "../../../core/exact-numbers.ts";
 import { parametersOf, type Parameters } from "../../sql/dialect.ts";
 import { compileRest, namesOfPage, shownIn } from "../../sql/list.ts";
 import { requireColumn, type Table, type TableColumn } from "../../sql/schema/table.ts";
@@ -236,7 +237,7 @@ const ID = `{"id":`;
 const LONGEST_INTEGER = String(Number.MIN_SAFE_INTEGER).length;
 
 function sortedValues(record: string, { sort }: ListQuery): Value[] {
-  const values = JSON.parse(record) as Record<string, Value>;
+  const values = valueOfJSON(record) as Record<string, Value>;
   return sort.map(({ column }) => values[column]!);
 }
 

@@ -1,4 +1,5 @@
 import type { Worker } from "node:worker_threads";
+import { valueOfJSON } from "../../../core/exact-numbers.ts";
 import type { Observer } from "../../../core/observation.ts";
 import type { Refusing } from "../../sql/schema/shape.ts";
 import { StoreUnavailable, type Outcome, type Transaction } from "../../store.ts";
@@ -86,7 +87,7 @@ export function writerThread(data: WriterData, observe: Observer, refusing: Refu
     groups--;
     flush();
     if ("failed" in message) fail(waiting.splice(0, message.count), errorOf(message.failed));
-    else telling.settle(waiting, JSON.parse(message.results) as Result[]);
+    else telling.settle(waiting, valueOfJSON(message.results) as Result[]);
     rest();
   }
 

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData, type MessagePort } from "node:worker_threads";
+import { valueOfJSON } from "../../../core/exact-numbers.ts";
 import { searchedOf } from "../../searched.ts";
 import { indexBeside } from "../../sql/indexing.ts";
 import type { Shapes } from "../../sql/schema/shape.ts";
@@ -49,7 +50,7 @@ function write(port: MessagePort, { busyMs, collections, shapes, ...started }: W
 
   const hear = (message: ToWriter): void => {
     if (message !== null) {
-      port.postMessage(commit(JSON.parse(message) as NamedTransaction[]));
+      port.postMessage(commit(valueOfJSON(message) as NamedTransaction[]));
       // Those who wrote wait for none of it.
       moveLog();
       return indexing?.written();

@@ -1,3 +1,4 @@
+import { valueOfJSON } from "../../../../core/exact-numbers.ts";
 import { DEFAULT_LIMIT } from "../../../../resource/page-size.ts";
 import { isServed } from "../../../../store/served.ts";
 import type {
@@ -97,7 +98,7 @@ async function writeOne(writing: Writing, plan: Plan, level: readonly Place[]): 
   if (isWhole(plan)) for (const { key, json } of found) texts.set(key, json.slice(1, -1));
   else {
     const places = found.flatMap(({ json }) =>
-      (JSON.parse(json) as StoredRecord[]).map((record) => new Place(record, {})),
+      (valueOfJSON(json) as StoredRecord[]).map((record) => new Place(record, {})),
     );
     const written = await writeRecords(writing, { placed: to, columns: to.shown, plans: inner, places });
     for (const [at, { key }] of found.entries()) texts.set(key, written[at]!);
@@ -134,7 +135,7 @@ async function writeMany(
     const array = `"${name}":${arrays[at]!}`;
     texts.set(key, array);
     if (!more) continue;
-    const lastId = (JSON.parse(json) as StoredRecord[]).at(-1)!["id"] as Key;
+    const lastId = (valueOfJSON(json) as StoredRecord[]).at(-1)!["id"] as Key;
     const caller = lists.get(key)!.isPersonal ? (exchange.observedIdentity?.id ?? null) : null;
     const expand = inner.map(({ relation }) => relation.name).join();
     const next = addressOfNext(exchange, to, { params: outerOf(key), lastId, caller, expand });
@@ -183,7 +184,7 @@ async function writeArrays(
   await takeTurn();
   const lists = found.map(({ key, json }) => {
     const outer = outerOf(key);
-    const records = JSON.parse(json) as readonly StoredRecord[];
+    const records = valueOfJSON(json) as readonly StoredRecord[];
     return records
       .filter((record) => read !== null || mayRead(writing, to, record, outer))
       .map((record) => new Place(record, outer));

@@ -1,4 +1,5 @@
 import { after, type Eventually } from "../../../../core/eventually.ts";
+import { valueOfJSON } from "../../../../core/exact-numbers.ts";
 import { DEFAULT_LIMIT } from "../../../../resource/page-size.ts";
 import type { BesideQuery, ListQuery, ListText, StoredRecord } from "../../../../store/store.ts";
 import { takeTurn } from "../../../body/turns.ts";
@@ -70,7 +71,7 @@ export function expandPage(
     const outer = outerOf(exchange);
     const places =
       (areColumns(showing.placed, null) && plans.every(isBehind) ? cutPage(page, columns, outer) : null) ??
-      (JSON.parse(page.json) as readonly StoredRecord[]).map((record) => new Place(record, outer));
+      (valueOfJSON(page.json) as readonly StoredRecord[]).map((record) => new Place(record, outer));
     const told = new Map(page.beside?.map((texts, at) => [asked[at]!, texts]));
     const texts = await write(exchange, showing, { plans, told }, places);
     const shown = { json: `[${texts.join()}]` };

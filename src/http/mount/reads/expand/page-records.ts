@@ -1,3 +1,4 @@
+import { valueOfJSON } from "../../../../core/exact-numbers.ts";
 import type { Key, ListText, StoredRecord } from "../../../../store/store.ts";
 import type { Params } from "../../../endpoint/path.ts";
 
@@ -16,7 +17,7 @@ export class Place {
   }
 
   get record(): StoredRecord {
-    return (this.#record ??= JSON.parse(`{"${this.members!}}`) as StoredRecord);
+    return (this.#record ??= valueOfJSON(`{"${this.members!}}`) as StoredRecord);
   }
 
   get id(): Key {

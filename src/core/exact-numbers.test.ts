@@ -1,0 +1,103 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { isDeepStrictEqual } from "node:util";
+import fc from "fast-check";
+import { copyOfJSON, ExactNumber, isExactNumber, valueOfJSON } from "./exact-numbers.ts";
+
+for (const text of [
+  "12345678901234567890",
+  "9007199254740993",
+  "-9007199254740993",
+  "1e400",
+  "-1E400",
+  "1e-400",
+  "0.10000000000000000001",
+  "1.00000000000000000001",
+  "0.1234567890123456789",
+  "1e99999999999",
+])
+  test(`keeps ${text} as it is written`, () => {
+    for (const json of [text, `[${text}]`, `{"a":${text}}`, `{"a": [1, ${text}]}`, `[1,\n${text} ]`]) {
+      const read = valueOfJSON(json);
+
+      assert.equal(JSON.stringify(read), json.replaceAll(/\s/g, ""));
+      assert.equal(JSON.stringify(copyOfJSON(read)), JSON.stringify(read));
+      assert.ok(isDeepStrictEqual(valueOfJSON(json), read));
+    }
+    const number = valueOfJSON(text);
+    assert.ok(number instanceof ExactNumber && isExactNumber(number));
+    assert.deepEqual([Number(number), String(number)], [Number(text), text]);
+  });
+
+for (const text of [
+  "0",
+  "-0",
+  "0.0",
+  "0e5",
+  "1.0",
+  "1.50",
+  "1e2",
+  "1E+2",
+  "100000000000000000000",
+  "12345678901234567000",
+  "9007199254740992",
+  "0.30000000000000004",
+  "5e-324",
+  "1.7976931348623157e308",
+  "0.00000000000000000000000000001",
+  '"12345678901234567890"',
+  '",1e400"',
+  '{":1e400":true}',
+])
+  test(`reads ${text} as JSON.parse does`, () => {
+    assert.deepEqual(valueOfJSON(text), JSON.parse(text));
+  });
+
+test("reads what JSON.stringify writes as JSON.parse does", () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => {
+      const text = JSON.stringify(value);
+      assert.ok(isDeepStrictEqual(valueOfJSON(text), JSON.parse(text)));
+    }),
+  );
+  fc.assert(
+    fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
+      assert.equal(typeof valueOfJSON(JSON.stringify(value)), "number");
+    }),
+  );
+});
+
+test("keeps any number of many digits or throws nothing away", () => {
+  fc.assert(
+    fc.property(fc.bigInt(), fc.bigInt({ min: 0n }), fc.integer({ min: -500, max: 500 }), (whole, rest, exponent) => {
+      const text = `${whole}.${rest}e${exponent}`;
+      const read = valueOfJSON(text);
+
+      assert.ok(isExactNumber(read) ? read.text === text : typeof read === "number" && Number.isFinite(read));
+    }),
+  );
+});
+
+test("copies JSON, so that nothing of the original changes with the copy", () => {
+  const value = { list: [{ a: 1 }], number: new ExactNumber("1e400"), at: new Date(0) };
+
+  const copy = copyOfJSON(value);
+
+  assert.deepEqual(copy, value);
+  assert.notEqual(copy.list[0], value.list[0]);
+  assert.notEqual(copy.at, value.at);
+});
+
+test("copies a member that is called __proto__, and an object that holds itself", () => {
+  const named = valueOfJSON('{"__proto__":[1]}');
+  const round: { self?: unknown } = {};
+  round.self = round;
+
+  assert.equal(JSON.stringify(copyOfJSON(named)), '{"__proto__":[1]}');
+  const copy = copyOfJSON(round);
+  assert.ok(copy.self === copy && copy !== round);
+});
+
+test("throws a SyntaxError for a text that is no JSON", () => {
+  for (const text of ["", "{", "[1e400", "1e400 1", "01e400"]) assert.throws(() => valueOfJSON(text), SyntaxError);
+});
