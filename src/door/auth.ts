@@ -12,6 +12,7 @@ export { customHeaderLogin, type CustomHeaderLoginOptions } from "../features/au
 export { issuerLogin, type IssuerLoginOptions } from "../features/auth/issuers/feature.ts";
 export { namedKeys } from "../features/auth/keys/feature.ts";
 export { remoteUserLogin, type RemoteUserLoginOptions } from "../features/auth/remote-user/feature.ts";
+export { totp, type TOTPOptions } from "../features/auth/totp/feature.ts";
 export type { SessionLogin, SessionLoginOptions } from "../features/auth/session/feature.ts";
 export type { TokenLogin, TokenLoginOptions } from "../features/auth/tokens/feature.ts";
 export type { AccountsFeature, LoginOptions, LoginSource, NewUser, People } from "../features/auth/login.ts";

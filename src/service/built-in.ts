@@ -12,6 +12,7 @@ const logins = [
   "token-login",
   "api-tokens",
   "named-keys",
+  "totp",
   "issuer-login",
   "remote-user-login",
   "custom-header-login",
@@ -28,6 +29,7 @@ export interface BuiltInLogins {
   readonly "api-tokens": Feature<APITokens>;
   readonly "token-login": Feature<TokenLogin>;
   readonly "named-keys": Feature<NamedKeys>;
+  readonly totp: Feature;
 }
 
 /** What the ready-made service is a list of: for features of one's own that need some of them. */

@@ -3,6 +3,7 @@ import {
   issuerLogin,
   namedKeys,
   remoteUserLogin,
+  totp,
   type AccountsFeature,
   type OwnUserFields,
 } from "../door/auth.ts";
@@ -12,7 +13,8 @@ import type { Settings } from "./settings/settings.ts";
 
 /** Users and their accounts. */
 export function accountsOf(settings: Settings, users: OwnUserFields = {}): AccountsFeature {
-  const { registration, issuer, passwordCost, breachedPasswordsURL, outsideCredentialsSeconds } = settings;
+  const { registration, issuer, passwordCost, breachedPasswordsURL, outsideCredentialsSeconds, secondFactor } =
+    settings;
   const looked = breachedPasswordsURL === null ? {} : { breachedPasswordsURL };
   return accounts({
     ...users,
@@ -21,6 +23,7 @@ export function accountsOf(settings: Settings, users: OwnUserFields = {}): Accou
     tokenPrefix: "lk",
     passwordCost,
     outsideCredentialsSeconds,
+    secondFactor,
     ...looked,
   });
 }
@@ -48,6 +51,7 @@ export function builtInLogins(settings: Settings, people: AccountsFeature): Buil
       ...(signingKeysFile === null ? {} : { signingKeysFile }),
     }),
     "named-keys": namedKeys(people, isOn("token")),
+    totp: totp(people),
   };
 }
 
@@ -64,6 +68,6 @@ export function furtherLogins(
   ];
 }
 
-function withoutNull({ header, secret, create }: Settings["remoteUser"]) {
-  return { header, create, ...(secret === null ? {} : { secret }) };
+function withoutNull({ header, secret, create, level }: Settings["remoteUser"]) {
+  return { header, create, level, ...(secret === null ? {} : { secret }) };
 }

@@ -21,7 +21,13 @@ export function checkTogether(readings: Readings): readonly string[] {
 function checkRemoteUser(readings: Readings): readonly string[] {
   const { schemes, trustedProxies, host, remoteUserSecret, remoteUserTrust } = readings;
   if (!schemes.value.includes("remote-user")) {
-    const own = ["remoteUserHeader", "remoteUserSecret", "remoteUserTrust", "remoteUserCreate"] as const;
+    const own = [
+      "remoteUserHeader",
+      "remoteUserSecret",
+      "remoteUserTrust",
+      "remoteUserCreate",
+      "remoteUserLevel",
+    ] as const;
     return checkUnused(readings, "remote-user", own);
   }
   const problems: string[] = [];
@@ -36,6 +42,20 @@ function checkRemoteUser(readings: Readings): readonly string[] {
     );
   }
   return problems;
+}
+
+/** A proxy or an issuer of level 1 cannot be asked for a factor, so its users could never log in. */
+export function checkSecondFactor(
+  { secondFactor, schemes, remoteUserLevel }: Readings,
+  issuers: readonly { readonly issuer: string; readonly level?: unknown }[],
+): readonly string[] {
+  if (secondFactor.value !== "everyone") return [];
+  const weak = issuers.filter(({ level = 1 }) => level === 1).map(({ issuer }) => `the issuer ${issuer}`);
+  const proxy = schemes.value.includes("remote-user") && remoteUserLevel.value === 1 ? ["the remote user"] : [];
+  return [...proxy, ...weak].map(
+    (each) =>
+      `${secondFactor.label} is everyone, and ${each} is level 1, which cannot be asked for a second factor. Give it level 2 if it checks one, or choose admins.`,
+  );
 }
 
 function checkCustomHeader(readings: Readings): readonly string[] {

@@ -6,7 +6,7 @@ import { ConfigError } from "./error.ts";
 import { readIssuers } from "./issuers.ts";
 import { readSecret, type OwnSecret } from "./own-secret.ts";
 import { databaseIn, readEach, type Environment } from "./reading.ts";
-import { checkTogether } from "./rules.ts";
+import { checkSecondFactor, checkTogether } from "./rules.ts";
 import type { SettingValue } from "./table.ts";
 import { readTLS, type TLS } from "./tls.ts";
 import { serviceName, type Database, type SchemeName } from "./values.ts";
@@ -30,7 +30,14 @@ export interface Settings extends OwnSecret {
   readonly allowedOrigins: readonly string[];
   /** How far HSTS reaches. */
   readonly hsts: "host" | "subdomains";
-  readonly remoteUser: { readonly header: string; readonly secret: Secret | null; readonly create: boolean };
+  readonly remoteUser: {
+    readonly header: string;
+    readonly secret: Secret | null;
+    readonly create: boolean;
+    readonly level: 1 | 2;
+  };
+  /** Which users must have a second factor. */
+  readonly secondFactor: SettingValue<"secondFactor">;
   /** 0: none are made. */
   readonly outsideCredentialsSeconds: number;
   readonly accessSeconds: number;
@@ -85,6 +92,7 @@ export function readSettings(environment: Environment, config: ConfigFile = {}):
   const tls = readTLS(readings, problems);
   const issuer = readings.issuer.value ?? readings.publicURL.value ?? serviceName;
   const issuers = readIssuers(readings, config, issuer, problems);
+  problems.push(...checkSecondFactor(readings, issuers));
   // Last, so that a start that something else stops leaves no secret behind.
   const secret = readSecret(readings, problems);
   if (problems.length > 0 || secret === null) throw new ConfigError(problems);
@@ -109,7 +117,9 @@ export function readSettings(environment: Environment, config: ConfigFile = {}):
       header: readings.remoteUserHeader.value,
       secret: readings.remoteUserSecret.value,
       create: readings.remoteUserCreate.value,
+      level: readings.remoteUserLevel.value,
     },
+    secondFactor: readings.secondFactor.value,
     outsideCredentialsSeconds: readings.outsideCredentialsSeconds.value,
     accessSeconds: readings.accessSeconds.value,
     refreshSeconds: readings.refreshSeconds.value,

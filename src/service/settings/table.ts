@@ -8,6 +8,7 @@ import {
   headerSecret,
   hostName,
   issuerName,
+  levelName,
   oneOf,
   originList,
   password,
@@ -155,6 +156,19 @@ export const settingsTable = {
     default: "false",
     parse: yesOrNo,
     meaning: "`true` makes users that only the proxy knows, from `X-Remote-Email` and `X-Remote-Name`.",
+  },
+  remoteUserLevel: {
+    name: "LATCHKEY_REMOTE_USER_LEVEL",
+    default: "1",
+    parse: levelName,
+    meaning: "`2`: the proxy has already checked a second factor.",
+  },
+  secondFactor: {
+    name: "LATCHKEY_SECOND_FACTOR",
+    default: "optional",
+    parse: oneOf("optional", "admins", "everyone"),
+    meaning:
+      "`optional`: users may add a second factor. `admins` or `everyone`: these users must have one. At the next start, their live logins without one end.",
   },
   outsideCredentialsSeconds: {
     name: "LATCHKEY_OUTSIDE_CREDENTIALS_SECONDS",

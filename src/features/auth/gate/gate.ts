@@ -127,10 +127,13 @@ export function makeGate(parts: GateParts): Gate {
   };
 }
 
-const insufficient = rejected(
-  "insufficient",
-  "This account needs a second factor, and this credential cannot be asked for one. Log in with the second factor, or use an API token or a key for programs.",
-);
+const insufficient: Rejection = {
+  ...rejected(
+    "insufficient",
+    "This account needs a second factor, and this credential cannot be asked for one. Log in with the second factor, or use an API token or a key for programs.",
+  ),
+  code: "factor_required",
+};
 
 /** The identity with what its credential has proved. A scheme that does not say what it proves gives level 1 and no proof. */
 function withProofs({ proves }: Scheme, identity: Identity): Identity {

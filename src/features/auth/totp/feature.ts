@@ -24,7 +24,8 @@ const SECRET_BYTES = 20;
  *
  * @example
  * ```ts
- * import { accounts, sessionLogin, totp } from "latchkey";
+ * import { accounts, sessionLogin } from "latchkey";
+ * import { totp } from "latchkey/auth";
  *
  * const people = accounts();
  * export const features = [people, sessionLogin(people), totp(people)];

@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { codeOf, stepOf } from "../../src/features/auth/totp/codes.ts";
+import type { API, Answered } from "./serve.ts";
+
+/** A user with a TOTP factor, and what an authenticator app shows. */
+export interface TOTPUser {
+  readonly id: number;
+  readonly email: string;
+  readonly password: string;
+  readonly factor: string;
+  readonly recoveryCodes: readonly string[];
+  /** The login that added the factor, as request headers. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The code of now, or of some steps of 30 seconds away. */
+  code(steps?: number): string;
+}
+
+/** Decodes Base32 without padding (RFC 4648 §6). */
+export function parseBase32(text: string): Buffer {
+  const bits = [...text].map((letter) =>
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(letter).toString(2).padStart(5, "0"),
+  );
+  const bytes = bits.join("").match(/.{8}/g) ?? [];
+  return Buffer.from(bytes.map((byte) => Number.parseInt(byte, 2)));
+}
+
+/** The cookies that an answer sets, as a request header. */
+export function cookiesOf(answer: Answered): Readonly<Record<string, string>> {
+  return {
+    cookie: answer.headers
+      .getSetCookie()
+      .map((each) => each.split(";")[0]!)
+      .join("; "),
+  };
+}
+
+/** Makes a user who logs in with a session and adds a TOTP factor. The clock is one step later afterwards. */
+export async function addTOTP(api: API, name: string): Promise<TOTPUser> {
+  const { id, email, password } = await api.user(name);
+  const session = cookiesOf(await api.post("/api/session/", { username: email, password }));
+  const made = await api.post(`/users/${id}/factors`, { kind: "totp", label: "Phone" }, session);
+  assert.equal(made.status, 201, made.text);
+  const secret = parseBase32(made.json.secret);
+  const code = (steps = 0): string => codeOf(secret, stepOf(api.clock.now) + steps);
+  const confirmed = await api.post(`/users/${id}/factors/${made.json.id}/confirm`, { code: code() }, session);
+  assert.equal(confirmed.status, 200, confirmed.text);
+  api.clock.turn(30);
+  return {
+    id,
+    email,
+    password,
+    factor: made.json.id,
+    recoveryCodes: confirmed.json.recovery_codes,
+    headers: cookiesOf(confirmed),
+    code,
+  };
+}
+
+/** The first step of a login: the password. Returns the waiting login, named in the body. */
+export async function startLogin(api: API, { email, password }: TOTPUser): Promise<Answered> {
+  return api.post("/api/token/", { username: email, password });
+}
