@@ -72,12 +72,19 @@ export type Observation =
 
 /**
  * Why something was refused before it was a request: it could not be read, its headers did not come in time, its TLS handshake failed,
- * there were too many connections, or its answer was one of too many that nobody reads.
+ * there were too many connections, its connection had too many streams of HTTP/2, or its answer was one of too many that wait for a reader.
  */
 export type RefusalReason = (typeof refusalReasons)[number];
 
 /** All of them, for whoever counts them from the start. */
-export const refusalReasons = ["unreadable", "headers_timeout", "tls_handshake", "connections", "unread"] as const;
+export const refusalReasons = [
+  "unreadable",
+  "headers_timeout",
+  "tls_handshake",
+  "connections",
+  "streams",
+  "unread",
+] as const;
 
 /** Reads observations. Must not throw and must not wait. */
 export type Observer = (observation: Observation) => void;

@@ -9,13 +9,20 @@ import {
   type OutgoingHttpHeaders,
   type Server,
 } from "node:http";
-import { connect, createServer as createHTTP2, type ClientHttp2Stream, type Http2Server } from "node:http2";
+import {
+  connect,
+  constants,
+  createServer as createHTTP2,
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  type Http2Server,
+} from "node:http2";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { requestListener } from "../../src/door/http.ts";
-import { anyone, defineResource, listen, mount, text } from "../../src/door/index.ts";
+import { anyone, defineResource, listen, mount, text, type ServiceOptions } from "../../src/door/index.ts";
 import type { Observation } from "../../src/door/ops.ts";
 import { ownService } from "../harness/own-service.ts";
 import { serve } from "../harness/serve.ts";
@@ -94,7 +101,7 @@ test("a local socket is one", async (t) => {
 
 test("over HTTP/2 a body that is not wanted, and a caller who goes, end nothing", async (t) => {
   const { service } = await ownService(t, { mounts: [mount(books, { permission: anyone })] });
-  const server = createHTTP2(requestListener(service) as never);
+  const server = createHTTP2(requestListener(service));
   const session = connect(`http://127.0.0.1:${await listening(t, server)}`);
   t.after(() => session.destroy());
   const statusOf = async (headers: OutgoingHttpHeaders, content = ""): Promise<unknown> => {
@@ -115,7 +122,7 @@ test("over HTTP/2 a body that is not wanted, and a caller who goes, end nothing"
 
 test("over HTTP/2 half of a body is none, whether the stream or the connection is broken off", async (t) => {
   const { service, observed, get } = await ownService(t, { mounts: [mount(books, { permission: anyone })] });
-  const server = createHTTP2(requestListener(service) as never);
+  const server = createHTTP2(requestListener(service));
   const port = await listening(t, server);
 
   for (const breakOff of [
@@ -147,7 +154,7 @@ test("over HTTP/2 answers that wait for a reader who never comes are limited", a
       },
     ],
   });
-  const server = createHTTP2(requestListener(service) as never);
+  const server = createHTTP2(requestListener(service));
   const session = connect(`http://127.0.0.1:${await listening(t, server)}`, { settings: { initialWindowSize: 0 } });
   t.after(() => session.destroy());
 
@@ -156,6 +163,78 @@ test("over HTTP/2 answers that wait for a reader who never comes are limited", a
   while (observed.filter(({ kind }) => kind === "request").length < 70) await nextTurn();
   const refused = observed.flatMap((each) => (each.kind === "refused" ? [[each.reason, each.address]] : []));
   assert.deepEqual(refused[0], ["unread", "127.0.0.1"]);
+});
+
+/** Asks on connections of HTTP/2 that read no octet of an answer; gives how each stream ended, once it has. */
+async function unreadStreams(
+  t: TestContext,
+  port: number,
+  { connections, streams }: { connections: number; streams: number },
+) {
+  const codes: (number | undefined)[] = [];
+  const statuses: unknown[] = [];
+  const sessions: ClientHttp2Session[] = [];
+  for (let of = 0; of < connections; of++) {
+    const session = connect(`http://127.0.0.1:${port}`, { settings: { initialWindowSize: 0 } });
+    sessions.push(session.on("error", () => undefined));
+    t.after(() => session.destroy());
+    for (let at = 0; at < streams; at++) {
+      const stream = session.request({ ":path": "/answer" }).resume();
+      stream.on("response", (headers) => void statuses.push(headers[":status"]));
+      stream.on("error", () => undefined).on("close", () => void codes.push(stream.rstCode));
+    }
+  }
+  return { sessions, codes, statuses };
+}
+
+function answering(length: number): Partial<ServiceOptions> {
+  const value = "x".repeat(length);
+  return {
+    compression: false,
+    endpoints: [
+      {
+        method: "GET",
+        path: "/answer",
+        access: "open",
+        handle: () => ({ status: 200, body: { kind: "data", element: "answer", value } }),
+      },
+    ],
+  };
+}
+
+const countOf = (observed: readonly Observation[], wanted: string): number =>
+  observed.filter((each) => (each.kind === "refused" ? each.reason : each.kind) === wanted).length;
+
+test("over HTTP/2 answers of 57 KB on many streams stay within the memory for unread answers", async (t) => {
+  const bytes = 57_000;
+  const { service, observed } = await ownService(t, answering(bytes));
+  const port = await listening(t, createHTTP2(requestListener(service)));
+  const asked = 6 * 240;
+
+  await unreadStreams(t, port, { connections: 6, streams: 240 });
+
+  while (countOf(observed, "request") < asked) await nextTurn();
+  const kept = asked - countOf(observed, "unread");
+  assert.ok(kept * bytes <= 64 * 1024 * 1024, `${kept} answers wait`);
+  assert.ok(kept * bytes > 32 * 1024 * 1024, `${kept} answers wait`);
+});
+
+test("over HTTP/2 a connection has 250 streams, and those beyond are refused for another try", async (t) => {
+  const { service, observed } = await ownService(t, answering(10));
+  const port = await listening(t, createHTTP2(requestListener(service)));
+
+  const { sessions, codes, statuses } = await unreadStreams(t, port, { connections: 1, streams: 260 });
+
+  while (codes.length < 10) await nextTurn();
+  assert.deepEqual(codes, Array<number>(10).fill(constants.NGHTTP2_REFUSED_STREAM));
+  while (statuses.length < 250) await nextTurn();
+  assert.deepEqual([countOf(observed, "request"), countOf(observed, "streams")], [250, 10]);
+
+  sessions[0]!.settings({ initialWindowSize: 65_535 });
+  while (service.inFlight() > 0 || codes.length < 260) await nextTurn();
+  const again = sessions[0]!.request({ ":path": "/answer" });
+  const [headers] = (await once(again, "response")) as [IncomingHttpHeaders];
+  assert.equal(headers[":status"], 200);
 });
 
 test("where somebody in front has answered meanwhile, nothing is answered behind that", async (t) => {

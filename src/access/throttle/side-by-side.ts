@@ -4,7 +4,7 @@ import type { Room } from "./window.ts";
 /** Runs a task once fewer others of each subject are under way than may still fail. `rooms` gives the allowances, and throws if one is used up. */
 export type SideBySide = <T>(rooms: () => Eventually<readonly Room[]>, task: () => Promise<T>) => Promise<T>;
 
-/** What was left for a subject when a task was about to begin. */
+/** An allowance as it was when a task was about to begin. */
 interface Seen {
   readonly subject: string;
   readonly left: number;

@@ -15,7 +15,7 @@ export const guessesCollection: Collection = {
   indexes: [["subject", "at"], ["at"]],
 };
 
-/** What is left of an allowance, for one subject that failures count against. */
+/** The rest of an allowance, for one subject that failures count against. */
 export interface Room {
   readonly subject: string;
   /** How many more may be wrong, with those that were counted since it was read; ends the request (429) if none may. */

@@ -1,17 +1,21 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import type { ToldClient } from "../../../core/call/call.ts";
 import { aFunction, optional, isObject, shown } from "../../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
 import { otherCopyMistake } from "../../../core/copy.ts";
+import type { RefusalReason } from "../../../core/observation.ts";
 import type { Answer } from "../../answer/writing.ts";
 import { NodeArrival } from "./arrival.ts";
 import { makeBatches } from "./batching.ts";
+import { peerOf } from "./peer.ts";
 import { inLine } from "./pipelining.ts";
 import { send } from "./sending.ts";
+import { admitStream, isStream } from "./streams.ts";
 import type { Responder } from "./unreadable.ts";
 
 /** What a framework in front of the service knows. */
-export interface RequestListenerOptions<Request extends IncomingMessage> {
+export interface RequestListenerOptions<Request extends AnyRequest> {
   /**
    * Who calls, as the framework has found out (Express: `request.ip` and `request.secure`). Where it is left out, it is the other end of
    * the connection, or whom the service's `trustedProxies` name.
@@ -20,11 +24,15 @@ export interface RequestListenerOptions<Request extends IncomingMessage> {
 }
 
 /** Answers a request. With `next`, as frameworks give it, what is not the service's goes on to the next handler. */
-export type Listen<Request extends IncomingMessage> = (
+export type Listen<Request extends AnyRequest> = (
   request: Request,
-  response: ServerResponse,
+  response: AnyResponse,
   next?: (error?: unknown) => void,
 ) => void;
+
+/** The requests of `node:http` and `node:http2`. */
+type AnyRequest = IncomingMessage | Http2ServerRequest;
+type AnyResponse = ServerResponse | Http2ServerResponse;
 
 /** What is wrong with what has to be a service. */
 export function serviceMistakes(service: unknown): readonly string[] {
@@ -38,7 +46,7 @@ export function serviceMistakes(service: unknown): readonly string[] {
 const checks: ChecksOf<RequestListenerOptions<IncomingMessage>> = { client: optional(aFunction) };
 
 /**
- * What `http.createServer` takes and what Express and NestJS `use`, for whoever brings a server of their own. Throws `DeclarationError` for a
+ * Makes a listener for a server of your own: `http.createServer` and `http2.createServer` take it, Express and NestJS `use` it. Throws `DeclarationError` for a
  * wrong option; what it gives throws `TypeError` where it is mounted at a prefix that the service's `basePath` does not have.
  *
  * @example
@@ -52,7 +60,12 @@ const checks: ChecksOf<RequestListenerOptions<IncomingMessage>> = { client: opti
  * createServer(requestListener(service)).listen(8000, "127.0.0.1");
  * ```
  */
-export function requestListener<Request extends IncomingMessage = IncomingMessage>(
+export function requestListener(service: Responder): Listen<AnyRequest>;
+export function requestListener<Request extends AnyRequest = IncomingMessage>(
+  service: Responder,
+  options: RequestListenerOptions<Request>,
+): Listen<Request>;
+export function requestListener<Request extends AnyRequest = IncomingMessage>(
   service: Responder,
   options: RequestListenerOptions<Request> = {},
 ): Listen<Request> {
@@ -60,7 +73,7 @@ export function requestListener<Request extends IncomingMessage = IncomingMessag
   return makeListener(service, options);
 }
 
-interface Standing<Request extends IncomingMessage> extends RequestListenerOptions<Request> {
+interface Standing<Request extends AnyRequest> extends RequestListenerOptions<Request> {
   /** Whether the server is closing: then every answer is the last of its connection. */
   readonly state?: { readonly closing: boolean };
 }
@@ -68,19 +81,15 @@ interface Standing<Request extends IncomingMessage> extends RequestListenerOptio
 const OPEN = { closing: false };
 
 /** The same, for a server of our own. */
-export function makeListener<Request extends IncomingMessage>(
+export function makeListener<Request extends AnyRequest>(
   service: Responder,
   { state = OPEN, client }: Standing<Request>,
 ): Listen<Request> {
-  const tell = (address: string): void =>
-    service.observe?.({
-      kind: "refused",
-      reason: "unread",
-      address,
-      detail: "Too many answers wait for their readers.",
-    });
+  const refused = (reason: RefusalReason, address: string, detail: string): void =>
+    service.observe?.({ kind: "refused", reason, address, detail });
+  const tell = (address: string): void => refused("unread", address, "Too many answers wait for their readers.");
   const batches = makeBatches();
-  const take = (request: Request, response: ServerResponse, arrival: NodeArrival): void => {
+  const take = (request: IncomingMessage, response: ServerResponse, arrival: NodeArrival): void => {
     const reply = (answer: Answer): void => batches.send(() => send(request, response, answer, state.closing, tell));
     const respond = (): void => {
       const answer = service.respond(arrival);
@@ -91,15 +100,23 @@ export function makeListener<Request extends IncomingMessage>(
     if (arrival.encrypted) respond();
     else batches.answer(respond);
   };
-  return (request, response, next) => {
+  return (asked, answer, next) => {
+    const [request, response] = asOne(asked, answer);
     const target = targetFor(service, request);
     if (next !== undefined && service.serves?.(target) === false) return next();
+    if (isStream(request) && !admitStream(request))
+      return refused("streams", peerOf(request.socket), "Too many streams of one connection are open.");
     // Looked at now, where a framework hears of what its own function throws, and also of one who waits in line.
-    const arrival = new NodeArrival(request, target, response, client && toldBy(client(request)));
+    const arrival = new NodeArrival(request, target, response, client && toldBy(client(asked)));
     if (response.socket === null && request.httpVersionMajor === 1)
       inLine(request.socket, response, () => take(request, response, arrival));
     else take(request, response, arrival);
   };
+}
+
+/** `node:http2` gives its requests and responses the members of those of `node:http` that are used here. */
+function asOne(request: AnyRequest, response: AnyResponse): [IncomingMessage, ServerResponse] {
+  return [request, response] as unknown as [IncomingMessage, ServerResponse];
 }
 
 /** What a function says that has nothing to say. The connection is not asked in its place: at its other end is a proxy, perhaps. */

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Answer } from "../../answer/writing.ts";
 import { endGently } from "./ending.ts";
 import type { Peer } from "./peer.ts";
+import { isStream, type OnStream } from "./streams.ts";
 import { makeUnread, type Counted } from "./unread.ts";
 
 /** How long an answer may take to leave whose request is still coming in. */
@@ -42,20 +43,23 @@ function sendWhole(
   if (closing) headers.push("Connection", "close");
   response.writeHead(status, headers);
   if (content === null) return void response.end();
-  response.end(content, encodingOf(content));
-  // On a stream of HTTP/2 that has been closed meanwhile there is none.
+  const octets = Buffer.byteLength(content);
+  response.end(content, encodingOf(content, octets));
+  // On a stream of HTTP/2 that has been closed in the meantime there is none.
   const socket = response.socket ?? null;
-  if (socket !== null) unread.watch(isStream(response) ? ofStream(response.stream, socket) : socket, tell);
+  if (socket !== null) unread.watch(isStream(response) ? ofStream(response.stream, socket, octets) : socket, tell);
 }
 
 /** An answer on a stream of HTTP/2 waits for the reader of that stream, and goes with it. */
-function ofStream(stream: Pick<Counted, "writableLength" | "on" | "destroy">, socket: Peer): Counted {
+function ofStream(stream: OnStream["stream"], socket: Peer, octets: number): Counted {
   const { remoteAddress, localAddress, destroyed } = socket;
   return {
+    isStream: true,
     remoteAddress,
     localAddress,
     destroyed,
-    writableLength: stream.writableLength,
+    // A stream counts the characters of a text.
+    writableLength: stream.writableLength === 0 ? 0 : octets,
     on: stream.on.bind(stream),
     destroy: () => stream.destroy(),
   } as Counted;
@@ -66,18 +70,9 @@ function isAnswered({ headersSent }: ServerResponse): boolean {
   return headersSent;
 }
 
-/** A request of HTTP/2, as `node:http2` hands it over. */
-interface OnStream {
-  readonly stream: Pick<Counted, "writableLength" | "on" | "destroy"> & { close(): void };
-}
-
-function isStream(request: object): request is OnStream {
-  return "stream" in request;
-}
-
 /** Text of ASCII alone is the same bytes in both encodings, and Node copies it: in UTF-8 it makes room for three times as much and leaves it to the next turn. */
-function encodingOf(content: string | Uint8Array): "latin1" | "utf8" {
-  return typeof content === "string" && Buffer.byteLength(content) === content.length ? "latin1" : "utf8";
+function encodingOf(content: string | Uint8Array, octets: number): "latin1" | "utf8" {
+  return typeof content === "string" && octets === content.length ? "latin1" : "utf8";
 }
 
 /** Answers before the body is there, which is not waited for: whoever is refused could send for ever. */

@@ -16,10 +16,11 @@ function bench(mostBytes: number) {
   const closed: string[] = [];
   const told: string[] = [];
 
-  function write(name: string, remoteAddress: string, writableLength: number): EventEmitter {
+  function write(name: string, remoteAddress: string, writableLength: number, isStream?: true): EventEmitter {
     const events = new EventEmitter();
     const socket = Object.assign(events, {
       writableLength,
+      isStream,
       remoteAddress,
       destroy() {
         closed.push(name);
@@ -58,6 +59,20 @@ test("what was read, closed or is small counts for nothing", () => {
   }
 
   assert.deepEqual(closed, []);
+});
+
+test("counts a stream of HTTP/2 from its first octet, with what is kept for it, until it was read or is closed", () => {
+  const { write, closed } = bench(100 * KIBIBYTE);
+
+  for (let turn = 0; turn < 20; turn++) {
+    write("read", "192.0.2.2", 10 * KIBIBYTE, true).emit("finish");
+    write("gone", "192.0.2.2", 10 * KIBIBYTE, true).emit("close");
+    write("at once", "192.0.2.2", 0, true);
+  }
+  assert.deepEqual(closed, []);
+  for (let turn = 0; turn < 12; turn++) write(`small ${turn}`, "192.0.2.2", 1, true);
+
+  assert.deepEqual(closed, ["small 0", "small 1", "small 2"]);
 });
 
 test("a connection that is used on and on is counted once, and listened to once", () => {

@@ -1,0 +1,38 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Counted } from "./unread.ts";
+
+/** A request or response of HTTP/2, as `node:http2` hands it over. */
+export interface OnStream {
+  readonly stream: Pick<Counted, "writableLength" | "on" | "destroy"> & {
+    close(code?: number): void;
+    /** Its connection; undefined if that is closed. */
+    readonly session?: object | undefined;
+  };
+}
+
+/** Requests and responses of `node:http2` have a stream. */
+export function isStream(message: IncomingMessage | ServerResponse): message is typeof message & OnStream {
+  return "stream" in message;
+}
+
+/** How many streams of one connection may be open: as many as Go's server allows. */
+export const MOST_STREAMS = 250;
+
+/** RFC 9113 §7: nothing was done for this stream, so the caller may ask again. */
+const REFUSED_STREAM = 7;
+
+const open = new WeakMap<object, number>();
+
+/** Counts a stream until it is closed. If its connection has too many, it refuses the stream and returns false. */
+export function admitStream({ stream }: OnStream): boolean {
+  const { session } = stream;
+  if (session === undefined) return true;
+  const count = open.get(session) ?? 0;
+  if (count >= MOST_STREAMS) {
+    stream.close(REFUSED_STREAM);
+    return false;
+  }
+  open.set(session, count + 1);
+  stream.on("close", () => open.set(session, open.get(session)! - 1));
+  return true;
+}
