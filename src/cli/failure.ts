@@ -1,8 +1,10 @@
 import { SigningKeysError } from "../door/auth.ts";
 import type { Issue } from "../door/http.ts";
+import { DeclarationError } from "../door/resources.ts";
 import { MigrationNeeded, StoreSetupError } from "../door/stores.ts";
 import { ConfigError } from "../service/settings/error.ts";
 import { CommandFailed, exits, messageOf, UsageError } from "./exit.ts";
+import { missingConfigHint } from "./missing-config.ts";
 import { painterOf, printError } from "./output.ts";
 
 /** Whether the settings are wrong, or do not fit what is on the disk. */
@@ -29,6 +31,11 @@ export function tellFailure(error: unknown, asJSON: boolean): number {
 function readFailure(error: unknown): { code: string; detail: string; issues: readonly Issue[]; exit: number } {
   if (isAboutSettings(error))
     return { code: "settings", detail: error.problems.join("\n"), issues: [], exit: exits.settings };
+  if (error instanceof DeclarationError) {
+    const hint = missingConfigHint();
+    const detail = [...error.mistakes, ...(hint === null ? [] : [hint])].join("\n");
+    return { code: "settings", detail, issues: [], exit: exits.settings };
+  }
   if (error instanceof UsageError) return { code: "usage", detail: error.message, issues: [], exit: exits.usage };
   if (error instanceof CommandFailed)
     return { code: error.code, detail: error.message, issues: error.issues, exit: exits.failed };

@@ -4,7 +4,9 @@ const args = process.argv.slice(2);
 // Said here, where nothing is loaded yet: what comes next does not even load on an old Node.
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 if (major < 24 || (major === 24 && minor < 12)) {
-  process.stderr.write(`Latchkey needs Node 24.12 or newer, and this is ${process.versions.node}.\n`);
+  process.stderr.write(
+    `Latchkey needs Node 24.12 or newer, and this is ${process.versions.node}. Get it from nodejs.org, or in a project with: npm install --save-dev node@26\n`,
+  );
   process.exitCode = 1;
 }
 // The commands are loaded only for those who give one: a service has no use for them, and starts without.

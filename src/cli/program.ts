@@ -18,8 +18,8 @@ import { addServingCommands } from "./serving/serving-commands.ts";
 export async function run(args: readonly string[]): Promise<number> {
   process.stdout.on("error", endWithoutOutput);
   try {
-    // `latchkey --port 9000` serves, as `latchkey` does.
-    const given = args[0]?.startsWith("--port") === true ? ["serve", ...args] : args;
+    // `latchkey --port 9000` serves, as `latchkey` does, and so would `latchkey --prot 9000`.
+    const given = /^--(?!help$|version$)/.test(args[0] ?? "") ? ["serve", ...args] : args;
     await makeProgram().parseAsync(given, { from: "user" });
     return Number(process.exitCode ?? exits.done);
   } catch (error) {

@@ -5,4 +5,6 @@ const [major = 0, minor = 0] = versions.node.split(".").map(Number);
 // Others only say which Node they resemble.
 const isNode = !("bun" in versions) && !("deno" in versions);
 if (isNode && (major < 24 || (major === 24 && minor < 12)))
-  throw new Error(`Latchkey needs Node 24.12 or newer, and this is ${versions.node}.`);
+  throw new Error(
+    `Latchkey needs Node 24.12 or newer, and this is ${versions.node}. Get it from nodejs.org, or in a project with: npm install --save-dev node@26`,
+  );

@@ -131,6 +131,8 @@ async function openedWith({ database }: Settings, options: Parameters<typeof cre
       throw new ConfigError([
         `LATCHKEY_DATABASE: ${database.path} is no SQLite database. Name another file, or bring a backup back: latchkey db restore.`,
       ]);
+    if (database.kind === "postgres" && error instanceof StoreUnavailable && error.name === "StoreUnavailable")
+      throw new StoreUnavailable(`LATCHKEY_DATABASE: ${error.message}`, { cause: error });
     throw error instanceof DeclarationError ? withHints(error) : error;
   }
 }

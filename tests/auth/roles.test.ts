@@ -61,7 +61,7 @@ test("a role that is not declared any more stops the start while somebody has it
 
   await assert.rejects(
     serve(t, { settings }),
-    /1 accounts have the role editor, which is not declared .*Declare it in roles, start, give them another role/,
+    /feature accounts: 1 accounts have the role editor, which is not declared\. Declare it in roles, start, give them another role/,
   );
 
   const again = await serve(t, { settings, config });

@@ -262,7 +262,7 @@ test("a move that cannot be is refused with the cure, and changes nothing", asyn
   const commands = [
     { from: "postgres://ann:do-not-show@127.0.0.1:1/none", code: 1, says: /"detail":"PostgreSQL.*ECONNREFUSED/ },
     { from: "sqlite::memory:", code: 2, says: /is in memory/ },
-    { from: "mysql://ann:do-not-show@host/db", code: 2, says: /names no database/ },
+    { from: "mysql://ann:do-not-show@host/db", code: 2, says: /of mysql, which is not supported/ },
   ];
   await Promise.all(
     commands.map(async ({ from, code, says }) => {

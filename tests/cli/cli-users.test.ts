@@ -144,7 +144,11 @@ test("an old Node is told what is missing, before anything is loaded that it can
     });
     assert.deepEqual(
       [ended.status, ended.stdout, ended.stderr],
-      [1, "", "Latchkey needs Node 24.12 or newer, and this is 20.19.0.\n"],
+      [
+        1,
+        "",
+        "Latchkey needs Node 24.12 or newer, and this is 20.19.0. Get it from nodejs.org, or in a project with: npm install --save-dev node@26\n",
+      ],
     );
   }
 });

@@ -17,7 +17,8 @@ export function asOlderNode(script: string): readonly string[] {
 }
 
 /** What it says that tries to load a package. */
-export const tooOld = "Latchkey needs Node 24.12 or newer, and this is 20.19.0.\n";
+export const tooOld =
+  "Latchkey needs Node 24.12 or newer, and this is 20.19.0. Get it from nodejs.org, or in a project with: npm install --save-dev node@26\n";
 
 /** Loads a module and prints why that cannot be. */
 export function importing(specifier: string): string {

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import type { Operator } from "../../service/users/operator.ts";
 import { CommandFailed, exits } from "../exit.ts";
 import { show, showList, type Output } from "../output.ts";
 import { requireDone, requireUserId, withOperator } from "../with-operator.ts";
@@ -27,7 +28,7 @@ export function addTokenCommands(token: Command): void {
 
 function create(user: string, { json = false }: Output): Promise<void> {
   return withOperator(async (operator) => {
-    const id = await requireUserId(operator, user);
+    const id = await requireUserWithToken(operator, user);
     const { token } = (await requireDone(operator, "POST", `/users/${id}/token`)) as { readonly token: string };
     show(json, { id, token }, token);
   });
@@ -35,12 +36,21 @@ function create(user: string, { json = false }: Output): Promise<void> {
 
 function revoke(user: string, { json = false }: Output): Promise<void> {
   return withOperator(async (operator) => {
-    const id = await requireUserId(operator, user);
+    const id = await requireUserWithToken(operator, user);
     const { status } = await operator.ask("GET", `/users/${id}/token`);
     if (status === 404) throw new CommandFailed("The user has no API token.", "not_found");
     await requireDone(operator, "DELETE", `/users/${id}/token`);
     show(json, { id, revoked: true }, "The token was revoked.");
   });
+}
+
+async function requireUserWithToken(operator: Operator, user: string): Promise<number> {
+  const id = await requireUserId(operator, user);
+  if (operator.serves(`/users/${id}/token`)) return id;
+  throw new CommandFailed(
+    "API tokens are off. Add token to the schemes: LATCHKEY_SCHEMES, or settings.schemes in the config file.",
+    "not_found",
+  );
 }
 
 /** What may be meant as a token: a copy that lost its end is worth a word. */

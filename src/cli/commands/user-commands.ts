@@ -10,8 +10,8 @@ import { addBindCommands } from "./bind-commands.ts";
 /** `latchkey user …` */
 export function addUserCommands(user: Command): void {
   addPasswordOptions(user.command("create").description("make a user"))
-    .requiredOption("--name <name>", "the name that is shown")
-    .requiredOption("--email <email>", "the e-mail address")
+    .option("--name <name>", "the name that is shown; required")
+    .option("--email <email>", "the e-mail address; required")
     .option("--username <username>", "what the user logs in with; the e-mail where it is left out")
     .option("--admin", "an administrator")
     .option("--without-password", "one who cannot log in with a password")
@@ -61,15 +61,18 @@ export function addUserCommands(user: Command): void {
 }
 
 interface CreateOptions extends Output, PasswordOptions {
-  readonly name: string;
-  readonly email: string;
+  readonly name?: string;
+  readonly email?: string;
   readonly username?: string;
   readonly admin?: boolean;
 }
 
 async function create(options: CreateOptions): Promise<void> {
-  const { password, isDrawn } = await obtainPassword(options);
   const { name, email, username, admin = false, json = false } = options;
+  // Not by the parser, which tells of a missing option before one that it does not know: `--nam`.
+  if (name === undefined || email === undefined)
+    throw new UsageError(`Write ${name === undefined ? "--name NAME" : "--email ADDRESS"} too.`);
+  const { password, isDrawn } = await obtainPassword(options);
   const body = {
     name,
     email,

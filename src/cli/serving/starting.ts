@@ -9,6 +9,7 @@ import { codeOf } from "../../service/settings/error.ts";
 import { ConfigError, type Settings } from "../../service/settings/settings.ts";
 import type { FirstAdministrator } from "../../service/users/first-administrator.ts";
 import { messageOf } from "../exit.ts";
+import { missingConfigHint } from "../missing-config.ts";
 import { tellFirst } from "./banner.ts";
 
 /** Where a service listens, or would. */
@@ -97,7 +98,8 @@ function explainListening(cause: unknown, { host, port }: Address): string {
 
 /** Where a fault lies behind one of the mistakes, it is told with its stack. */
 function explainDeclaration({ mistakes, cause }: DeclarationError, tellFault: (error: unknown) => string): string {
-  const told = `Latchkey cannot start. ${listed("declaration", mistakes)}\n`;
+  const hint = missingConfigHint();
+  const told = `Latchkey cannot start. ${listed("declaration", mistakes)}\n${hint === null ? "" : `${hint}\n`}`;
   return cause === undefined ? told : `${told}${tellFault(cause)}\n`;
 }
 

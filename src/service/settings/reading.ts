@@ -147,7 +147,7 @@ export function problemsOfConfig(config: ConfigFile): readonly string[] {
     .map((name) =>
       Object.hasOwn(settingsTable, name)
         ? `${name} in the config file is a setting. Write settings: { ${name}: … }.`
-        : `${shownName(name)} in the config file means nothing. There are ${members.join(", ")}.`,
+        : `${shownName(name)} in the config file means nothing. The nearest is ${nearest(name, members)}; there are ${members.join(", ")}.`,
     );
   const settings: unknown = config.settings;
   if (settings !== undefined && !isObject(settings)) {

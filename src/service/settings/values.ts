@@ -2,6 +2,7 @@ import { isIP } from "node:net";
 import { parsePasswordCost, type PasswordCost } from "../../door/auth.ts";
 import { parseBasePath, parseOrigin, parseTrustedProxies } from "../../door/http.ts";
 import { Secret } from "../../door/index.ts";
+import { nearest } from "../../door/resources.ts";
 import { aTablePrefix, isPostgresURL, postgresURLMistakes } from "../../door/stores.ts";
 
 /**
@@ -117,8 +118,9 @@ export function database(text: string): Parsed<Database> {
   // SQLite would read a URI, and what begins with a colon, as something else than the name of a file.
   const isFile = isPlainText(path) && !/^(?::|\/\/|file:)|\/$/.test(path);
   if (isFile || path === ":memory:") return right({ kind: "sqlite", path });
+  const [, other] = /^(?!sqlite|postgres|file)([a-z]{1,20}):\/\//.exec(text) ?? [];
   return wrong(
-    "names no database. Write sqlite:PATH (sqlite:latchkey.db, sqlite:/var/lib/latchkey/latchkey.db), sqlite::memory: or postgres://USER:PASSWORD@HOST/NAME.",
+    `${other === undefined ? "names no database" : `names a database of ${other}, which is not supported`}. Write sqlite:PATH (sqlite:latchkey.db, sqlite:/var/lib/latchkey/latchkey.db), sqlite::memory: or postgres://USER:PASSWORD@HOST/NAME.`,
   );
 }
 
@@ -200,7 +202,10 @@ export function schemeList(text: string): Parsed<readonly SchemeName[]> {
   const names = entriesOf(text);
   if (names.length === 0) return wrong(`names no scheme. Name one or more of ${all}.`);
   const problems = names.flatMap((name, at) => {
-    if (!isSchemeName(name)) return [`names ${shown(name)}, which is no scheme. Name some of ${all}.`];
+    if (!isSchemeName(name))
+      return [
+        `names ${shown(name)}, which is no scheme. The nearest is ${nearest(name, schemeNames)}; there are ${all}.`,
+      ];
     return names.indexOf(name) < at ? [`names ${name} twice. Name it once.`] : [];
   });
   const known = names.filter(isSchemeName);

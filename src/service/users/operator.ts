@@ -39,6 +39,8 @@ export interface Operator {
   readonly roles: readonly Role[];
   /** Asks as a request does, so that every rule holds: fields, uniqueness, the last administrator, revocation. As a user, where one is named. */
   ask(method: string, path: string, body?: unknown, as?: Account): Promise<OperatorAnswer>;
+  /** Whether the service has an endpoint at this path, which the settings or the config file may leave out. */
+  serves(path: string): boolean;
   /** By username, or by id. */
   findAccount(user: string | number): Promise<Account | null>;
   /** Forgives the wrong passwords of an account, and those of every address. */
@@ -118,6 +120,7 @@ export async function openOperator({
   return {
     ask,
     roles: people.roles,
+    serves: (path) => service.serves(settings.basePath + path),
     findAccount: async (user) => (typeof user === "number" ? accounts.find(user) : accounts.findByUsername(user)),
     unlock: (username) => people.throttle.unlock(username, service.now()),
     listUsers: (where) => listUsers(store, users, where),

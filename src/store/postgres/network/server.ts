@@ -61,6 +61,15 @@ function firstSchemaOf(path: string): string {
   return first.startsWith('"') || /^[a-z_][\w$]*$/i.test(first) ? first : quote(first.toLowerCase());
 }
 
+/** The server may start later, so that the error stays one that may pass. */
+function withCure(error: StoreUnavailable): StoreUnavailable {
+  return /\b(?:ECONNREFUSED|connect ENOENT)\b/.test(error.message)
+    ? new StoreUnavailable(`${error.message}. No server listens there. Start PostgreSQL, or correct the address.`, {
+        cause: error,
+      })
+    : error;
+}
+
 /** Why the store could not be opened, with the cure. What may pass by itself is `StoreUnavailable`, the rest is not. */
 export function openingError(error: unknown, address: Address): unknown {
   const { shown } = address;
@@ -69,7 +78,8 @@ export function openingError(error: unknown, address: Address): unknown {
   if (error instanceof StoreUnavailable) {
     // Of several servers: what waiting does not cure is told first.
     const each = error.cause instanceof AggregateError ? error.cause.errors : [];
-    return each.map((one) => openingError(one, address)).find((one) => one instanceof StoreSetupError) ?? error;
+    const found = each.map((one) => openingError(one, address)).find((one) => one instanceof StoreSetupError);
+    return found ?? withCure(error);
   }
   const reason = reasonOf(error);
   const setup = (cure: string): StoreSetupError =>
@@ -103,5 +113,5 @@ export function openingError(error: unknown, address: Address): unknown {
     );
   if (code === "ENOENT" && !reason.startsWith("connect"))
     return setup("Name files that are there in sslrootcert, sslcert and sslkey.");
-  return unavailable(error);
+  return withCure(unavailable(error));
 }
