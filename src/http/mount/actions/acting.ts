@@ -21,7 +21,7 @@ import { findVisible, requireParents, showChanged } from "../reads/reading.ts";
 import { commit, isErased, isOvertaken, REPLAYED, untilSettled } from "../writes/committing.ts";
 import { requireDraft } from "../writes/drafting.ts";
 import { readGiven, readValue, type MakeFault } from "../writes/given-values.ts";
-import { recall, repeatable, withRepeats, type Repeated } from "../writes/idempotency.ts";
+import { answerOnce, repeatable, withRepeats, type Repeated } from "../writes/idempotency.ts";
 import { refusal, type Unwritten } from "../writes/outcome.ts";
 import { requireCollectionAsKnown, requirePreconditions } from "../writes/preconditions.ts";
 import type { ActionDraft, RecordCall, ServedAction } from "./action.ts";
@@ -36,8 +36,18 @@ interface Done {
 /** A call of an action, on its record or on the collection. */
 export async function act(placed: MountInPlace, action: ServedAction, exchange: Exchange): Promise<Reply> {
   const idempotency = action.method === "GET" ? null : repeatable(placed, exchange);
-  const known = await recall(exchange, idempotency);
-  if (known !== null) return repeat(placed, action, exchange, known);
+  return answerOnce(exchange, idempotency, {
+    anew: () => actAnew(placed, action, exchange, idempotency),
+    again: (known) => repeat(placed, action, exchange, known),
+  });
+}
+
+async function actAnew(
+  placed: MountInPlace,
+  action: ServedAction,
+  exchange: Exchange,
+  idempotency: Idempotency | null,
+): Promise<Reply> {
   const draft = readSent(action, exchange);
   const attempt = async (): Promise<Reply | null> => {
     const row = await findSubject(placed, action, exchange);

@@ -16,7 +16,7 @@ import {
 import { commit, isErased, isOvertaken, REPLAYED, replayed, storedOf, untilSettled } from "./committing.ts";
 import { createAll } from "./creating-all.ts";
 import { requirePatch, requireSent, unseenFields, type Patch } from "./drafting.ts";
-import { recall, repeatable, withRepeats } from "./idempotency.ts";
+import { answerOnce, repeatable, withRepeats } from "./idempotency.ts";
 import { refusal } from "./outcome.ts";
 import { requireCollectionAsKnown, requireNothingThere, requirePreconditions } from "./preconditions.ts";
 import { furtherChanges, madeId, prepare, requireAllowed, valuesOf } from "./preparing.ts";
@@ -26,8 +26,13 @@ import { commitRemoval } from "./unlisting.ts";
 export async function create(placed: MountInPlace, exchange: Exchange): Promise<Reply> {
   if (placed.arrays && Array.isArray(exchange.body?.value)) return createAll(placed, exchange, exchange.body.value);
   const idempotency = repeatable(placed, exchange);
-  const known = await recall(exchange, idempotency);
-  if (known !== null) return created(placed, exchange, known.rows[0]!, true);
+  return answerOnce(exchange, idempotency, {
+    anew: () => createAnew(placed, exchange, idempotency),
+    again: ({ rows }) => created(placed, exchange, rows[0]!, true),
+  });
+}
+
+async function createAnew(placed: MountInPlace, exchange: Exchange, idempotency: Idempotency | null): Promise<Reply> {
   const draft = requireSent(placed, exchange.context, { id: null, record: null });
   await requireParents(placed, exchange);
   const { collection } = placed;
@@ -103,8 +108,13 @@ async function replaceRow(placed: MountInPlace, exchange: Exchange, row: Row): P
 /** PATCH of one record: the patch is applied to what callers see, and the result read as a whole. */
 export async function update(placed: MountInPlace, exchange: Exchange): Promise<Reply> {
   const idempotency = repeatable(placed, exchange);
-  const known = await recall(exchange, idempotency);
-  if (known !== null) return replayed(placed, exchange, known.rows[0]!);
+  return answerOnce(exchange, idempotency, {
+    anew: () => updateAnew(placed, exchange, idempotency),
+    again: ({ rows }) => replayed(placed, exchange, rows[0]!),
+  });
+}
+
+async function updateAnew(placed: MountInPlace, exchange: Exchange, idempotency: Idempotency | null): Promise<Reply> {
   const patch = requirePatch(placed, exchange.context, exchange.key());
   return untilSettled(placed, exchange, async () => {
     const row = await findVisible(placed, exchange);

@@ -1,12 +1,12 @@
 import type { Reply } from "../../../core/call/call.ts";
 import type { Draft } from "../../../resource/draft.ts";
 import type { Resource } from "../../../resource/resource.ts";
-import type { Change } from "../../../store/store.ts";
+import type { Change, Idempotency } from "../../../store/store.ts";
 import type { Exchange } from "../../exchange.ts";
 import type { MountInPlace } from "../mount.ts";
 import { requireParents } from "../reads/reading.ts";
 import { noteGoing, readSent } from "./drafting.ts";
-import { recall, repeatable } from "./idempotency.ts";
+import { answerOnce, repeatable } from "./idempotency.ts";
 import { requireCollectionAsKnown } from "./preconditions.ts";
 import { furtherChanges, madeId, prepare, requireAllowed, valuesOf } from "./preparing.ts";
 import {
@@ -23,8 +23,18 @@ import {
 /** POST of an array to a collection: all of its records are created, or none. */
 export async function createAll(placed: MountInPlace, exchange: Exchange, sent: readonly unknown[]): Promise<Reply> {
   const idempotency = repeatable(placed, exchange, sent.length);
-  const known = await recall(exchange, idempotency);
-  if (known !== null) return showAll(placed, exchange, known.rows, { status: 201, isReplay: true });
+  return answerOnce(exchange, idempotency, {
+    anew: () => createAllAnew(placed, exchange, sent, idempotency),
+    again: ({ rows }) => showAll(placed, exchange, rows, { status: 201, isReplay: true }),
+  });
+}
+
+async function createAllAnew(
+  placed: MountInPlace,
+  exchange: Exchange,
+  sent: readonly unknown[],
+  idempotency: Idempotency | null,
+): Promise<Reply> {
   const target = { id: null, record: null };
   const drafts = await readEach(requireMembers(sent), (member) => {
     noteGoing(placed.resource, exchange.context, member);

@@ -1,6 +1,7 @@
+import type { Reply } from "../../../core/call/call.ts";
 import { hmac } from "../../../core/crypto/secret.ts";
 import { after, type Eventually } from "../../../core/eventually.ts";
-import { problem } from "../../../core/problem/problem.ts";
+import { problem, Problem } from "../../../core/problem/problem.ts";
 import type { Change, Collection, Idempotency, Outcome, Recalled, Transaction, Where } from "../../../store/store.ts";
 import type { Exchange } from "../../exchange.ts";
 import { repeatKey } from "../../repeating.ts";
@@ -85,9 +86,36 @@ export function repeatable({ kept, personal }: MountInPlace, exchange: Exchange,
 /** What an earlier write under a key has left. */
 export type Repeated = Extract<Recalled, { readonly kind: "replayed" }>;
 
-/** What an earlier write under the key has left; null where there was none. Asked before the request is looked at, for what it says need not hold any more. */
-export function recall({ service }: Exchange, idempotency: Idempotency | null): Eventually<Repeated | null> {
-  if (idempotency === null) return null;
+/** How a write is answered. */
+interface Answers {
+  /** Makes the write. */
+  readonly anew: () => Promise<Reply>;
+  /** Gives the answer of an earlier copy of the request. */
+  readonly again: (known: Repeated) => Eventually<Reply>;
+}
+
+/**
+ * Answers a request that may be repeated. It looks for an earlier copy before it reads the request, for what the request says need not hold any more.
+ * Another copy may be written while this one is under way, and be the reason why this one is refused: a refusal looks again.
+ */
+export async function answerOnce(
+  exchange: Exchange,
+  idempotency: Idempotency | null,
+  { anew, again }: Answers,
+): Promise<Reply> {
+  if (idempotency === null) return anew();
+  const known = await recall(exchange, idempotency);
+  if (known !== null) return again(known);
+  try {
+    return await anew();
+  } catch (error) {
+    const written = error instanceof Problem ? await recall(exchange, idempotency) : null;
+    if (written === null) throw error;
+    return again(written);
+  }
+}
+
+function recall({ service }: Exchange, idempotency: Idempotency): Eventually<Repeated | null> {
   return after(service.store.recall(idempotency), (known) => {
     if (known === null) return null;
     if (known.kind === "mismatch") throw problem("idempotency_mismatch");

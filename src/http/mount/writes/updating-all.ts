@@ -10,7 +10,7 @@ import type { MountInPlace } from "../mount.ts";
 import { decisionOn, mayReadChanged, requireParents, visible, within } from "../reads/reading.ts";
 import { isOvertaken, storedOf, untilSettled } from "./committing.ts";
 import { merged, noteGoing, readSent, unseenFields } from "./drafting.ts";
-import { recall, repeatable } from "./idempotency.ts";
+import { answerOnce, repeatable } from "./idempotency.ts";
 import { isOldTag, requireCollectionAsKnown, tagsOfState } from "./preconditions.ts";
 import { furtherChanges, prepare, requireAllowed } from "./preparing.ts";
 import {
@@ -50,11 +50,14 @@ export async function updateAll(placed: MountInPlace, exchange: Exchange): Promi
   const patches = await readEach(members, (member, at) => readPatch(member, at, taken, placed.resource.id));
   for (const { value } of patches) noteGoing(placed.resource, exchange.context, value);
   const idempotency = repeatable(placed, exchange, members.length);
-  const known = await recall(exchange, idempotency);
-  if (known !== null) return shown(placed, exchange, patches, known.rows, true);
-  if (placed.requireIfMatch) requireTags(patches);
-  await requireParents(placed, exchange);
-  return untilSettled(placed, exchange, () => attempt(placed, exchange, patches, idempotency));
+  return answerOnce(exchange, idempotency, {
+    async anew() {
+      if (placed.requireIfMatch) requireTags(patches);
+      await requireParents(placed, exchange);
+      return untilSettled(placed, exchange, () => attempt(placed, exchange, patches, idempotency));
+    },
+    again: ({ rows }) => shown(placed, exchange, patches, rows, true),
+  });
 }
 
 /** Gives null where a record changed meanwhile whose state the caller did not say. */
