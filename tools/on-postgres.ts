@@ -1,6 +1,6 @@
 /**
- * Runs test files on PostgreSQL, several in one process and all on one server: `node tools/on-postgres.ts FILE …`. To make a server for each
- * would take a second of a core, and to load the service for each half a second.
+ * Runs test files on PostgreSQL, several in one process and all on one server: `node tools/on-postgres.ts [FILE …]`. Without file names, it runs
+ * every test file that takes its store from the harness. A server for each file would take a second of a core, and loading the service half a second.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -13,7 +13,8 @@ try {
     LATCHKEY_TEST_STORE: "postgres",
     LATCHKEY_TEST_DATABASE: await server.makeDatabase(),
   };
-  const tests = spawn(process.execPath, ["tools/test.ts", ...process.argv.slice(2)], {
+  const files = process.argv.slice(2);
+  const tests = spawn(process.execPath, ["tools/test.ts", ...(files.length > 0 ? files : ["--served"])], {
     env,
     stdio: "inherit",
   });

@@ -6,11 +6,12 @@ import { run } from "node:test";
 import { spec } from "node:test/reporters";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
+import { runsAlone, runsOnPostgres, startsProcesses } from "./test-files.ts";
 
 // Runs test files, several of them in one process: to load the service anew costs half a second of a core, and there are hundreds. Processes
 // that tests start run a build, which is made first.
 //
-//   node tools/test.ts [--processes] [--name PATTERN] [FILE …]
+//   node tools/test.ts [--processes | --served] [--name PATTERN] [FILE …]
 //
 // Those that start processes (the command, a PostgreSQL, what is killed) take as long as all others together, and have a command of their own.
 
@@ -21,20 +22,17 @@ const groups = 4 * processes;
 const LONGEST_TEST_MS = 300_000;
 const LONGEST_RUN_MS = 1_200_000;
 
-/** Who looks at the whole process, or changes it, has one of its own. */
-const wantsAProcess =
-  /\bprocess\.(?:chdir|exit|on|once|env|cpuUsage|memoryUsage|threadCpuUsage)\b|\bgetHeapSpaceStatistics\b|\bmock\.|\bglobalThis\b/;
-
-const startsProcesses =
-  /"node:child_process"|"LATCHKEY_TEST_STORE"|\/(?:both-databases|cli|command|from-source|language-service|many-processes|migrating|older-node|postgres|postgres-contract|postgres-server|service-process)\.ts"/;
-
 const { values, positionals } = parseArgs({
-  options: { name: { type: "string" }, processes: { type: "boolean", default: false } },
+  options: {
+    name: { type: "string" },
+    processes: { type: "boolean", default: false },
+    served: { type: "boolean", default: false },
+  },
   allowPositionals: true,
 });
 const named = positionals.length > 0 ? positionals : ["src/**/*.test.ts", "tests/**/*.test.ts"];
 const files = globSync(named)
-  .filter((file) => positionals.length > 0 || startsProcesses.test(readFileSync(file, "utf8")) === values.processes)
+  .filter((file) => positionals.length > 0 || isAsked(readFileSync(file, "utf8")))
   .toSorted();
 const missing = named.filter((each) => globSync(each).length === 0);
 if (missing.length > 0) throw new Error(`No file is named by ${missing.join(" ")}.`);
@@ -62,6 +60,11 @@ try {
 // What a test has left running may hold the output of its group.
 process.exit();
 
+/** Without file names, the tests of one kind run. */
+function isAsked(source: string): boolean {
+  return values.served ? runsOnPostgres(source) : startsProcesses(source) === values.processes;
+}
+
 /** Beside the packages that it imports. */
 function build(): string {
   const target = path.join(cache, "tested");
@@ -72,7 +75,7 @@ function build(): string {
 }
 
 function isAlone(file: string): boolean {
-  return wantsAProcess.test(readFileSync(file, "utf8"));
+  return runsAlone(readFileSync(file, "utf8"));
 }
 
 /** These take longest, and so they come first. */

@@ -29,7 +29,7 @@ const checks: Readonly<Record<string, Check>> = {
   queries: {
     about:
       "Asks 10,000 lists and records on both databases and compares them with a model. Takes --queries and --seed.",
-    commands: [["node", "tests/lists/lists-model.test.ts"]],
+    commands: [["node", "tests/lists/lists-model.test.ts", "--queries", "10000"]],
   },
   openapi: {
     about: "Validates the OpenAPI document with redocly and generates clients.",

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
 import { test, type TestContext } from "node:test";
 import { accountsCollection, bindingsCollection } from "../../src/door/auth.ts";
 import { arrive } from "../harness/arrive.ts";
 import { serve, type API } from "../harness/serve.ts";
+import { sharedDatabase } from "../harness/test-store.ts";
 
 const proxy = "10.0.0.1";
 const withRemoteUser = { LATCHKEY_SCHEMES: "basic,session,token,bearer,remote-user", LATCHKEY_TRUSTED_PROXIES: proxy };
@@ -20,11 +20,10 @@ async function remote(api: API, username: string, email?: string) {
   return status === 200 ? json.user.id : json.code;
 }
 
-/** A file that services share one after another, or at once. */
-function shared(t: TestContext) {
-  const folder = mkdtempSync("/tmp/latchkey-bindings-");
-  t.after(() => rmSync(folder, { recursive: true }));
-  return { LATCHKEY_DATABASE: `sqlite:${folder}/a.db`, LATCHKEY_SECRET: "a secret that both of the services know" };
+/** Settings of services that share a database one after another, or at once. */
+async function shared(t: TestContext) {
+  const { url } = await sharedDatabase(t);
+  return { LATCHKEY_DATABASE: url, LATCHKEY_SECRET: "a secret that both of the services know" };
 }
 
 test("a user cannot take the name under which a colleague will arrive", async (t) => {
@@ -50,7 +49,7 @@ test("a user cannot take the name under which a colleague will arrive", async (t
 });
 
 test("a name that its user chose before anybody came from outside is never claimed", async (t) => {
-  const file = shared(t);
+  const file = await shared(t);
   const before = await serve(t, { settings: file, config: { registration: "open" } });
   const [ann, eve] = [await before.user("Ann"), await before.user("Eve")];
   const rename = { username: "bob", current_password: ann.password };
@@ -89,7 +88,7 @@ test("an identity stays with its account whatever that is called, and its name i
 });
 
 test("of many who see a newcomer at once, in two processes, one binds and all know", async (t) => {
-  const file = shared(t);
+  const file = await shared(t);
   const [one, other] = [
     await serve(t, { settings: { ...file, ...making } }),
     await serve(t, { settings: { ...file, ...making } }),

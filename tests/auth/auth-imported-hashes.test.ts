@@ -34,7 +34,7 @@ function emailOf(at: number, way: number): string {
   return `user${at}.${way}@example.com`;
 }
 
-/** A service on a database into which the users were imported by the command. */
+/** A service on a database into which the users were imported by the command. On SQLite alone: the test reads the hashes in its file. */
 async function serveImported(t: TestContext): Promise<{ api: API; storedHash: (username: string) => unknown }> {
   const place = placeFor();
   t.after(() => place[Symbol.dispose]());

@@ -266,6 +266,7 @@ test("the keys of a user come in pages, the oldest first, forth and back", async
 test("a list of keys is XML too, and the key is in no file, log or observation", async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-keys-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
+  // On SQLite alone: its files are read.
   const api = await serve(t, { settings: { LATCHKEY_DATABASE: `sqlite:${path.join(folder, "test.db")}` } });
   const { key } = await makeKey(api, 1, api.admin, { scopes: ["read", "notes:read"] });
   await api.get("/protected/", withKey(key));

@@ -22,6 +22,7 @@ async function withSecrets(t: TestContext, folder: string, ...secrets: readonly 
   const file = path.join(folder, "latchkey.secret");
   rmSync(file, { force: true });
   writeFileSync(file, `${secrets.join("\n")}\n`, { mode: 0o600 });
+  // On SQLite alone: beside its file is the file of the secret.
   return serve(t, { settings: { LATCHKEY_DATABASE: `sqlite:${folder}/latchkey.db` } });
 }
 

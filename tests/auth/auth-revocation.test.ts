@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { basicHeader, serve, type API } from "../harness/serve.ts";
+import { sharedDatabase, testsOnPostgres } from "../harness/test-store.ts";
 
 type User = Awaited<ReturnType<API["user"]>>;
 type Headers = Readonly<Record<string, string>>;
@@ -190,17 +191,10 @@ test("changes at once end everything all the same", async (t) => {
 
 async function pairOfServices(t: TestContext): Promise<[API, API]> {
   const settings = {
-    LATCHKEY_DATABASE: `sqlite:${await temporaryFile(t)}`,
+    LATCHKEY_DATABASE: (await sharedDatabase(t)).url,
     LATCHKEY_SECRET: "a secret that both of the services know",
   };
   return [await serve(t, { settings }), await serve(t, { settings })];
-}
-
-async function temporaryFile(t: TestContext): Promise<string> {
-  const { mkdtemp, rm } = await import("node:fs/promises");
-  const folder = await mkdtemp("/tmp/latchkey-auth-");
-  t.after(() => rm(folder, { recursive: true }));
-  return `${folder}/latchkey.db`;
 }
 
 test("two services on one file answer each other's credentials and see at once what has ended", async (t) => {
@@ -266,7 +260,7 @@ test("keys end with a new password where that is wanted, and only with one", asy
 
 test("what a process has ended whose tokens live shorter does not come back where they live longer", async (t) => {
   const settings = {
-    LATCHKEY_DATABASE: `sqlite:${await temporaryFile(t)}`,
+    LATCHKEY_DATABASE: (await sharedDatabase(t)).url,
     LATCHKEY_SECRET: "a secret that both know, and nobody else",
   };
   const api = await serve(t, { settings: { ...settings, LATCHKEY_ACCESS_SECONDS: "3600" } });
@@ -283,7 +277,13 @@ test("what a process has ended whose tokens live shorter does not come back wher
   assert.equal((await command.patch(`/users/${ann.id}/account`, { active: false }, command.admin)).status, 200);
   assert.equal((await command.patch(`/users/${ben.id}/account`, { role: "admin" }, command.admin)).status, 200);
   assert.equal((await command.ask("DELETE", "/api/token/", { body: { refresh: cas.refresh } })).status, 204);
+  for (const { headers } of [ann, ben, cas]) await untilRefused(api, headers);
   api.clock.turn(1800);
 
   for (const { headers } of [ann, ben, cas]) assert.equal((await api.get("/protected/", headers)).status, 401);
 });
+
+/** Another process has a revocation at once on SQLite, and within a second on PostgreSQL. */
+async function untilRefused(api: API, headers: Readonly<Record<string, string>>): Promise<void> {
+  while ((await api.get("/protected/", headers)).status !== 401) assert.ok(testsOnPostgres);
+}

@@ -14,7 +14,7 @@ import {
   type Scheme,
   type ServiceOptions,
 } from "../../src/door/index.ts";
-import { sqliteStore } from "../../src/door/stores.ts";
+import { emptyStore } from "../harness/test-store.ts";
 
 // What asks and gets no answer that it can understand refuses: a promise where yes or no is needed is neither.
 
@@ -32,7 +32,7 @@ const checkedNote = (check: () => unknown) =>
 async function serve(options: Partial<ServiceOptions>) {
   const faults: string[] = [];
   const service = await createService({
-    store: sqliteStore({ path: ":memory:" }),
+    store: await emptyStore(),
     schemes: [limited],
     observe: (each) => void (each.kind === "fault" && faults.push(String(each.error))),
     ...options,

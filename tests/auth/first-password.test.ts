@@ -22,6 +22,8 @@ import { command } from "../harness/command.ts";
 import { basicHeader, serve } from "../harness/serve.ts";
 import { startService } from "../harness/service-process.ts";
 
+// On SQLite alone: the file of the password is beside the file of the database.
+
 const day = 86_400;
 const drawn = { LATCHKEY_ADMIN_PASSWORD: "" };
 

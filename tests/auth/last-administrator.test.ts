@@ -7,6 +7,8 @@ import { connect, prepare } from "../../src/store/sqlite/connection.ts";
 import { tableOf } from "../../src/store/sqlite/dialect.ts";
 import { prepareSchema } from "../../src/store/sqlite/schema.ts";
 
+// On SQLite alone: the plan is that of SQLite.
+
 // What it costs at a million users is measured by `npm run bench -- rows`, on both databases.
 test("whether an administrator is left is asked of an index, and no account is read for it", (t) => {
   const database = connect(":memory:");

@@ -15,6 +15,8 @@ import {
 import { DeclarationError } from "../../src/door/resources.ts";
 import { sqliteStore } from "../../src/door/stores.ts";
 
+// On SQLite alone: these services are refused before they open their store.
+
 const secret = new Secret("a secret of thirty-two characters.");
 const people = accounts();
 

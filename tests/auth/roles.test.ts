@@ -1,7 +1,4 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import path from "node:path";
 import { test } from "node:test";
 import { defineUsers, hasRole } from "../../src/door/auth.ts";
 import {
@@ -16,6 +13,7 @@ import {
 } from "../../src/door/index.ts";
 import { sqliteStore } from "../../src/door/stores.ts";
 import { serve } from "../harness/serve.ts";
+import { sharedDatabase } from "../harness/test-store.ts";
 
 const users = defineUsers({ roles: ["user", "editor", "admin"] });
 const notes = defineResource({ name: "note", fields: { body: text() } });
@@ -48,10 +46,8 @@ test("a role of one's own is given, shown and asked for", async (t) => {
 });
 
 test("a role that is not declared any more stops the start while somebody has it, with the cure", async (t) => {
-  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-roles-"));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
   const settings = {
-    LATCHKEY_DATABASE: `sqlite:${path.join(folder, "a.db")}`,
+    LATCHKEY_DATABASE: (await sharedDatabase(t)).url,
     LATCHKEY_SECRET: "a secret of more than 32 characters",
   };
   const before = await serve(t, { settings, config });

@@ -1,7 +1,4 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import path from "node:path";
 import { test } from "node:test";
 import type { OwnUserFields } from "../../src/door/auth.ts";
 import { accounts, createService, enumeration, integer, text } from "../../src/door/index.ts";
@@ -10,6 +7,7 @@ import { sqliteStore } from "../../src/door/stores.ts";
 import { ConfigError, readSettings } from "../../src/service/settings/settings.ts";
 import { defineConfig } from "../../src/service/system/config-file.ts";
 import { serve } from "../harness/serve.ts";
+import { sharedDatabase } from "../harness/test-store.ts";
 
 const users = {
   fields: {
@@ -75,11 +73,9 @@ test("what administrators give nobody else gives or changes, in no way of writin
 });
 
 test("users who are there already get the field's default", async (t) => {
-  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-users-"));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
   const settings = {
-    LATCHKEY_DATABASE: `sqlite:${path.join(folder, "a.db")}`,
-    LATCHKEY_SECRET_FILE: path.join(folder, "s"),
+    LATCHKEY_DATABASE: (await sharedDatabase(t)).url,
+    LATCHKEY_SECRET: "a secret of more than 32 characters",
   };
   const before = await serve(t, { settings });
   await before.service.close();

@@ -15,9 +15,9 @@ import {
   text,
 } from "../../src/door/index.ts";
 import { references } from "../../src/door/resources.ts";
-import { sqliteStore } from "../../src/door/stores.ts";
 import type { Store } from "../../src/store/store.ts";
 import { ownService, type OwnAnswer } from "../harness/own-service.ts";
+import { emptyStore } from "../harness/test-store.ts";
 
 const books = defineResource({ name: "book", fields: { title: text(), owner_id: integer({ default: caller }) } });
 const shelves = defineResource({
@@ -33,9 +33,9 @@ const own = anyOf(administrator, owner("owner_id"));
 const browser = { headers: { accept: "text/html" } };
 
 /** A store, and how often it was asked for records by their ids. */
-function countingStore() {
+async function countingStore() {
   const asked = { times: 0 };
-  const inner = sqliteStore({ path: ":memory:" });
+  const inner = await emptyStore();
   const store: Store = new Proxy(inner, {
     get(target, name: keyof Store) {
       if (name === "listRelated") asked.times += 1;
@@ -48,7 +48,7 @@ function countingStore() {
 
 /** A library in which each book is its owner's alone. */
 async function library(t: TestContext) {
-  const { asked, store } = countingStore();
+  const { asked, store } = await countingStore();
   const service = await ownService(t, {
     store,
     mounts: [mount(books, { permission: own }), mount(shelves, { permission: anyone })],
@@ -85,7 +85,7 @@ test("beside an id stands what its record is called, for those who may read that
 });
 
 test("several ids of one field stand there with what their records are called, by one question a page", async (t) => {
-  const { asked, store } = countingStore();
+  const { asked, store } = await countingStore();
   const lists = defineResource({
     name: "list",
     fields: { books: references(books, { default: [], maxItems: 200 }), best_id: reference(books, { optional: true }) },

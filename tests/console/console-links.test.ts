@@ -1,14 +1,10 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import path from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { consolePages } from "../../src/door/features.ts";
 import { anyone, defineResource, mount, reference, text } from "../../src/door/index.ts";
-import { sqliteStore } from "../../src/door/stores.ts";
 import { ownService } from "../harness/own-service.ts";
 import { rawSocket } from "../harness/raw-socket.ts";
+import { sharedDatabase } from "../harness/test-store.ts";
 
 const here = "http://127.0.0.1:8000";
 
@@ -44,9 +40,6 @@ function linksIn(page: string): string[] {
 }
 
 test("whatever a key is made of, each link leads to its own record, and what no path can name is none", async (t) => {
-  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-keys-"));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  const file = path.join(folder, "a.db");
   const keys = [
     "plain",
     "a/b",
@@ -63,15 +56,14 @@ test("whatever a key is made of, each link leads to its own record, and what no 
     "//evil.example",
     "a:b",
   ];
-  const database = new DatabaseSync(file, { timeout: 5000 });
-  database.exec(
-    "CREATE TABLE country (id TEXT PRIMARY KEY, name TEXT); CREATE TABLE city (id INTEGER PRIMARY KEY, country TEXT)",
-  );
-  for (const key of keys) {
-    database.prepare("INSERT INTO country VALUES (?, ?)").run(key, `name of ${key}`);
-    database.prepare("INSERT INTO city (country) VALUES (?)").run(key);
+  const database = await sharedDatabase(t);
+  await database.ask("CREATE TABLE country (id TEXT PRIMARY KEY, name TEXT)");
+  await database.ask("CREATE TABLE city (id INTEGER PRIMARY KEY, country TEXT)");
+  for (const [at, key] of keys.entries()) {
+    const quoted = key.replaceAll("'", "''");
+    await database.ask(`INSERT INTO country VALUES ('${quoted}', 'name of ${quoted}')`);
+    await database.ask(`INSERT INTO city VALUES (${at + 1}, '${quoted}')`);
   }
-  database.close();
   const countries = defineResource({
     name: "country",
     plural: "countries",
@@ -86,7 +78,7 @@ test("whatever a key is made of, each link leads to its own record, and what no 
     fields: { country: reference(countries) },
   });
   const { get } = await ownService(t, {
-    store: sqliteStore({ path: file }),
+    store: database.open(),
     mounts: [
       mount(countries, { permission: { list: anyone, read: anyone } }),
       mount(cities, { permission: { list: anyone, read: anyone } }),

@@ -12,7 +12,7 @@ import {
   type Service,
   type ServiceOptions,
 } from "../../src/door/index.ts";
-import { sqliteStore } from "../../src/door/stores.ts";
+import { emptyStore } from "./test-store.ts";
 
 // Logins as somebody would use them who has never seen our service: with `accounts()` on a store, through the public door alone.
 
@@ -51,7 +51,7 @@ export async function serve(
 ): Promise<Own> {
   const clock = { now: Date.parse("2026-03-01T12:00:00Z") };
   const service = await createService({
-    store: sqliteStore({ path: ":memory:" }),
+    store: more.store ?? (await emptyStore()),
     secret,
     features: [...logins, people],
     mounts: [notes],

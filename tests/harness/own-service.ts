@@ -9,7 +9,7 @@ import {
   type ServiceOptions,
 } from "../../src/door/index.ts";
 import type { Observation } from "../../src/door/ops.ts";
-import { sqliteStore } from "../../src/door/stores.ts";
+import { emptyStore } from "./test-store.ts";
 
 /** A service of the toolkit's parts alone, as somebody would make it who has never seen ours. */
 export interface Own {
@@ -54,10 +54,11 @@ export const visitor: Scheme = {
   authenticate: (name) => (people[name] === undefined ? rejected("unknown") : accepted(people[name])),
 };
 
+/** Starts a service over an empty database and ends it with the test. */
 export async function ownService(t: TestContext, options: Partial<ServiceOptions> = {}): Promise<Own> {
   const observed: Observation[] = [];
   const service = await createService({
-    store: sqliteStore({ path: ":memory:" }),
+    store: options.store ?? (await emptyStore()),
     schemes: [visitor],
     observe: (each) => void observed.push(each),
     ...options,

@@ -1,14 +1,14 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { after, type TestContext } from "node:test";
+import type { TestContext } from "node:test";
 import type { Tracer } from "../../src/core/tracer.ts";
 import { requestListener } from "../../src/door/http.ts";
 import type { Observation } from "../../src/door/ops.ts";
 import { createLatchkey, type Latchkey } from "../../src/service/latchkey.ts";
 import { readSettings } from "../../src/service/settings/settings.ts";
 import type { ConfigFile } from "../../src/service/system/config-file.ts";
-import { startPostgres, testsOnPostgres, type TestServer } from "./postgres.ts";
+import { emptyDatabase, testsOnPostgres } from "./test-store.ts";
 
 export const adminPassword = "first-administrator";
 
@@ -117,16 +117,12 @@ export async function serve(
   };
 }
 
-let server: Promise<TestServer> | null = null;
-after(async () => (await server)?.stop());
-
-/** In memory, or a database of its own in PostgreSQL where `LATCHKEY_TEST_STORE` says so. */
+/** In memory, or a database of its own in PostgreSQL with `LATCHKEY_TEST_STORE=postgres`. */
 async function databaseFor(t: TestContext): Promise<Record<string, string>> {
-  if (!testsOnPostgres) return { LATCHKEY_DATABASE: "sqlite::memory:" };
-  const { makeDatabase, dropDatabase } = await (server ??= startPostgres());
-  const url = await makeDatabase();
-  t.after(() => dropDatabase(url));
-  return { LATCHKEY_DATABASE: url, LATCHKEY_SECRET: "a secret that all processes of the service know" };
+  const settings = { LATCHKEY_DATABASE: await emptyDatabase(t) };
+  return testsOnPostgres
+    ? { ...settings, LATCHKEY_SECRET: "a secret that all processes of the service know" }
+    : settings;
 }
 
 /** The header of RFC 7617. */

@@ -33,6 +33,7 @@ async function settle(): Promise<void> {
 async function serviceWith(t: TestContext, parts: object) {
   const observed: Observation[] = [];
   const service = await createService({
+    // On SQLite alone: the clocks that these tests stop are those of the connections to PostgreSQL.
     store: sqliteStore({ path: ":memory:" }),
     handlerTimeoutSeconds: 1,
     observe: (each) => void observed.push(each),
@@ -303,7 +304,7 @@ test("a login that comes too late begins nothing, and the session that was there
   const people = accounts(open);
   const session = sessionLogin(people);
   const tokens = tokenLogin(people);
-  let goOn: () => void = () => undefined;
+  let reached = Promise.withResolvers<() => void>();
   const late: Error[] = [];
   const slow = (path: string, start: (context: Context, account: Account) => Promise<Reply>) =>
     defineEndpoint({
@@ -314,7 +315,7 @@ test("a login that comes too late begins nothing, and the session that was there
       needs: [people, session, tokens],
       async handle(context) {
         const account = await context.use(people).accounts.find(1);
-        await new Promise<void>((resolve) => (goOn = resolve));
+        await new Promise<void>((resolve) => reached.resolve(resolve));
         return start(context, account!).catch((error: unknown) => {
           late.push(error as Error);
           throw error;
@@ -348,11 +349,13 @@ test("a login that comes too late begins nothing, and the session that was there
 
   for (const path of ["/slow-session", "/slow-tokens"]) {
     const asked = ask("POST", path, undefined, { cookie });
-    await settle();
+    const goOn = await reached.promise;
+    reached = Promise.withResolvers();
     t.mock.timers.tick(3000);
     assert.equal((await asked).status, 503);
+    const before = late.length;
     goOn();
-    await settle();
+    while (late.length === before) await settle();
   }
 
   assert.deepEqual(

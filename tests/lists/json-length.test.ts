@@ -1,29 +1,24 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import path from "node:path";
 import { test } from "node:test";
 import { anyone, defineResource, json, mount, text } from "../../src/door/index.ts";
-import { sqliteStore } from "../../src/door/stores.ts";
 import { LARGE_BYTES } from "../../src/http/body/turns.ts";
 import { json as format } from "../../src/http/formats/json.ts";
 import { xml } from "../../src/http/formats/xml.ts";
 import { ownService } from "../harness/own-service.ts";
+import { sharedDatabase } from "../harness/test-store.ts";
 
 test("a record whose json() value is longer than is taken today can be changed in all else", async (t) => {
-  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-"));
-  t.after(() => rmSync(folder, { recursive: true }));
-  const store = () => sqliteStore({ path: path.join(folder, "notes.db") });
+  const database = await sharedDatabase(t);
   const notes = (maxLength?: number) => {
     const meta = maxLength === undefined ? json({ optional: true }) : json({ optional: true, maxLength });
     const fields = { title: text(), meta };
     return [mount(defineResource({ name: "note", fields }), { permission: anyone })];
   };
   const long = [{ text: "x".repeat(100_000) }];
-  const before = await ownService(t, { store: store(), mounts: notes(200_000) });
+  const before = await ownService(t, { store: database.open(), mounts: notes(200_000) });
   assert.equal((await before.ask("POST", "/notes", { body: { title: "a", meta: long } })).status, 201);
   await before.service.close();
-  const { ask } = await ownService(t, { store: store(), mounts: notes() });
+  const { ask } = await ownService(t, { store: database.open(), mounts: notes() });
   const patch = (type: string, body: object) =>
     ask("PATCH", "/notes/1", { body, headers: { "content-type": `application/${type}` } });
 

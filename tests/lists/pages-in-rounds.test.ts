@@ -9,6 +9,7 @@ const notes = defineResource({ name: "note", fields: { body: text({ maxLength: 1
 
 /** A service with a page of notes. Requests go past every socket, so that the test says which of them arrive in one round of the event loop. */
 async function setUp(t: TestContext) {
+  // On SQLite alone: PostgreSQL answers in a later round of the event loop.
   const store = sqliteStore({ path: ":memory:" });
   const service = await createService({
     store,

@@ -12,6 +12,8 @@ import { selectPage } from "../../src/store/sqlite/reads/pages.ts";
 import { prepareSchema } from "../../src/store/sqlite/schema.ts";
 import { ownService } from "../harness/own-service.ts";
 
+// On SQLite alone: the plans are those of SQLite.
+
 test("SQLite answers every list that counts as served from an index, without sorting it as a whole", () => {
   const database = connect(":memory:");
   const users = { name: "users", key: "integer", columns: [] } as const;

@@ -4,6 +4,8 @@ import { anyone, dateTime, defineResource, mount } from "../../src/door/index.ts
 import { sqliteStore, type Store } from "../../src/door/stores.ts";
 import { ownService } from "../harness/own-service.ts";
 
+// On SQLite alone: the store of each test holds up the event loop, and PostgreSQL never does.
+
 const things = defineResource({
   name: "thing",
   fields: { at: dateTime() },

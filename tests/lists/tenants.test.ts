@@ -1,7 +1,4 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import path from "node:path";
 import { test } from "node:test";
 import { callerField, callerFields, defineUsers, sameAs, type OwnUserFields } from "../../src/door/auth.ts";
 import {
@@ -19,6 +16,7 @@ import {
 import { DeclarationError } from "../../src/door/resources.ts";
 import { sqliteStore } from "../../src/door/stores.ts";
 import { adminPassword, serve, type API } from "../harness/serve.ts";
+import { sharedDatabase } from "../harness/test-store.ts";
 
 const users = defineUsers({
   fields: { tenant_id: integer({ default: 1, minimum: 1 }), desk: text({ maxLength: 20, optional: true }) },
@@ -126,10 +124,8 @@ test("role and tenant changed at once leave no token of either before", async (t
 });
 
 test("an access token from before the fields were declared is not taken", async (t) => {
-  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-tenants-"));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  const database = `sqlite:${path.join(folder, "a.db")}`;
-  const settings = { LATCHKEY_DATABASE: database, LATCHKEY_SECRET: "a secret of more than 32 characters" };
+  const { url } = await sharedDatabase(t);
+  const settings = { LATCHKEY_DATABASE: url, LATCHKEY_SECRET: "a secret of more than 32 characters" };
   const before = await serve(t, { settings, config: { users: { ...users, identity: ["desk"] } } });
   const { refresh, headers } = await pairOf(before, { email: "admin", password: adminPassword });
   assert.equal((await before.get("/protected/", headers)).status, 200);

@@ -4,6 +4,7 @@ import path from "node:path";
 import { test } from "node:test";
 import { parseSync, Visitor } from "oxc-parser";
 import { exportedNames, namesPage } from "../../tools/names.ts";
+import { seesBothDatabases } from "../../tools/test-files.ts";
 
 const root = path.join(import.meta.dirname, "../..");
 const files = globSync(["*", ".*", ".{ci,changeset}/*", "{src,tests,tools,bench,examples,docs,deploy}/**/*"], {
@@ -48,6 +49,22 @@ test("reads stored JSON with valueOfJSON, which rounds no number", () => {
   const stored = typescript.filter((file) => /^src\/(?:store|http\/(?:mount|answer))\/.*(?<!\.test)\.ts$/.test(file));
 
   assert.deepEqual(linesThat(/\bJSON\.parse\b|\bstructuredClone\b/, stored), []);
+});
+
+test("no test file keeps to SQLite without saying why", () => {
+  const tests = globSync("tests/{auth,console,lists,resources,toolkit}/*.test.ts", { cwd: root });
+  const opensAStore = /\b(?:connect|createLatchkey|createService|ownService|serve|sqliteStore)\(/;
+
+  const onSQLite = tests.filter((file) => {
+    const source = read(file);
+    return opensAStore.test(source) && !seesBothDatabases(source) && !source.includes("On SQLite alone: ");
+  });
+
+  assert.deepEqual(
+    onSQLite,
+    [],
+    'Take the store from tests/harness/test-store.ts, or say why not in a comment: "On SQLite alone: …".',
+  );
 });
 
 test("no source file passes 300 lines", () => {

@@ -13,14 +13,14 @@ import {
   text,
   type ServiceOptions,
 } from "../../src/door/index.ts";
-import { sqliteStore } from "../../src/door/stores.ts";
 import { testLatchkey } from "../../src/testing/testing.ts";
+import { emptyStore } from "../harness/test-store.ts";
 
 const books = mount(defineResource({ name: "book", fields: { title: text() } }), { permission: anyone });
 const people = accounts();
-const start = (options: Omit<ServiceOptions, "store"> = {}) =>
+const start = async (options: Omit<ServiceOptions, "store"> = {}) =>
   createService({
-    store: sqliteStore({ path: ":memory:" }),
+    store: await emptyStore(),
     secret: new Secret("a secret of 32 characters or more."),
     mounts: [books],
     features: [

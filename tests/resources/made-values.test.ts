@@ -11,7 +11,7 @@ import {
   text,
 } from "../../src/door/index.ts";
 import { array, date, olderShape, url, uuid, type Field, type Mount } from "../../src/door/resources.ts";
-import { sqliteStore } from "../../src/door/stores.ts";
+import { emptyStore } from "../harness/test-store.ts";
 
 // What a function of the author's makes is shown as what the field is declared to be, so it is looked at before it is kept.
 
@@ -38,7 +38,7 @@ const rows: Readonly<Record<string, readonly [field: Field, told: RegExp]>> = {
 async function faultsOf(t: TestContext, mounted: Mount, ...more: readonly Mount[]) {
   const faults: string[] = [];
   const service = await createService({
-    store: sqliteStore({ path: ":memory:" }),
+    store: await emptyStore(),
     mounts: [mounted, ...more],
     observe: (each) => void (each.kind === "fault" && faults.push(String(each.error))),
   });

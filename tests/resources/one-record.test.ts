@@ -1,12 +1,9 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import path from "node:path";
 import { test, type TestContext } from "node:test";
 import { setImmediate as nextRound } from "node:timers/promises";
 import { anyone, caller, createService, defineResource, integer, mount, owner } from "../../src/door/index.ts";
-import { sqliteStore } from "../../src/door/stores.ts";
 import { ownService } from "../harness/own-service.ts";
+import { sharedDatabase } from "../harness/test-store.ts";
 
 const counters = defineResource({ name: "counter", fields: { count: integer() } });
 
@@ -20,17 +17,14 @@ const mountWith = (beforeUpdate: () => unknown) =>
   });
 
 async function setUp(t: TestContext, mounted: ReturnType<typeof mountWith>, handlerTimeoutSeconds = 60) {
-  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-one-record-"));
+  const database = await sharedDatabase(t);
   const service = await createService({
-    store: sqliteStore({ path: path.join(folder, "one.db") }),
+    store: database.open(),
     handlerTimeoutSeconds,
     observe: () => undefined,
     mounts: [mounted],
   });
-  t.after(async () => {
-    await service.close();
-    rmSync(folder, { recursive: true });
-  });
+  t.after(() => service.close());
   const ask = async (method: string, target: string, count: number): Promise<number> => {
     const answer = await service.respond({
       method,

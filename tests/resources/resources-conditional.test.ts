@@ -1,10 +1,8 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import test, { type TestContext } from "node:test";
 import { anyone, defineResource, mount, text } from "../../src/door/index.ts";
 import { serve } from "../harness/serve.ts";
+import { sharedDatabase } from "../harness/test-store.ts";
 
 test("an ETag stands for the state that was shown, in each representation", async (t) => {
   const api = await serve(t);
@@ -93,7 +91,7 @@ test("PUT creates only where nothing is, if it is told so, and never where somet
 });
 
 test("of many who create the same with If-None-Match: * one does", async (t) => {
-  const api = await serve(t, onDisk(t));
+  const api = await serve(t, await onDisk(t));
   const asks = Array.from({ length: 50 }, (_, at) =>
     api.put("/users/50", { name: `n${at}`, email: `n${at}@example.com` }, { ...api.admin, "if-none-match": "*" }),
   );
@@ -106,7 +104,7 @@ test("of many who create the same with If-None-Match: * one does", async (t) => 
 });
 
 test("of many who replace the same state with If-Match one does, and without it all do", async (t) => {
-  const api = await serve(t, onDisk(t));
+  const api = await serve(t, await onDisk(t));
   const order = await api.post("/orders", {}, api.admin);
   await api.post("/orders/1/items", { product: "Key", quantity: 1, unit_price: "1" }, api.admin);
   const guarded = { ...api.admin, "if-match": order.headers.get("etag")! };
@@ -126,7 +124,7 @@ test("of many who replace the same state with If-Match one does, and without it 
 });
 
 test("a change that is made anew on what another has written loses nothing of it", async (t) => {
-  const api = await serve(t, onDisk(t));
+  const api = await serve(t, await onDisk(t));
   const ann = await api.user("Ann");
 
   const answers = await Promise.all([
@@ -163,10 +161,9 @@ test("a resource that requires If-Match answers 428 without one", async (t) => {
   assert.equal((await api.put("/notes/1", { body: "y" }, { "if-match": tag })).status, 200);
 });
 
-function onDisk(t: TestContext) {
-  const folder = mkdtempSync(join(tmpdir(), "latchkey-"));
-  t.after(() => rmSync(folder, { recursive: true }));
-  return { settings: { LATCHKEY_DATABASE: `sqlite:${join(folder, "a.db")}` } };
+async function onDisk(t: TestContext) {
+  const { url } = await sharedDatabase(t);
+  return { settings: { LATCHKEY_DATABASE: url, LATCHKEY_SECRET: "a secret of more than 32 characters" } };
 }
 
 function tally(answers: readonly { readonly status: number }[]): Record<string, number> {

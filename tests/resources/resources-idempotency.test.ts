@@ -1,12 +1,9 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import test from "node:test";
 import { idempotencyCountsCollection } from "../../src/door/resources.ts";
 import { basicHeader, serve, type Answered } from "../harness/serve.ts";
+import { sharedDatabase, type SharedDatabase } from "../harness/test-store.ts";
 
 const KEY = { "idempotency-key": "key-number-1" };
 const ann = { name: "Ann", email: "ann@example.com", password: "password of ann" };
@@ -208,10 +205,12 @@ test("a key that is none is refused, on POST and PATCH, before anything of the b
   );
 });
 
+function settingsOf({ url }: SharedDatabase) {
+  return { LATCHKEY_DATABASE: url, LATCHKEY_SECRET: "a secret of more than 32 characters" };
+}
+
 test("of the same request many times at once one has an effect", async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), "latchkey-"));
-  t.after(() => rmSync(folder, { recursive: true }));
-  const api = await serve(t, { settings: { LATCHKEY_DATABASE: `sqlite:${join(folder, "a.db")}` } });
+  const api = await serve(t, { settings: settingsOf(await sharedDatabase(t)) });
 
   const posts = await Promise.all(Array.from({ length: 30 }, () => api.post("/orders", {}, { ...api.admin, ...KEY })));
   const patches = await Promise.all(
@@ -255,16 +254,9 @@ test("what the store keeps of a request cannot be tried out against guessed pass
 });
 
 test("what is kept for repeats holds no password hash, and nothing of a user who was deleted", async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), "latchkey-"));
-  t.after(() => rmSync(folder, { recursive: true }));
-  const file = join(folder, "a.db");
-  const api = await serve(t, { settings: { LATCHKEY_DATABASE: `sqlite:${file}` } });
-  const kept = () => {
-    const database = new DatabaseSync(file, { timeout: 5000 });
-    const rows = database.prepare("SELECT key, rows FROM latchkey_idempotency").all();
-    database.close();
-    return JSON.stringify(rows);
-  };
+  const database = await sharedDatabase(t);
+  const api = await serve(t, { settings: settingsOf(database) });
+  const kept = async () => JSON.stringify(await database.ask("SELECT key, rows FROM latchkey_idempotency"));
   const { id } = (await api.post("/users", ann, { ...api.admin, ...KEY })).json;
   const headers = basicHeader(ann.email, ann.password);
   const path = `/users/${id}`;
@@ -277,13 +269,13 @@ test("what is kept for repeats holds no password hash, and nothing of a user who
   await api.patch(path, { name: "Anna" }, { ...own, "idempotency-key": "patch-key" });
   const order = await api.post("/orders", {}, { ...own, "idempotency-key": "order-key" });
   assert.equal(order.status, 201);
-  assert.doesNotMatch(kept(), /argon2/);
-  assert.match(kept(), /ann@example\.com.*ann@else\.example|ann@else\.example.*ann@example\.com/);
+  assert.doesNotMatch(await kept(), /argon2/);
+  assert.match(await kept(), /ann@example\.com.*ann@else\.example|ann@else\.example.*ann@example\.com/);
   await api.delete(`/orders/${order.json.id}`, own);
 
   assert.equal((await api.delete(path, api.admin)).status, 204);
 
-  assert.doesNotMatch(kept(), /ann@|Anna|patch-key|order-key/);
+  assert.doesNotMatch(await kept(), /ann@|Anna|patch-key|order-key/);
   for (const [method, target, body, key, status] of [
     ["POST", "/users", ann, KEY["idempotency-key"], 201],
     ["PATCH", `${path}/account`, { username: "ann@else.example" }, "account-key", 204],

@@ -15,7 +15,7 @@ import {
   Secret,
   text,
 } from "../../src/door/index.ts";
-import { sqliteStore } from "../../src/door/stores.ts";
+import { emptyStore } from "../harness/test-store.ts";
 
 /** Octets that are no text, and hold every type: as MessagePack or CBOR would. */
 const packed: Format = {
@@ -83,7 +83,7 @@ async function library(t: TestContext, formats: readonly Format[] = [packed, lin
   const people = accounts();
   const faults: unknown[] = [];
   const service = await createService({
-    store: sqliteStore({ path: ":memory:" }),
+    store: await emptyStore(),
     secret: new Secret("a secret of 32 characters or more."),
     features: [people, documentation({ title: "Books", version: "1" })],
     mounts: [books],

@@ -1,7 +1,4 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import path from "node:path";
 import { test, type TestContext } from "node:test";
 import {
   administrator,
@@ -17,8 +14,8 @@ import {
   type Service,
 } from "../../src/door/index.ts";
 import { DeclarationError, olderShape, references, type Fields } from "../../src/door/resources.ts";
-import { sqliteStore } from "../../src/door/stores.ts";
 import { serve, type Answered, type API } from "../harness/serve.ts";
+import { sharedDatabase } from "../harness/test-store.ts";
 
 const tags = defineResource({
   name: "tag",
@@ -244,12 +241,11 @@ test("what cannot be a relation is told", () => {
 });
 
 test("a resource that is there gets a relation at the next start", async (t) => {
-  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-"));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const database = await sharedDatabase(t);
   const open = async (fields: Fields, run: (service: Service) => Promise<void>): Promise<void> => {
     const things = mount(defineResource({ name: "thing", fields }), { permission: anyone });
     const service = await createService({
-      store: sqliteStore({ path: path.join(folder, "things.db") }),
+      store: database.open(),
       mounts: [mountedTags, things],
     });
     await run(service);

@@ -19,6 +19,8 @@ import { postgresStore, sqliteStore, type Change, type Collection } from "../../
 import { createLatchkey, readSettings } from "../../src/service/service.ts";
 import { callOf } from "../../src/testing/testing.ts";
 
+// On SQLite alone: these services are refused before they open their store.
+
 // What JavaScript lets anybody write: no type of ours stands in its way, and none of it may start, or end in an error of Node's own words.
 type Loose = never;
 

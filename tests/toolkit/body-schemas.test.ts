@@ -9,10 +9,11 @@ import { formType, objectSchema, textSchema, type Endpoint } from "../../src/doo
 import { anyone, createService, defineEndpoint } from "../../src/door/index.ts";
 import { DeclarationError } from "../../src/door/resources.ts";
 import { sqliteStore } from "../../src/door/stores.ts";
+import { emptyStore } from "../harness/test-store.ts";
 
 async function serve(t: TestContext, ...endpoints: readonly Endpoint[]) {
   const service = await createService({
-    store: sqliteStore({ path: ":memory:" }),
+    store: await emptyStore(),
     features: [documentation({ title: "Bodies", version: "1" })],
     endpoints,
     observe: null,

@@ -5,6 +5,8 @@ import { getHeapSpaceStatistics } from "node:v8";
 import { anyone, createService, defineEndpoint } from "../../src/door/index.ts";
 import { sqliteStore } from "../../src/door/stores.ts";
 
+// On SQLite alone: no request here reads the database.
+
 function oldBytes(): number {
   return getHeapSpaceStatistics().find((space) => space.space_name === "old_space")!.space_used_size;
 }

@@ -11,6 +11,8 @@ import * as service from "../../src/service/service.ts";
 import * as testing from "../../src/testing/testing.ts";
 import { placeOfOptions, signatures, type Signature } from "../harness/signatures.ts";
 
+// On SQLite alone: these services are refused before they open their store.
+
 // Whatever the doors give is called here as somebody would who has no types. A function that is added is called too, without a word here.
 
 type Loose = (...given: readonly unknown[]) => unknown;

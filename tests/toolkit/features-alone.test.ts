@@ -18,7 +18,7 @@ import {
   type Scheme,
   type Service,
 } from "../../src/door/index.ts";
-import { sqliteStore } from "../../src/door/stores.ts";
+import { emptyStore } from "../harness/test-store.ts";
 
 const secret = new Secret("a secret of 32 characters or more.");
 const people = accounts();
@@ -125,7 +125,7 @@ async function start(
   const faults: string[] = [];
   // Files of its own would be needed for keys that last.
   const service = await createService({
-    store: sqliteStore({ path: ":memory:" }),
+    store: await emptyStore(),
     secret,
     trustedProxies: ["192.0.2.0/24"],
     features: [...list, defineFeature({ name: "visitors", setUp: () => ({ offer: null, schemes: [visitor] }) })],

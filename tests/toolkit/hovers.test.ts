@@ -6,6 +6,8 @@ import { openInEditor } from "../harness/language-service.ts";
 
 const text = `import { accounts, administrator, anyOf, anyone, caller, createService, defineEndpoint, defineFeature, defineResource, enumeration, integer, mount, owner, reference, text, tokenLogin } from "../../src/door/index.ts";
 import { sqliteStore } from "../../src/door/stores.ts";
+
+// On SQLite alone: the programs are compiled, and none of them runs.
 const authors = defineResource({ name: "author", fields: { name: text({ maxLength: 100 }) } });
 const title = text({ maxLength: 200, unique: true });
 const book = defineResource({

@@ -44,6 +44,8 @@ const head = `${given
 import type { ServiceOptions } from ${JSON.stringify(path.join(root, "src/door/index.ts"))};
 import type { Kind, Mount, StandardSchema } from ${JSON.stringify(path.join(root, "src/door/resources.ts"))};
 import type { ConfigFile } from ${JSON.stringify(path.join(root, "src/service/service.ts"))};
+
+// On SQLite alone: these services are refused before they open their store.
 void [${[...named.keys()].join(", ")}];
 const people = accounts();
 const secret = new Secret("a secret of 32 characters or more.");

@@ -17,7 +17,7 @@ import {
   type Context,
 } from "../../src/door/index.ts";
 import { array, DeclarationError } from "../../src/door/resources.ts";
-import { sqliteStore } from "../../src/door/stores.ts";
+import { emptyStore } from "../harness/test-store.ts";
 
 const noCredit = defineProblem({
   code: "no_credit",
@@ -37,7 +37,7 @@ const plain = defineProblem({ ...noCredit, code: "sold_out", status: 409, extens
 
 async function serve(t: TestContext, handle: (context: Context) => never) {
   const service = await createService({
-    store: sqliteStore({ path: ":memory:" }),
+    store: await emptyStore(),
     features: [documentation({ title: "Bank", version: "1" }), consolePages({ title: "Bank" })],
     mounts: [
       mount(defineResource({ name: "payment", fields: { amount: integer() } }), {

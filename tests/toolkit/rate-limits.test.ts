@@ -1,14 +1,11 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import path from "node:path";
 import { test, type TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { rateLimits, type RateLimit } from "../../src/door/features.ts";
 import { anyone, createService, defineResource, mount, text } from "../../src/door/index.ts";
-import { sqliteStore } from "../../src/door/stores.ts";
 import { requestCountsCollection } from "../../src/features/rate-limit/counter.ts";
 import { serve, type API } from "../harness/serve.ts";
+import { sharedDatabase } from "../harness/test-store.ts";
 
 const of = (limit: Partial<RateLimit>): RateLimit => ({
   name: "few",
@@ -106,11 +103,11 @@ test("answers say what is left where that is wanted, and refusals too; a page th
 });
 
 test("processes that share a store share a limit", async (t) => {
-  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-limits-"));
+  const database = await sharedDatabase(t);
   const notes = defineResource({ name: "note", fields: { body: text() } });
   const start = async () => {
     const service = await createService({
-      store: sqliteStore({ path: path.join(folder, "a.db") }),
+      store: database.open(),
       mounts: [mount(notes, { permission: anyone })],
       features: [rateLimits({ exchangeMs: 10, limits: [of({ by: "address", limit: 10, windowSeconds: 3600 })] })],
     });
@@ -120,7 +117,6 @@ test("processes that share a store share a limit", async (t) => {
     return { ask, told: () => service.store.count(requestCountsCollection, isTold) };
   };
   const [here, there] = [await start(), await start()];
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
 
   assert.ok((await statuses(10, here.ask)).every((status) => status === 200));
   while ((await here.told()) === 0) await wait(5);

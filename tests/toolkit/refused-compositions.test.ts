@@ -31,6 +31,8 @@ import {
 import { array, DeclarationError, references, standardSchema } from "../../src/door/resources.ts";
 import { sqliteStore, type Change, type Collection, type Where } from "../../src/door/stores.ts";
 
+// On SQLite alone: these services are refused before they open their store.
+
 async function mistakesOf(options: Partial<ServiceOptions>): Promise<readonly string[]> {
   const secret = new Secret("a secret of more than 32 characters");
   const error: unknown = await createService({ store: sqliteStore({ path: ":memory:" }), secret, ...options }).then(

@@ -63,9 +63,9 @@ test("a permission that narrows to rows stops the start where nothing applies th
 });
 
 test("what is no decision lets nobody in, is told as a fault, and nothing runs", async (t) => {
-  let given: unknown = null;
+  let give = (): unknown => null;
   let ran = 0;
-  const permission: Permission = { name: "own", decide: () => given as "allow" };
+  const permission: Permission = { name: "own", decide: () => give() as "allow" };
   const endpoint = (method: Endpoint["method"]): Endpoint =>
     defineEndpoint({ method, path: "/own", access: permission, handle: () => (ran++, { status: 204 }) });
   const { ask, observed } = await ownService(t, {
@@ -75,23 +75,23 @@ test("what is no decision lets nobody in, is told as a fault, and nothing runs",
       mount(defineResource({ name: "page", within: books, fields: { body: text() } }), { permission: anyone }),
     ],
   });
-  given = "allow";
+  give = () => "allow";
   const book = { owner_id: 2, title: "Flatland" };
   assert.equal((await ask("POST", "/books", { as: "ada", body: book })).status, 201);
   assert.equal((await ask("POST", "/books/1/pages", { as: "ada", body: { body: "1" } })).status, 201);
   ran = 0;
   const column = "owner_id";
-  const everywhere: readonly unknown[] = [
-    undefined,
-    null,
-    true,
-    false,
-    {},
-    "yes",
-    Promise.resolve("allow"),
-    Promise.reject(new Error("late")),
-    { only: { column, operator: "ne", value: undefined } },
-    { only: { column: "ownr_id", operator: "null", value: true } },
+  const everywhere: readonly (() => unknown)[] = [
+    () => undefined,
+    () => null,
+    () => true,
+    () => false,
+    () => ({}),
+    () => "yes",
+    () => Promise.resolve("allow"),
+    () => Promise.reject(new Error("late")),
+    () => ({ only: { column, operator: "ne", value: undefined } }),
+    () => ({ only: { column: "ownr_id", operator: "null", value: true } }),
   ];
   const calls: readonly (readonly [method: string, path: string, body?: object])[] = [
     ["GET", "/own"],
@@ -111,7 +111,7 @@ test("what is no decision lets nobody in, is told as a fault, and nothing runs",
     ["DELETE", "/books/1/pages/1"],
   ];
 
-  for (given of everywhere) {
+  for (give of everywhere) {
     for (const [method, path, body] of calls) {
       const before = observed.filter(({ kind }) => kind === "fault").length;
       const answer = await ask(method, path, { as: "ada", ...(body === undefined ? {} : { body }) });
@@ -119,7 +119,7 @@ test("what is no decision lets nobody in, is told as a fault, and nothing runs",
       assert.equal(observed.filter(({ kind }) => kind === "fault").length, before + 1);
     }
   }
-  given = { only: { column, operator: "eq", value: 2 } };
+  give = () => ({ only: { column, operator: "eq", value: 2 } });
   assert.equal((await ask("POST", "/own", { as: "ada" })).status, 500);
   assert.equal(ran, 0);
   assert.equal((await ask("GET", "/books", { as: "ada" })).text, '[{"id":1,"owner_id":2,"title":"Flatland"}]');

@@ -11,8 +11,9 @@ import {
   text,
 } from "../../src/door/index.ts";
 import type { Written } from "../../src/door/resources.ts";
-import { sqliteStore, type Cause, type Store, type Transaction } from "../../src/door/stores.ts";
+import { type Cause, type Store, type Transaction } from "../../src/door/stores.ts";
 import { ownService } from "../harness/own-service.ts";
+import { emptyStore } from "../harness/test-store.ts";
 
 const notes = defineResource({
   name: "note",
@@ -114,7 +115,7 @@ test("a hook that fails after the commit is a fault, and the answer is the same"
 
 test("every transaction of a request says who caused it", async (t) => {
   const written: Transaction[] = [];
-  const inner = sqliteStore({ path: ":memory:" });
+  const inner = await emptyStore();
   const store: Store = {
     ...inner,
     write(transaction) {

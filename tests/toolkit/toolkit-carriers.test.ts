@@ -18,8 +18,8 @@ import {
   type Scheme,
 } from "../../src/door/index.ts";
 import type { Observation } from "../../src/door/ops.ts";
-import { sqliteStore } from "../../src/door/stores.ts";
 import { certifyScheme } from "../../src/testing/testing.ts";
+import { emptyStore } from "../harness/test-store.ts";
 
 const identity: Identity = { id: 7, username: "ada", role: "user", scheme: "ticket", scopes: null, expiresAt: null };
 const good = new Secret("good-ticket");
@@ -51,7 +51,7 @@ const login = defineEndpoint({ method: "GET", path: "/login", access: "open", ha
 async function start(t: TestContext, schemes: readonly Scheme[] = [ticket]) {
   const observed: Observation[] = [];
   const service = await createService({
-    store: sqliteStore({ path: ":memory:" }),
+    store: await emptyStore(),
     schemes,
     mounts: [mount(notes, { permission: authenticated })],
     endpoints: [page, login],

@@ -13,8 +13,9 @@ import {
   text,
 } from "../../src/door/index.ts";
 import { DeclarationError } from "../../src/door/resources.ts";
-import { sqliteStore, type RelatedQuery } from "../../src/door/stores.ts";
+import { type RelatedQuery } from "../../src/door/stores.ts";
 import { ownService, type Own } from "../harness/own-service.ts";
+import { emptyStore, testsOnPostgres } from "../harness/test-store.ts";
 
 const authors = defineResource({
   name: "author",
@@ -69,7 +70,7 @@ async function bookshop(t: TestContext, rules: Rules): Promise<Own & { readonly 
   const mountedShops = mount(shops, { permission: rule("shops"), expand: { books: mountedBooks } });
   const mountedAuthors = mount(authors, { permission: rule("authors"), expand: { mentor: "mentor_id" } });
   const asked: RelatedQuery[] = [];
-  const store = sqliteStore({ path: ":memory:" });
+  const store = await emptyStore();
   const own = await ownService(t, {
     store: { ...store, listRelated: (query) => (asked.push(query), store.listRelated(query)) },
     mounts: [mountedShops, mountedBooks, mountedReviews, mountedAuthors],
@@ -112,7 +113,8 @@ test("two levels stand beside a record, at one question a level", async (t) => {
   });
   assert.deepEqual(json[2], { id: 3, name: "S3", owner_id: 3, books: [] });
   assert.equal(json[0].books[2].author, null);
-  assert.equal(asked.length, 3);
+  // PostgreSQL reads the first level with the page.
+  assert.equal(asked.length, testsOnPostgres ? 2 : 3);
 });
 
 test("what was remembered for one page is not shown when anything has changed", async (t) => {
@@ -121,8 +123,8 @@ test("what was remembered for one page is not shown when anything has changed", 
     (await get("/shops?expand=books")).json[0].books.map(({ title }: { title: string }) => title);
 
   for (let time = 0; time < 3; time++) assert.deepEqual(await titles(), ["T1", "T2", "T3"]);
-  // The second time shows that it is asked again.
-  assert.equal(asked.length, 2);
+  // The second time shows that it is asked again. PostgreSQL reads it with the page.
+  assert.equal(asked.length, testsOnPostgres ? 0 : 2);
   await ask("PATCH", "/shops/1/books/2", { body: { title: "new" } });
   assert.deepEqual(await titles(), ["T1", "new", "T3"]);
   await ask("DELETE", "/shops/1/books/1");

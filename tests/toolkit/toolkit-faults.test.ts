@@ -17,8 +17,9 @@ import {
   type Feature,
 } from "../../src/door/index.ts";
 import { defineField, type Field } from "../../src/door/resources.ts";
-import { sqliteStore, type Change } from "../../src/door/stores.ts";
+import { type Change } from "../../src/door/stores.ts";
 import { ownService, visitor } from "../harness/own-service.ts";
+import { emptyStore } from "../harness/test-store.ts";
 
 const notes = defineResource({ name: "note", fields: { body: text() } });
 
@@ -125,7 +126,7 @@ test("where nobody said who observes, a fault is printed on standard error with 
   const printed: string[] = [];
   t.mock.method(process.stderr, "write", (text: string) => printed.push(text) > 0);
   for (const observe of [{}, { observe: null }]) {
-    const service = await createService({ store: sqliteStore({ path: ":memory:" }), endpoints: [broken], ...observe });
+    const service = await createService({ store: await emptyStore(), endpoints: [broken], ...observe });
     assert.equal((await service.fetch(new Request("http://a/broken"), { peer: "127.0.0.1" })).status, 500);
     await service.close();
   }
@@ -191,7 +192,7 @@ test("whoever adds code may fail: the caller gets 500 with a request id, it is p
       }),
     ],
   };
-  const service = await createService({ store: sqliteStore({ path: ":memory:" }), ...options });
+  const service = await createService({ store: await emptyStore(), ...options });
   t.after(() => service.close());
   const ask = async (method: string, path: string, body?: object): Promise<Response> =>
     service.fetch(
@@ -267,7 +268,7 @@ test("what has to be waited for where nobody waits is a fault that says so, and 
   });
   const told: string[] = [];
   const service = await createService({
-    store: sqliteStore({ path: ":memory:" }),
+    store: await emptyStore(),
     mounts,
     features: [beside],
     observe: (each) => void ("error" in each && each.error instanceof Error && told.push(each.error.message)),
@@ -306,7 +307,7 @@ for (const [what, reply] of Object.entries({
       },
     });
     const observe = null;
-    const store = sqliteStore({ path: ":memory:" });
+    const store = await emptyStore();
     const service = await createService({ store, endpoints: [broken, refused], observe });
     const listener = await listen(service, { port: 0 });
     t.after(() => listener.close().then(() => service.close()));
@@ -320,9 +321,9 @@ for (const [what, reply] of Object.entries({
   });
 
 test("a feature that cannot say what is wrong with it does not start, and is named", async () => {
-  const startWith = (mistakes: unknown) =>
+  const startWith = async (mistakes: unknown) =>
     createService({
-      store: sqliteStore({ path: ":memory:" }),
+      store: await emptyStore(),
       features: [defineFeature({ name: "mine", setUp: () => ({ offer: null, mistakes: mistakes as never }) })],
     });
   const throwing = (): never => {
@@ -385,7 +386,7 @@ test("upkeep that fails is told once and tried again, and what does not start or
 
   const stopping = failing("stopping", { stop: fail("stuck") });
   const starting = failing("starting", { start: fail("no line") }, [stopping]);
-  const store = sqliteStore({ path: ":memory:" });
+  const store = await emptyStore();
   await assert.rejects(createService({ store, features: [stopping, starting] }), /no line/);
   await assert.rejects(store.check());
   const other = await createService({ store, features: [stopping, failing("also", { stop: fail("stuck too") })] });

@@ -15,13 +15,13 @@ import {
   tokenLogin,
   type ServiceOptions,
 } from "../../src/door/index.ts";
-import { sqliteStore } from "../../src/door/stores.ts";
+import { emptyStore } from "../harness/test-store.ts";
 
 const notes = defineResource({ name: "note", fields: { body: text() }, pageSize: { default: 2, maximum: 3 } });
 
 async function start(t: TestContext, options: Partial<ServiceOptions> = {}) {
   const service = await createService({
-    store: sqliteStore({ path: ":memory:" }),
+    store: await emptyStore(),
     secret: new Secret("a secret of 32 characters or more."),
     mounts: [mount(notes, { permission: anyone, arrays: true })],
     ...options,

@@ -18,7 +18,7 @@ import {
   tokenLogin,
 } from "../../src/door/index.ts";
 import { anyone } from "../../src/door/index.ts";
-import { sqliteStore } from "../../src/door/stores.ts";
+import { emptyStore } from "../harness/test-store.ts";
 
 const notes = defineResource({
   name: "note",
@@ -28,7 +28,7 @@ const notes = defineResource({
 async function start(t: TestContext, name?: string) {
   const people = accounts({ registration: "open" });
   const service = await createService({
-    store: sqliteStore({ path: ":memory:" }),
+    store: await emptyStore(),
     secret: new Secret("a secret of 32 characters or more, from a file"),
     ...(name === undefined ? {} : { name }),
     features: [

@@ -14,7 +14,7 @@ import {
   problem,
 } from "../../src/door/index.ts";
 import { DeclarationError } from "../../src/door/resources.ts";
-import { sqliteStore } from "../../src/door/stores.ts";
+import { emptyStore } from "../harness/test-store.ts";
 
 const outOfStock = defineProblem({
   code: "out_of_stock",
@@ -29,7 +29,7 @@ const shelves = defineResource({ name: "shelf", plural: "shelves", fields: { boo
 
 test("a problem of one's own is thrown, has its page and stands in the document", async (t) => {
   const service = await createService({
-    store: sqliteStore({ path: ":memory:" }),
+    store: await emptyStore(),
     features: [documentation({ title: "Shop", version: "1" })],
     mounts: [
       mount(shelves, {
@@ -94,8 +94,8 @@ test("a problem that several name is one; two under one code stop the start", as
         ],
       }),
     });
-  const start = (...features: readonly ReturnType<typeof naming>[]) =>
-    createService({ store: sqliteStore({ path: ":memory:" }), features });
+  const start = async (...features: readonly ReturnType<typeof naming>[]) =>
+    createService({ store: await emptyStore(), features });
 
   await (await start(naming("one", outOfStock), naming("other", outOfStock))).close();
   await assert.rejects(start(naming("one", outOfStock), naming("other", twin)), (error: unknown) => {

@@ -1,7 +1,4 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import path from "node:path";
 import { test } from "node:test";
 import { outbox, rateLimits } from "../../src/door/features.ts";
 import type { Format } from "../../src/door/http.ts";
@@ -17,7 +14,7 @@ import {
 } from "../../src/door/index.ts";
 import { makeLog } from "../../src/door/ops.ts";
 import type { Fields } from "../../src/door/resources.ts";
-import { sqliteStore } from "../../src/door/stores.ts";
+import { emptyStore, sharedDatabase } from "../harness/test-store.ts";
 
 // Code of others may throw anything, and reading what it threw may throw again.
 
@@ -63,7 +60,7 @@ for (const [what, make] of Object.entries(thrown))
     const logged: string[] = [];
     const log = makeLog("error", (line) => logged.push(line))!;
     const service = await createService({
-      store: sqliteStore({ path: ":memory:" }),
+      store: await emptyStore(),
       mounts: [
         mount(note, { permission: anyone }),
         mount(defineResource({ name: "hooked", fields: { body: text() } }), { permission: anyone, beforeWrite: boom }),
@@ -113,7 +110,7 @@ test("what a feature throws at its start is told with its name, whatever it is",
       };
       const parts = { offer: null, start: boom };
       const mine = defineFeature({ name: "mine", setUp: () => (step === "setUp" ? boom() : parts) });
-      const started = createService({ store: sqliteStore({ path: ":memory:" }), features: [mine] });
+      const started = createService({ store: await emptyStore(), features: [mine] });
 
       await assert.rejects(started, new RegExp(`feature mine: ${step} threw `));
     }
@@ -134,7 +131,7 @@ test("an event whose subscriber throws what nobody can read is tried again later
         },
       ],
     });
-    const store = sqliteStore({ path: ":memory:" });
+    const store = await emptyStore();
     const service = await createService({
       store,
       observe: null,
@@ -162,22 +159,22 @@ test("what a limit and a format of somebody's own give is looked at, and they ar
   process.on("unhandledRejection", hear);
   t.after(() => process.off("unhandledRejection", hear));
   const faults: string[] = [];
-  for (const given of [5, undefined, {}, Promise.reject(new Error("later"))]) {
+  for (const give of [() => 5, () => undefined, () => ({}), () => Promise.reject(new Error("later"))]) {
     const own: Format = {
       mediaType: "text/own",
       problemMediaType: "text/own",
       tagSuffix: "-own",
       write: () => "a",
       writeProblem: () => "a",
-      read: () => given as never,
+      read: () => give() as never,
     };
     const service = await createService({
-      store: sqliteStore({ path: ":memory:" }),
+      store: await emptyStore(),
       mounts: [mount(note, { permission: anyone })],
       formats: [own],
       features: [
         rateLimits({
-          limits: [{ name: "few", by: () => given as never, limit: 9, windowSeconds: 60, actions: ["list"] }],
+          limits: [{ name: "few", by: () => give() as never, limit: 9, windowSeconds: 60, actions: ["list"] }],
         }),
       ],
       observe: (each) => void (each.kind === "fault" && faults.push(String(each.error))),
@@ -209,12 +206,10 @@ test("a convert or a backfill that gives a promise stops the start, and the rows
   const hear = (reason: unknown): void => void rejected.push(reason);
   process.on("unhandledRejection", hear);
   t.after(() => process.off("unhandledRejection", hear));
-  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-thrown-"));
-  t.after(() => rmSync(folder, { recursive: true }));
-  const file = path.join(folder, "notes.db");
+  const database = await sharedDatabase(t);
   const startWith = (fields: Fields) =>
     createService({
-      store: sqliteStore({ path: file }),
+      store: database.open(),
       mounts: [mount(defineResource({ name: "note", fields }), { permission: anyone })],
       observe: null,
     });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { after, test, type TestContext } from "node:test";
+import { test, type TestContext } from "node:test";
 import { outbox, type RecordEvent } from "../../src/door/features.ts";
 import { openapiDocument } from "../../src/door/features.ts";
 import {
@@ -11,13 +11,11 @@ import {
   mount,
   problem,
   reference,
-  Secret,
   text,
 } from "../../src/door/index.ts";
 import { uuid, type Mount } from "../../src/door/resources.ts";
-import { keyOf, postgresStore, sqliteStore, type Store } from "../../src/door/stores.ts";
+import { keyOf } from "../../src/door/stores.ts";
 import { linksOf, ownService, visitor } from "../harness/own-service.ts";
-import { startPostgres, testsOnPostgres, type TestServer } from "../harness/postgres.ts";
 
 const V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const NOBODYS = "017f22e2-79b0-7cc3-98c4-dc0c0c07398f";
@@ -62,19 +60,8 @@ const mountedAlbums = mount(albums, {
 });
 const mounts: readonly Mount[] = [mountedAlbums, mountedSongs, mountedPlays];
 
-let server: Promise<TestServer> | null = null;
-after(async () => (await server)?.stop());
-
-async function storeFor(t: TestContext): Promise<Store> {
-  if (!testsOnPostgres) return sqliteStore({ path: ":memory:" });
-  const { makeDatabase, dropDatabase } = await (server ??= startPostgres());
-  const url = await makeDatabase();
-  t.after(() => dropDatabase(url));
-  return postgresStore({ url: new Secret(url) });
-}
-
 async function serve(t: TestContext, more: object = {}) {
-  const own = await ownService(t, { store: await storeFor(t), mounts, ...more });
+  const own = await ownService(t, { mounts, ...more });
   const make = async (body: object): Promise<string> => (await own.ask("POST", "/albums", { body })).json.id as string;
   return { ...own, make };
 }
@@ -328,7 +315,6 @@ test("what stands behind records is the same whatever stands in them", async (t)
   const rows = defineResource({ name: "row", within: plain, fields: { words: text() } });
   const [mountedLines, mountedRows] = [mount(lines, { permission: anyone }), mount(rows, { permission: anyone })];
   const { ask, get } = await ownService(t, {
-    store: await storeFor(t),
     mounts: [
       mountedLines,
       mountedRows,

@@ -1,0 +1,121 @@
+import assert from "node:assert/strict";
+import { parse as parseCSV } from "csv-parse/sync";
+import type { Seen } from "./lists-model.ts";
+import { linksOf, type OwnAnswer } from "./own-service.ts";
+
+/** A format of lists: how it is asked for, and what of a page is compared with the model. */
+export interface ListFormat {
+  readonly accept: string;
+  /** The rows of a page. `expected` are the records of the model from the first row of the page on, which say the types that the format does not. */
+  rows(page: OwnAnswer, expected: readonly Seen[], names: readonly string[]): readonly unknown[];
+  /** What `rows` has of this record. `names` are the fields that are shown. */
+  row(record: Seen, names: readonly string[]): unknown;
+}
+
+export const formats: Readonly<Record<"json" | "csv" | "xml" | "html", ListFormat>> = {
+  json: {
+    accept: "application/json",
+    rows: ({ json }) => plain(json) as unknown[],
+    row: (record) => record,
+  },
+  csv: {
+    accept: "text/csv",
+    rows({ text }, _expected, names) {
+      const [head, ...rows] = parseCSV(text);
+      assert.deepEqual(head, names);
+      return rows;
+    },
+    row: cellsOf,
+  },
+  xml: {
+    accept: "application/xml",
+    rows: ({ text }, expected) => readElement(text).children.map((each, at) => recordOf(each, expected[at])),
+    row: (record) => record,
+  },
+  // The cells are the console's own matter: compared is which records there are, in which columns, and where the next page is.
+  html: {
+    accept: "text/html",
+    rows(page) {
+      const [table = ""] = /<table>.*<\/table>/s.exec(page.text) ?? [];
+      const next = /<a class="btn" href="([^"]*)" rel="next"/.exec(page.text)?.[1];
+      assert.equal(next === undefined ? undefined : unescaped(next), linksOf(page)["next"]);
+      const heads = all(table, /<th scope="col"[^>]*>(.*?)<\/th>/gs);
+      const columns = heads
+        .map((head) => head.replaceAll(/<span aria-hidden.*?<\/span>|<[^>]*>/gs, "").trim())
+        .toSorted();
+      const rows = all(/<tbody>(.*)<\/tbody>/s.exec(table)?.[1] ?? "", /<tr>(.*?)<\/tr>/gs);
+      return rows.map((row) => {
+        const id = /<th scope="row">(.*?)<\/th>/s.exec(row)?.[1];
+        return { columns, id: id === undefined ? null : unescaped(id.replaceAll(/<[^>]*>/g, "")) };
+      });
+    },
+    row: (record) => ({ columns: Object.keys(record).toSorted(), id: "id" in record ? String(record["id"]) : null }),
+  },
+};
+
+/** An address of more is there or not; where it leads is asked elsewhere. */
+export function plain(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value), (name, each: unknown) => (name.endsWith("_next") ? true : each));
+}
+
+function cellsOf(record: Seen, names: readonly string[]): string[] {
+  return names.map((name) => {
+    const value = record[name];
+    if (value === null) return "";
+    const isJSON = typeof value === "object" || name === "data";
+    const text = isJSON ? JSON.stringify(value) : String(value);
+    return typeof value === "string" && text.startsWith("=") ? `'${text}` : text;
+  });
+}
+
+interface Element {
+  readonly name: string;
+  readonly isNil: boolean;
+  readonly text: string;
+  readonly children: readonly Element[];
+}
+
+function readElement(xml: string): Element {
+  const tags = xml.matchAll(/<(\/?)([\w-]+)( nil="true")?(\/?)>([^<]*)/g);
+  const open: (Element & { text: string; children: Element[] })[] = [
+    { name: "", isNil: false, text: "", children: [] },
+  ];
+  for (const [, isEnd, name, nil, isEmpty, text] of tags) {
+    if (isEnd === "/") open.pop();
+    else {
+      const element = { name: name!, isNil: nil !== undefined, text: unescaped(text!), children: [] };
+      open.at(-1)!.children.push(element);
+      if (isEmpty === "") open.push(element);
+    }
+  }
+  return open[0]!.children[0]!;
+}
+
+function recordOf(element: Element, expected: unknown): unknown {
+  const like = expected as Seen | undefined;
+  return Object.fromEntries(element.children.map((each) => [each.name, valueOf(each, like?.[each.name])]));
+}
+
+/** What an element says, where its like is of this type. */
+function valueOf({ name, isNil, text, children }: Element, expected: unknown): unknown {
+  if (isNil) return null;
+  if (name.endsWith("_next")) return true;
+  if (children.length > 0)
+    return Array.isArray(expected)
+      ? children.map((each, at) => recordOf(each, expected[at]))
+      : recordOf({ name, isNil, text, children }, expected);
+  if (name === "data") return JSON.parse(text) as unknown;
+  if (typeof expected === "number") return Number(text);
+  if (typeof expected === "boolean") return text === "true";
+  if (Array.isArray(expected)) return text === "" ? [] : (JSON.parse(text) as unknown);
+  return text;
+}
+
+function all(text: string, pattern: RegExp): readonly string[] {
+  return [...text.matchAll(pattern)].map(([, found]) => found!);
+}
+
+function unescaped(text: string): string {
+  const entities: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&", quot: '"', "#39": "'", "#13": "\r" };
+  return text.replaceAll(/&([a-z]+|#\d+);/g, (_, name: string) => entities[name]!);
+}

@@ -1,0 +1,33 @@
+// Which command runs a test file: decided by what the file imports, so that no list is kept by hand.
+
+/** A test that looks at the whole process, or changes it, has a process of its own. */
+const wantsProcess =
+  /\bprocess\.(?:chdir|exit|on|once|env|cpuUsage|memoryUsage|threadCpuUsage)\b|\bgetHeapSpaceStatistics\b|\bmock\.|\bglobalThis\b/;
+
+const startsProcess =
+  /"node:child_process"|"LATCHKEY_TEST_STORE"|\/(?:both-databases|cli|command|from-source|language-service|many-processes|migrating|older-node|postgres|postgres-contract|postgres-server|service-process)\.ts"/;
+
+/** Runs on both databases in every run. */
+const hasBoth = /\/(?:both-databases|existing|postgres)\.ts"/;
+
+/** Takes its store from the harness, which has it in PostgreSQL with `LATCHKEY_TEST_STORE=postgres`. */
+const isServed = /\/(?:own-logins|own-service|raw-socket|serve|test-store)\.ts"/;
+
+export function runsAlone(source: string): boolean {
+  return wantsProcess.test(source);
+}
+
+/** Whether `npm run test:processes` runs the file, and not `npm test`. */
+export function startsProcesses(source: string): boolean {
+  return startsProcess.test(source);
+}
+
+/** Whether `npm run test:postgres` runs the file on PostgreSQL. */
+export function runsOnPostgres(source: string): boolean {
+  return isServed.test(source) && !startsProcess.test(source) && !hasBoth.test(source);
+}
+
+/** Whether the tests of the file see both databases, by one command or by two. */
+export function seesBothDatabases(source: string): boolean {
+  return hasBoth.test(source) || runsOnPostgres(source);
+}
