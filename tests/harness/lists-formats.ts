@@ -46,12 +46,17 @@ export const formats: Readonly<Record<"json" | "csv" | "xml" | "html", ListForma
       const rows = all(/<tbody>(.*)<\/tbody>/s.exec(table)?.[1] ?? "", /<tr>(.*?)<\/tr>/gs);
       return rows.map((row) => {
         const id = /<th scope="row">(.*?)<\/th>/s.exec(row)?.[1];
-        return { columns, id: id === undefined ? null : unescaped(id.replaceAll(/<[^>]*>/g, "")) };
+        return { columns: columnsOf(columns), id: id === undefined ? null : unescaped(id.replaceAll(/<[^>]*>/g, "")) };
       });
     },
-    row: (record) => ({ columns: Object.keys(record).toSorted(), id: "id" in record ? String(record["id"]) : null }),
+    row: (record) => ({ columns: columnsOf(Object.keys(record)), id: "id" in record ? String(record["id"]) : null }),
   },
 };
+
+/** A table has the columns of its first record, which say in any order what there is. */
+function columnsOf(names: readonly string[]): readonly string[] {
+  return names.filter((name) => !name.endsWith("_next")).toSorted();
+}
 
 /** An address of more is there or not; where it leads is asked elsewhere. */
 export function plain(value: unknown): unknown {
