@@ -47,6 +47,13 @@ export type Observation =
     }
   /** A refresh token came back after its window: the family has ended. */
   | { readonly kind: "refresh_reuse"; readonly requestId: string; readonly userId: number; readonly family: string }
+  /** The signature counter of a passkey went back: it may be a copy. The answer was refused. */
+  | {
+      readonly kind: "passkey_counter_went_back";
+      readonly requestId: string;
+      readonly userId: number;
+      readonly factorId: number;
+    }
   /** Somebody has ended logins of a user: one, all, or all but their own. */
   | {
       readonly kind: "logins_ended";

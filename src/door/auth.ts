@@ -12,6 +12,7 @@ export { customHeaderLogin, type CustomHeaderLoginOptions } from "../features/au
 export { issuerLogin, type IssuerLoginOptions } from "../features/auth/issuers/feature.ts";
 export { namedKeys } from "../features/auth/keys/feature.ts";
 export { remoteUserLogin, type RemoteUserLoginOptions } from "../features/auth/remote-user/feature.ts";
+export { passkeys, type PasskeyOptions } from "../features/auth/passkeys/feature.ts";
 export { totp, type TOTPOptions } from "../features/auth/totp/feature.ts";
 export type { SessionLogin, SessionLoginOptions } from "../features/auth/session/feature.ts";
 export type { TokenLogin, TokenLoginOptions } from "../features/auth/tokens/feature.ts";
@@ -40,6 +41,9 @@ export type {
   FactorAnswer,
   FactorKind,
   FactorSuccess,
+  FirstProof,
+  FirstProofBody,
+  FirstStep,
   LoginAttempt,
   Notice,
   Notify,

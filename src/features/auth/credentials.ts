@@ -1,28 +1,40 @@
 import type { Context } from "../../http/exchange.ts";
 import { formType } from "../../http/formats/form.ts";
 import { requireDraft } from "../../http/mount/writes/drafting.ts";
-import { text } from "../../resource/kinds/fields.ts";
+import { json, text } from "../../resource/kinds/fields.ts";
 import { defineResource } from "../../resource/resource.ts";
-import type { ProvedPassword } from "./accounts/passwords/passwords.ts";
-import type { People } from "./login.ts";
+import type { JSONValue } from "../../store/store.ts";
+import type { FirstStep } from "./gate/contract.ts";
+import type { LoginBody, People } from "./login.ts";
 
 /** What logins read: programs send JSON, pages and old clients a form. */
 export const loginTypes = ["application/json", formType];
 
-/** The largest body of a login, in bytes: anybody may send one. */
+/** The largest body of a login, in bytes: any client may send one. */
 export const MAX_LOGIN_BODY_BYTES = 16 * 1024;
 
-/** What a login sends. Values are compared, never stored, so that only their length is limited. */
+/** What a login sends: a name and a password, or another first proof. Values are compared and never stored, so only their length is limited. */
 export const loginFields = {
-  username: text({ maxLength: 254 }),
-  password: text({ maxLength: 4096, trim: false }),
+  username: text({ maxLength: 254, optional: true, description: "With `password`." }),
+  password: text({ maxLength: 4096, trim: false, optional: true, description: "With `username`." }),
+  pending: text({ maxLength: 200, optional: true, description: "Of `POST /api/login/passkey/`, with `credential`." }),
+  credential: json({ optional: true, description: "The answer of a passkey, with `pending`." }),
+  email: text({ maxLength: 254, optional: true, description: "With the `code` of a mail." }),
+  code: text({ maxLength: 100, optional: true, description: "Of a mail, with `email`." }),
+  token: text({ maxLength: 2048, optional: true, description: "Of the link in a mail." }),
 };
 
 /** The body of a login. */
 export const credentials = defineResource({ name: "credentials", plural: "credentials", fields: loginFields });
 
-/** The first proof of a login whose name and password are in the body. */
-export function logInWith(people: People, context: Context): Promise<ProvedPassword> {
-  const { username, password } = requireDraft(credentials, context, { id: null, current: null }).values;
-  return people.requireLogin(context, username, password);
+/** The first proof of a login, from its body. */
+export function logInWith(people: People, context: Context): Promise<FirstStep> {
+  const { values } = requireDraft(credentials, context, { id: null, current: null });
+  return people.prove(context, loginBody(values));
+}
+
+/** The body of a login, as a first proof reads it. */
+export function loginBody(values: Omit<LoginBody, "credential"> & { readonly credential: unknown }): LoginBody {
+  const { username, password, pending, credential, email, code, token } = values;
+  return { username, password, pending, credential: (credential ?? null) as JSONValue, email, code, token };
 }

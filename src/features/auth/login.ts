@@ -8,7 +8,17 @@ import type { Passwords, ProvedPassword } from "./accounts/passwords/passwords.t
 import type { Account, Accounts } from "./accounts/stored-accounts.ts";
 import type { Bindings } from "./bindings.ts";
 import type { Admission } from "./gate/admission.ts";
-import type { Beginning, BeginningOptions, FactorKind, LoginAttempt, Notify } from "./gate/contract.ts";
+import type {
+  Beginning,
+  BeginningOptions,
+  FactorKind,
+  FirstProof,
+  FirstProofBody,
+  FirstStep,
+  LoginAttempt,
+  Notify,
+  StoredFactor,
+} from "./gate/contract.ts";
 import type { ListedLogin, LoginPage } from "./logins.ts";
 import type { Revocations } from "./tokens/revocation.ts";
 import type { ShownUser, UsersMount } from "./users.ts";
@@ -60,6 +70,12 @@ export interface People {
   vouch(context: Context, account: Account, password?: string): Promise<Admission>;
   /** Registers a kind of login. Called in `setUp`. Throws `DeclarationError` if its name is taken. */
   begins<O extends BeginningOptions>(beginning: Beginning<O>): Beginning<O>;
+  /** Registers a first proof other than a password, for the bodies of logins. Called in `setUp`. */
+  firstProof(proof: FirstProof): void;
+  /** The first proof of a login: a name and a password, or another that a feature has registered. Ends the request otherwise. */
+  prove(context: Context, body: LoginBody): Promise<FirstStep>;
+  /** Returns the active factor of this handle, for logins without a username. Returns null if there is none. */
+  findFactor(handle: string): Promise<StoredFactor | null>;
   /** Registers a kind of second factor. Called in `setUp`. Throws `DeclarationError` if its name is taken. */
   factorKind(kind: FactorKind): void;
   /** Registers a sender of notices. Called in `setUp`. */
@@ -86,6 +102,12 @@ export interface People {
   rememberRevocations(seconds: number): void;
   /** Somebody else says who comes in: usernames are then given by administrators, since they are claimed by name. Called in `setUp`. */
   takeOutsideLogins(): void;
+}
+
+/** The body of a login: a name and a password, or the members of another first proof. */
+export interface LoginBody extends FirstProofBody {
+  readonly username: string | null;
+  readonly password: string | null;
 }
 
 /** The feature that every way of logging in needs. */

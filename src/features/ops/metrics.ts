@@ -74,6 +74,9 @@ export function makeMetrics(): Metrics {
         case "refresh_reuse":
           counts.reuses++;
           break;
+        case "passkey_counter_went_back":
+          counts.copies++;
+          break;
         case "identity_header_dropped":
           counts.dropped++;
           break;
@@ -102,7 +105,7 @@ export function makeMetrics(): Metrics {
   };
 }
 
-const none = { faults: 0, errors: 0, reuses: 0, dropped: 0, bound: 0, notBound: 0, ended: 0 };
+const none = { faults: 0, errors: 0, reuses: 0, copies: 0, dropped: 0, bound: 0, notBound: 0, ended: 0 };
 
 /** What was counted. */
 interface Counted {
@@ -161,6 +164,7 @@ function familiesOf({ series, problems, refusals, unserved, deprecated, counts }
     },
     counter("latchkey_faults_total", "Answers with status 500: bugs.", counts.faults),
     counter("latchkey_errors_total", "Errors outside of requests: the store, a feed, a file.", counts.errors),
+    counter("latchkey_passkey_copies_total", "Passkeys whose signature counter went back.", counts.copies),
     counter("latchkey_refresh_reuses_total", "Refresh tokens used again after their window.", counts.reuses),
     counter("latchkey_identity_headers_dropped_total", "Identity headers from untrusted peers.", counts.dropped),
     counter("latchkey_logins_ended_total", "Times that somebody ended logins of a user.", counts.ended),

@@ -27,7 +27,7 @@ import { hashesAtOnce } from "./passwords/hash-threads.ts";
 import { oneTimePasswordEndpoint } from "./passwords/one-time-password.ts";
 import { makePasswords, type Passwords } from "./passwords/passwords.ts";
 import { outsideEnd, requireFreshLogin, vouch } from "./passwords/proof.ts";
-import { challengeOf, requireAccount, requireLogin, requireUser } from "./people.ts";
+import { challengeOf, requireAccount, requireLogin, requireNameAndPassword, requireUser } from "./people.ts";
 import { requireDeclaredRoles } from "./roles.ts";
 import { accountsCollection, storeAccounts, type Accounts } from "./stored-accounts.ts";
 import { mountUsers } from "./users.ts";
@@ -136,6 +136,7 @@ function setUp(host: Host, options: AccountsOptions): ReturnType<AccountsFeature
     bindings,
     passwords,
     gate: assembled.gate,
+    findFactor: assembled.parts.factors.findByHandle,
     rule,
     notify,
     isBreached: url === undefined ? null : breachedPasswords({ url, observe }),
@@ -224,6 +225,14 @@ function offerOf(host: Host, parts: AccountsParts, collected: Collected): People
     beginLogin: gate.beginLogin,
     begins: gate.begins,
     factorKind: gate.factorKind,
+    firstProof: gate.firstProof,
+    findFactor: parts.findFactor,
+    async prove(context, body) {
+      const first = gate.findFirstProof(body);
+      if (first !== null && body.username === null && body.password === null) return first.prove(context, body);
+      const { username, password } = requireNameAndPassword(body);
+      return requireLogin(parts, context, { username, password }, host.service().schemes);
+    },
     isEnough: gate.isEnough,
     vouch: (context, account, password) => vouch(parts, context, account, password),
     notices: (notifier) => void notifiers.push(notifier),

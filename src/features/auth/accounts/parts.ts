@@ -3,7 +3,7 @@ import type { Role } from "../../../core/identity.ts";
 import type { Observer } from "../../../core/observation.ts";
 import type { Store } from "../../../store/store.ts";
 import type { Bindings } from "../bindings.ts";
-import type { Notify, SecondFactorRule } from "../gate/contract.ts";
+import type { Notify, SecondFactorRule, StoredFactor } from "../gate/contract.ts";
 import type { Gate } from "../gate/gate.ts";
 import type { LoginSource } from "../login.ts";
 import type { Revocations } from "../tokens/revocation.ts";
@@ -24,6 +24,8 @@ export interface AccountsParts {
   readonly isBreached: IsBreached | null;
   readonly revocations: Revocations;
   readonly gate: Gate;
+  /** The active factor of a handle. */
+  findFactor(handle: string): Promise<StoredFactor | null>;
   /** Which accounts must have a second factor. */
   readonly rule: SecondFactorRule;
   /** The changes that send a notice to the user. */

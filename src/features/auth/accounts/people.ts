@@ -1,7 +1,8 @@
 import { isAmbient, type Scheme } from "../../../access/scheme/scheme.ts";
 import type { Call } from "../../../core/call/call.ts";
 import { problem } from "../../../core/problem/problem.ts";
-import type { Context } from "../../../http/exchange.ts";
+import { invalid, type Context } from "../../../http/exchange.ts";
+import type { LoginBody } from "../login.ts";
 import type { ShownUser } from "../users.ts";
 import type { AccountsParts } from "./parts.ts";
 import type { ProvedPassword } from "./passwords/passwords.ts";
@@ -31,6 +32,15 @@ export async function requireLogin(
   const proved = await passwords.login(call, credentials.username, credentials.password);
   if (proved !== null) return proved;
   throw problem("invalid_credentials", { headers: [["WWW-Authenticate", challengeOf(call, schemes)]] });
+}
+
+/** The name and the password of a login. Ends the request (400) if one is missing. */
+export function requireNameAndPassword({ username, password }: Pick<LoginBody, "username" | "password">) {
+  if (username !== null && password !== null) return { username, password };
+  const missing = Object.entries({ username, password }).filter(([, value]) => value === null);
+  throw invalid(
+    missing.map(([name]) => ({ pointer: `/${name}`, code: "required", detail: "This field is required." })),
+  );
 }
 
 /** RFC 9110 §15.5.2 asks for one with every 401, and a session has none that is registered. */

@@ -63,6 +63,7 @@ export function assembleGate(options: GateOptions): AssembledGate {
     throttle,
     pending,
     rule,
+    use: factors.use,
     askFor: (context, waiting) => askFor(parts, context, waiting),
   });
   const parts: FactorEndpointsParts = {

@@ -44,6 +44,8 @@ export interface LoginAttempt<O extends BeginningOptions = BeginningOptions> {
   readonly proofs: readonly [Proof, ...Proof[]];
   readonly begin: Beginning<O>;
   readonly options: O;
+  /** The factor that was used as the first proof, and what it stores from now on. */
+  readonly used?: { readonly factor: StoredFactor; readonly data: JSONValue };
   /** The password hash as it is stored, if the account has a newer one now (`requireLogin` returns it). */
   readonly storedHash?: string | null;
 }
@@ -64,6 +66,26 @@ export interface StoredFactor {
   /** The waiting login that makes this factor. Null if a user who is logged in does, and for every active factor. */
   readonly pending: string | null;
   readonly revision: number;
+}
+
+/** The first step of a login, as `beginLogin` takes it. */
+export type FirstStep = Pick<LoginAttempt, "account" | "proofs" | "used" | "storedHash">;
+
+/** What a body of a login may have instead of a name and a password. */
+export interface FirstProofBody {
+  readonly pending: string | null;
+  readonly credential: JSONValue;
+  readonly email: string | null;
+  readonly code: string | null;
+  readonly token: string | null;
+}
+
+/** A first proof other than a password, for `POST /api/session/` and `POST /api/token/`. Registered in `setUp` (`people.firstProof`). */
+export interface FirstProof {
+  /** The members of the body that it needs. It is asked if all of them are there. */
+  readonly members: readonly (keyof FirstProofBody)[];
+  /** Returns whose login it is. Ends the request with 401 `invalid_credentials` if the proof is wrong. */
+  prove(context: Context, body: FirstProofBody): Promise<FirstStep>;
 }
 
 /** What a caller sends for a factor: `code` or `credential`. */

@@ -8,12 +8,21 @@ import type { Identity, Proof } from "../../../core/identity.ts";
 import { problem, type Problem } from "../../../core/problem/problem.ts";
 import type { Context } from "../../../http/exchange.ts";
 import { requireInTime } from "../../../http/limiting/in-time.ts";
-import { StoreUnavailable, type Change, type Store, type WrittenValues } from "../../../store/store.ts";
+import { StoreUnavailable, type Change, type JSONValue, type Store, type WrittenValues } from "../../../store/store.ts";
 import { accountsCollection, type Account, type Accounts } from "../accounts/stored-accounts.ts";
 import { equals, timeText } from "../conditions.ts";
 import { refuseLoginCSRF } from "../cookies.ts";
 import { admit, type Admission } from "./admission.ts";
-import type { Beginning, BeginningOptions, FactorKind, LoginAttempt, SecondFactorRule } from "./contract.ts";
+import type {
+  Beginning,
+  BeginningOptions,
+  FactorKind,
+  FirstProof,
+  FirstProofBody,
+  LoginAttempt,
+  SecondFactorRule,
+  StoredFactor,
+} from "./contract.ts";
 import { levelOf, provedBy } from "./levels.ts";
 import type { PendingLogin, PendingLogins } from "./pending.ts";
 import { neededByIdentity, neededLevel } from "./policy.ts";
@@ -25,6 +34,8 @@ export interface GateParts {
   readonly throttle: LoginThrottle;
   readonly pending: PendingLogins;
   readonly rule: SecondFactorRule;
+  /** Stores what the answer of a factor leaves. */
+  use(factor: StoredFactor, data: JSONValue, now: number): Change;
   /** Describes a waiting login to its client: its factors, and what they ask. */
   askFor(context: Context, waiting: Waiting): Promise<Problem>;
 }
@@ -60,6 +71,10 @@ export interface Gate {
   isEnough(account: Account, proofs: readonly Proof[]): boolean;
   /** Registers a kind of login. Returns it. Throws `DeclarationError` if its name is taken. */
   begins<O extends BeginningOptions>(beginning: Beginning<O>): Beginning<O>;
+  /** Registers a first proof other than a password. */
+  firstProof(proof: FirstProof): void;
+  /** The first proof that this body has. Returns null if it has none. */
+  findFirstProof(body: FirstProofBody): FirstProof | null;
   /** Registers a kind of factor. Throws `DeclarationError` if its name is taken. */
   factorKind(kind: FactorKind): void;
   readonly beginnings: ReadonlyMap<string, Beginning>;
@@ -71,6 +86,7 @@ export function makeGate(parts: GateParts): Gate {
   const { accounts, rule, pending } = parts;
   const beginnings = new Map<string, Beginning>();
   const kinds = new Map<string, FactorKind>();
+  const firstProofs: FirstProof[] = [];
 
   const isEnough = (account: Account, proofs: readonly Proof[]): boolean =>
     levelOf(proofs) >= neededLevel(account, rule);
@@ -104,7 +120,9 @@ export function makeGate(parts: GateParts): Gate {
         const created = await pending.create(account, login, context.call.now);
         throw await parts.askFor(context, { account, keptBy, ...created });
       }
-      const admission = await admitLogin(parts, context.call, attempt, []);
+      const { used } = attempt;
+      const changes = used === undefined ? [] : [parts.use(used.factor, used.data, context.call.now)];
+      const admission = await admitLogin(parts, context.call, attempt, changes);
       if (admission === null) throw problem("invalid_credentials");
       return begin.start(context, admission, options);
     },
@@ -119,6 +137,9 @@ export function makeGate(parts: GateParts): Gate {
       beginnings.set(beginning.name, beginning);
       return beginning;
     },
+    firstProof: (proof) => void firstProofs.push(proof),
+    findFirstProof: (body) =>
+      firstProofs.find(({ members }) => members.every((member) => body[member] !== null)) ?? null,
     factorKind(kind) {
       if (kinds.has(kind.name))
         throw new DeclarationError([`two kinds of factors are called ${kind.name}; rename one`]);

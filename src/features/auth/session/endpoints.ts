@@ -14,12 +14,11 @@ import { prefersRedirect } from "../../../http/pipeline.ts";
 import { text } from "../../../resource/kinds/fields.ts";
 import { defineResource } from "../../../resource/resource.ts";
 import type { JSONValue } from "../../../store/store.ts";
-import type { ProvedPassword } from "../accounts/passwords/passwords.ts";
 import { refuseLoginCSRF, requireOneCookie } from "../cookies.ts";
-import { credentials, loginFields, MAX_LOGIN_BODY_BYTES, loginTypes, logInWith } from "../credentials.ts";
+import { credentials, loginBody, loginFields, MAX_LOGIN_BODY_BYTES, loginTypes, logInWith } from "../credentials.ts";
 import { userSchema } from "../documentation.ts";
 import type { Admission } from "../gate/admission.ts";
-import type { Beginning, Current } from "../gate/contract.ts";
+import type { Beginning, Current, FirstStep } from "../gate/contract.ts";
 import { methodsOf } from "../gate/levels.ts";
 import type { People } from "../login.ts";
 import { clearedSessionCookie, sessionCookie, sessionCookieName } from "./cookie.ts";
@@ -183,14 +182,15 @@ async function logIn(parts: SessionParts, context: Context): Promise<Reply> {
 
 async function logInByForm(parts: SessionParts, context: Context): Promise<Reply> {
   fromOwnPage(parts, context);
-  const { username, password, next } = requireDraft(form, context, { id: null, current: null }).values;
-  const proved = await parts.people.requireLogin(context, username, password);
+  const { values } = requireDraft(form, context, { id: null, current: null });
+  const { next } = values;
+  const proved = await parts.people.prove(context, loginBody(values));
   const { body, ...reply } = await begin(parts, context, proved);
   if (!prefersRedirect(context)) return { ...reply, body: body! };
   return { ...reply, status: 303, headers: [...reply.headers!, ["Location", wayBack(context, next)]] };
 }
 
-function begin({ people, begin: beginning }: SessionParts, context: Context, proved: ProvedPassword): Promise<Reply> {
+function begin({ people, begin: beginning }: SessionParts, context: Context, proved: FirstStep): Promise<Reply> {
   return people.beginLogin(context, { ...proved, begin: beginning, options: {} });
 }
 

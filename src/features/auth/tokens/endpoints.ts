@@ -11,7 +11,7 @@ import { requireDraft } from "../../../http/mount/writes/drafting.ts";
 import { boolean, text } from "../../../resource/kinds/fields.ts";
 import { defineResource } from "../../../resource/resource.ts";
 import { refuseLoginCSRF } from "../cookies.ts";
-import { loginFields, loginTypes, MAX_LOGIN_BODY_BYTES } from "../credentials.ts";
+import { loginBody, loginFields, loginTypes, MAX_LOGIN_BODY_BYTES } from "../credentials.ts";
 import type { Admission } from "../gate/admission.ts";
 import type { Beginning, Current } from "../gate/contract.ts";
 import type { People } from "../login.ts";
@@ -192,9 +192,10 @@ const documentation = {
 } satisfies Record<string, EndpointDocumentation>;
 
 async function logIn(parts: TokensParts, context: Context): Promise<Reply> {
-  const { username, password, cookie } = requireDraft(credentials, context, { id: null, current: null }).values;
+  const { values } = requireDraft(credentials, context, { id: null, current: null });
+  const { cookie } = values;
   if (cookie) context.requireSameSite();
-  const proved = await parts.people.requireLogin(context, username, password);
+  const proved = await parts.people.prove(context, loginBody(values));
   return parts.people.beginLogin(context, { ...proved, begin: parts.begin, options: { cookie } });
 }
 

@@ -79,6 +79,7 @@ function levelOf(observation: Observation): Exclude<LogLevel, "silent"> {
       return observation.level;
     case "fault":
     case "identity_not_bound":
+    case "passkey_counter_went_back":
       return "error";
     case "credential_rejected":
       return "debug";
@@ -104,6 +105,8 @@ function membersOf(observation: Observation): Record<string, unknown> {
     case "refresh_reuse":
     case "logins_ended":
       return endMembers(observation);
+    case "passkey_counter_went_back":
+      return { request_id: observation.requestId, user_id: observation.userId, factor_id: observation.factorId };
     case "identity_bound":
       return { issuer: observation.issuer, subject: observation.subject, user_id: observation.userId };
     case "identity_not_bound": {

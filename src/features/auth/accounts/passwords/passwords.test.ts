@@ -34,7 +34,15 @@ async function set(limit = 10) {
 
 function gateOf(store: Store, accounts: Accounts, throttle: LoginThrottle): Gate {
   const askFor = () => assert.fail("nothing more is asked");
-  return makeGate({ store, accounts, throttle, pending: makePendingLogins(store), rule: "optional", askFor });
+  return makeGate({
+    store,
+    accounts,
+    throttle,
+    pending: makePendingLogins(store),
+    rule: "optional",
+    askFor,
+    use: askFor,
+  });
 }
 
 const call = callOf({ now: Date.parse("2026-03-01T12:00:00Z") });

@@ -1,0 +1,49 @@
+import { randomBytes } from "node:crypto";
+import { digest, hmac, sameBytes } from "../../../core/crypto/secret.ts";
+import type { Change, Collection, Store } from "../../../store/store.ts";
+import { timeText, until } from "../conditions.ts";
+
+/** Challenges of passkey logins that were used. Nothing is stored before that. */
+export const usedChallengesCollection: Collection = {
+  name: "used_passkey_challenges",
+  key: "text",
+  columns: [{ name: "expires_at", type: "date-time" }],
+  indexes: [["expires_at"]],
+};
+
+const LIFE_MS = 300_000;
+
+/** The challenges of logins by passkey without a username. Each is signed, lives for five minutes and works once. */
+export interface Challenges {
+  /** A new one: its name for the client, and the challenge. `now` in milliseconds. */
+  make(now: number): { readonly pending: string; readonly challenge: string; readonly expiresAt: number };
+  /** Uses one up, whatever its answer is worth. Returns the challenge, or null if it is forged, expired or used. */
+  use(pending: string, now: number): Promise<string | null>;
+  due(now: number): readonly Change[];
+}
+
+/** Challenges that are signed with `key`. */
+export function makeChallenges(store: Store, key: Uint8Array): Challenges {
+  const collection = usedChallengesCollection;
+  const signatureOf = (body: string): string => hmac(key, `passkey login ${body}`).toString("base64url");
+  const challengeOf = (body: string): string => hmac(key, `passkey challenge ${body}`).toString("base64url");
+  return {
+    make(now) {
+      const expiresAt = now + LIFE_MS;
+      const body = `${randomBytes(16).toString("base64url")}.${expiresAt}`;
+      return { pending: `${body}.${signatureOf(body)}`, challenge: challengeOf(body), expiresAt };
+    },
+    async use(pending, now) {
+      const [random = "", until = "", signature = "", more] = pending.split(".");
+      const body = `${random}.${until}`;
+      if (more !== undefined || !sameBytes(Buffer.from(signature), Buffer.from(signatureOf(body)))) return null;
+      const expiresAt = Number(until);
+      if (now >= expiresAt) return null;
+      const key = digest(body).toString("base64url");
+      const values = { expires_at: timeText(expiresAt) };
+      const { kind } = await store.write({ changes: [{ kind: "insert", collection, key, values }] });
+      return kind === "written" ? challengeOf(body) : null;
+    },
+    due: (now) => [{ kind: "deleteAll", collection, where: until("expires_at", now) }],
+  };
+}

@@ -1,0 +1,159 @@
+import { isIP } from "node:net";
+import type { Call, Reply } from "../../../core/call/call.ts";
+import { optional, text, texts } from "../../../core/checking/members.ts";
+import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
+import { problem } from "../../../core/problem/problem.ts";
+import { defineFeature, type Feature, type Host } from "../../../feature/feature.ts";
+import { builtInEndpoint } from "../../../http/endpoint/built-in.ts";
+import { objectSchema, textSchema } from "../../../http/endpoint/documentation.ts";
+import type { Endpoint } from "../../../http/endpoint/endpoint.ts";
+import type { Context } from "../../../http/exchange.ts";
+import { MAX_LOGIN_BODY_BYTES } from "../credentials.ts";
+import type { FirstProofBody, FirstStep } from "../gate/contract.ts";
+import type { AccountsFeature, People } from "../login.ts";
+import { PRUNE_SECONDS } from "../options.ts";
+import { makeChallenges, usedChallengesCollection, type Challenges } from "./challenges.ts";
+import { assert, parseUserHandle, PASSKEY, passkeyKind, requestOptions, type RelyingParty } from "./kind.ts";
+import { readCredentialId, readUserHandle } from "./webauthn.ts";
+
+/** Options of `passkeys()`. */
+export interface PasskeyOptions {
+  /** The host that passkeys are bound to (RP id). Default: the host of the service's own origin, or `localhost`. */
+  readonly rpId?: string;
+  /** Name of the service in the browser's window. Default: the name of the service. */
+  readonly rpName?: string;
+  /** Origins of pages that may use the passkeys beside the service's own, on the same host or below it. */
+  readonly origins?: readonly string[];
+}
+
+const checks: ChecksOf<PasskeyOptions> = { rpId: optional(text), rpName: optional(text), origins: optional(texts) };
+
+/**
+ * Passkeys as a login without a username, and as a second factor (WebAuthn Level 3, attestation `none`, ES256, EdDSA and RS256). A passkey
+ * that checks the person is level 2 by itself. Needs the service's secret.
+ *
+ * @example
+ * ```ts
+ * import { accounts, sessionLogin } from "latchkey";
+ * import { passkeys } from "latchkey/auth";
+ *
+ * const people = accounts();
+ * export const features = [people, sessionLogin(people), passkeys(people, { rpId: "example.com" })];
+ * ```
+ */
+export function passkeys(people: AccountsFeature, options: PasskeyOptions = {}): Feature {
+  return defineFeature({
+    name: "passkeys",
+    needs: [people],
+    setUp(host) {
+      const { rpId = hostOf(host.ownOrigins) } = options;
+      const more = isIP(rpId) === 0 ? [] : [`rpId is ${rpId}, and an address cannot be one; name a host`];
+      requireOptions(options, checks, { more });
+      const offered = host.use(people);
+      const [key] = host.secret.deriveEach("passkey-challenge");
+      const party = partyOf(host, rpId, options);
+      const challenges = makeChallenges(host.store, key!);
+      offered.factorKind(passkeyKind(party, key!, host.observe));
+      offered.firstProof({
+        members: ["pending", "credential"],
+        prove: (context, body) => prove({ host, people: offered, party, challenges }, context, body),
+      });
+      return {
+        offer: null,
+        endpoints: [startEndpoint(party, challenges)],
+        collections: [usedChallengesCollection],
+        upkeep: [{ everySeconds: PRUNE_SECONDS, due: challenges.due }],
+      };
+    },
+  });
+}
+
+function hostOf(ownOrigins: readonly string[]): string {
+  const [origin] = ownOrigins;
+  return origin === undefined ? "localhost" : new URL(origin).hostname;
+}
+
+function partyOf(host: Host, id: string, { rpName = host.name, origins = [] }: PasskeyOptions): RelyingParty {
+  const named = [...host.ownOrigins, ...origins].filter((origin) => isOnHost(origin, id));
+  return {
+    id,
+    name: rpName,
+    // A service that knows no origin of its own goes by the host that the browser asked for.
+    isOrigin: (origin, { client }: Call) =>
+      named.includes(origin) || (host.ownOrigins.length === 0 && origin === client.origin && isOnHost(origin, id)),
+  };
+}
+
+function isOnHost(origin: string, id: string): boolean {
+  const hostname = URL.parse(origin)?.hostname;
+  return hostname === id || hostname?.endsWith(`.${id}`) === true;
+}
+
+interface ProvingParts {
+  readonly host: Host;
+  readonly people: People;
+  readonly party: RelyingParty;
+  readonly challenges: Challenges;
+}
+
+/** The first proof by a passkey. It requires that the authenticator checks the person. */
+async function prove(
+  parts: ProvingParts,
+  context: Context,
+  { pending, credential }: FirstProofBody,
+): Promise<FirstStep> {
+  const { host, people, party, challenges } = parts;
+  const { call } = context;
+  await people.throttle.check(call);
+  const challenge = await challenges.use(pending!, call.now);
+  if (challenge === null) throw problem("login_expired", { headers: [["WWW-Authenticate", challengeHeader(call)]] });
+  const id = readCredentialId(credential);
+  const factor = id === null ? null : await people.findFactor(id);
+  const account = factor?.kind === PASSKEY ? await people.accounts.find(factor.userId) : null;
+  const handle = readUserHandle(credential);
+  const isOwn = handle !== null && parseUserHandle(handle) === account?.id;
+  const expected = { challenge, rpId: party.id, isOrigin: (origin: string) => party.isOrigin(origin, call) };
+  const success =
+    factor === null || account === null || !isOwn
+      ? null
+      : assert(factor, account, credential, expected, { call, observe: host.observe });
+  if (success === null || success.proof.verifiesUser !== true || !account!.active) {
+    await people.throttle.fail(call);
+    throw problem("invalid_credentials", { headers: [["WWW-Authenticate", challengeHeader(call)]] });
+  }
+  const proof = { ...success.proof, at: call.now, factor: String(factor!.id) };
+  return { account: account!, proofs: [proof], used: { factor: factor!, data: success.data } };
+}
+
+function challengeHeader({ realm }: Call): string {
+  return `Session realm="${realm}"`;
+}
+
+function startEndpoint(party: RelyingParty, challenges: Challenges): Endpoint {
+  return builtInEndpoint({
+    method: "POST",
+    path: "/api/login/passkey/",
+    access: "open",
+    logsIn: true,
+    consumes: ["application/json"],
+    bodyOptional: true,
+    maxBodyBytes: MAX_LOGIN_BODY_BYTES,
+    guard: (context) => context.requireSameSite(),
+    documentation: {
+      summary: "Start to log in with a passkey",
+      tag: "factors",
+      responses: {
+        200: {
+          description: "`ask` is for `navigator.credentials.get`. Send its answer with `pending` to a login.",
+          schema: objectSchema("login", { pending: textSchema, ask: { type: "object" } }),
+        },
+      },
+      problems: ["cross_site"],
+    },
+    handle({ call }): Reply {
+      const { pending, challenge } = challenges.make(call.now);
+      const value = { pending, ask: requestOptions(party, challenge, [], "required") };
+      return { status: 200, cache: "no-store", body: { kind: "data", value, element: "login" } };
+    },
+  });
+}
