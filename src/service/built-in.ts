@@ -13,6 +13,7 @@ const logins = [
   "api-tokens",
   "named-keys",
   "totp",
+  "passkeys",
   "issuer-login",
   "remote-user-login",
   "custom-header-login",

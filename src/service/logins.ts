@@ -2,6 +2,7 @@ import {
   customHeaderLogin,
   issuerLogin,
   namedKeys,
+  passkeys,
   remoteUserLogin,
   totp,
   type AccountsFeature,
@@ -57,13 +58,16 @@ export function builtInLogins(settings: Settings, people: AccountsFeature): Buil
 
 /** The logins that only some settings ask for. */
 export function furtherLogins(
-  { schemes, issuers, remoteUser, customToken }: Settings,
+  { schemes, issuers, remoteUser, customToken, passkeyRpId, allowedOrigins }: Settings,
   people: AccountsFeature,
 ): readonly Feature[] {
   return [
     ...(schemes.includes("basic") ? [basicLogin(people)] : []),
     ...(issuers.length > 0 ? [issuerLogin(people, { issuers })] : []),
     ...(schemes.includes("remote-user") ? [remoteUserLogin(people, withoutNull(remoteUser))] : []),
+    ...(passkeyRpId === null
+      ? []
+      : [passkeys(people, { rpId: passkeyRpId, rpName: "Latchkey", origins: allowedOrigins })]),
     ...(customToken === null ? [] : [customHeaderLogin(people, customToken)]),
   ];
 }

@@ -32,7 +32,7 @@ test("a login reads no type but its own, and says what is wrong with each field"
     { body: { username: "admin" }, issues: ["/password required"] },
     { body: {}, issues: ["/username required", "/password required"] },
     { body: { username: 1, password: ["x"] }, issues: ["/username invalid", "/password invalid"] },
-    { body: { username: null, password: null }, issues: ["/username invalid", "/password invalid"] },
+    { body: { username: null, password: null }, issues: ["/username required", "/password required"] },
     { body: { username: "admin", password: "x", cookie: "yes" }, issues: ["/cookie invalid"] },
     { body: { username: "admin", password: "x", grant: 1 }, issues: ["/grant unknown_field"] },
     {

@@ -22,6 +22,18 @@ interface Series {
   readonly latency: Histogram;
 }
 
+function seriesFor(routes: Map<string | null, Map<string, Series>>, route: string | null, method: string): Series {
+  let ofRoute = routes.get(route);
+  if (ofRoute === undefined) routes.set(route, (ofRoute = new Map<string, Series>()));
+  let series = ofRoute.get(method);
+  if (series === undefined) {
+    // The caller chooses a path that is no route, so it must not become a label.
+    series = { route: route ?? "none", method, statuses: new Map(), latency: new Histogram() };
+    ofRoute.set(method, series);
+  }
+  return series;
+}
+
 /** Counts observations. Written here rather than with a library, because it runs on every request and is a few additions. */
 export function makeMetrics(): Metrics {
   requireArguments("makeMetrics", arguments, {});
@@ -35,23 +47,11 @@ export function makeMetrics(): Metrics {
 
   function takeRequest(request: Extract<Observation, { kind: "request" }>): void {
     const { method, route, status, code, durationMs } = request;
-    const series = seriesFor(route, methods.has(method) ? method : "other");
+    const series = seriesFor(routes, route, methods.has(method) ? method : "other");
     series.latency.record(durationMs / 1000);
     add(series.statuses, status);
     if (code !== null) add(problems, code);
     if (request.deprecated.length > 0) deprecated.take(request);
-  }
-
-  function seriesFor(route: string | null, method: string): Series {
-    let ofRoute = routes.get(route);
-    if (ofRoute === undefined) routes.set(route, (ofRoute = new Map<string, Series>()));
-    let series = ofRoute.get(method);
-    if (series === undefined) {
-      // A path that is nobody's route is told by the caller; it must not become a label.
-      series = { route: route ?? "none", method, statuses: new Map(), latency: new Histogram() };
-      ofRoute.set(method, series);
-    }
-    return series;
   }
 
   return {

@@ -15,6 +15,7 @@ export function checkTogether(readings: Readings): readonly string[] {
     ...checkDatabase(readings),
     ...checkAdministrator(readings),
     ...checkSigningKeys(readings),
+    ...checkPasskeys(readings),
   ];
 }
 
@@ -42,6 +43,22 @@ function checkRemoteUser(readings: Readings): readonly string[] {
     );
   }
   return problems;
+}
+
+/** The origin of a service without a public address is not known, so its passkeys work on localhost only. */
+function checkPasskeys({ passkeyRpId, publicURL }: Readings): readonly string[] {
+  const { value, label } = passkeyRpId;
+  if (value === null || publicURL.isWrong) return [];
+  if (publicURL.value === null)
+    return value === "localhost"
+      ? []
+      : [`${label} is ${value}, and the public address is not known. Give it in ${publicURL.label}.`];
+  const { hostname } = new URL(publicURL.value);
+  return hostname === value || hostname.endsWith(`.${value}`)
+    ? []
+    : [
+        `${label} is ${value}, and ${publicURL.label} is not on that host or below it. Name its host or a domain above it.`,
+      ];
 }
 
 /** A proxy or an issuer of level 1 cannot be asked for a factor, so its users could never log in. */

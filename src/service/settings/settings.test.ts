@@ -88,6 +88,7 @@ test("without any setting the service runs on this machine, on SQLite, with the 
     allowedOrigins: [],
     hsts: "host",
     remoteUser: { header: "X-Remote-User", secret: null, create: false, level: 1 },
+    passkeyRpId: "localhost",
     secondFactor: "optional",
     outsideCredentialsSeconds: 2_592_000,
     accessSeconds: 300,

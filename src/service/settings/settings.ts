@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import type { PasswordCost, TrustedIssuer } from "../../door/auth.ts";
 import type { Secret } from "../../door/index.ts";
 import { isObject } from "../objects.ts";
@@ -5,7 +6,7 @@ import type { ConfigFile } from "../system/config-file.ts";
 import { ConfigError } from "./error.ts";
 import { readIssuers } from "./issuers.ts";
 import { readSecret, type OwnSecret } from "./own-secret.ts";
-import { databaseIn, readEach, type Environment } from "./reading.ts";
+import { databaseIn, readEach, type Environment, type Readings } from "./reading.ts";
 import { checkSecondFactor, checkTogether } from "./rules.ts";
 import type { SettingValue } from "./table.ts";
 import { readTLS, type TLS } from "./tls.ts";
@@ -36,6 +37,8 @@ export interface Settings extends OwnSecret {
     readonly create: boolean;
     readonly level: 1 | 2;
   };
+  /** The host that passkeys are bound to. Null: passkeys are off, because the service has an address and no host name. */
+  readonly passkeyRpId: string | null;
   /** Which users must have a second factor. */
   readonly secondFactor: SettingValue<"secondFactor">;
   /** 0: none are made. */
@@ -119,6 +122,7 @@ export function readSettings(environment: Environment, config: ConfigFile = {}):
       create: readings.remoteUserCreate.value,
       level: readings.remoteUserLevel.value,
     },
+    passkeyRpId: relyingPartyOf(readings),
     secondFactor: readings.secondFactor.value,
     outsideCredentialsSeconds: readings.outsideCredentialsSeconds.value,
     accessSeconds: readings.accessSeconds.value,
@@ -144,6 +148,12 @@ export function readSettings(environment: Environment, config: ConfigFile = {}):
     log: readings.log.value,
     registration: config.registration ?? "closed",
   });
+}
+
+function relyingPartyOf({ passkeyRpId, publicURL }: Readings): string | null {
+  if (passkeyRpId.value !== null) return passkeyRpId.value;
+  const hostname = publicURL.value === null ? "localhost" : new URL(publicURL.value).hostname;
+  return isIP(hostname.replaceAll(/[[\]]/g, "")) === 0 ? hostname : null;
 }
 
 /** What is no object has no members, and would be taken for one that says nothing. */

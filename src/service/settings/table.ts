@@ -1,3 +1,4 @@
+import { levelName, relyingPartyId } from "./factor-values.ts";
 import { lifetimeSettings, year } from "./lifetimes.ts";
 import {
   basePath,
@@ -8,7 +9,6 @@ import {
   headerSecret,
   hostName,
   issuerName,
-  levelName,
   oneOf,
   originList,
   password,
@@ -169,6 +169,13 @@ export const settingsTable = {
     parse: oneOf("optional", "admins", "everyone"),
     meaning:
       "`optional`: users may add a second factor. `admins` or `everyone`: these users must have one. At the next start, their live logins without one end.",
+  },
+  passkeyRpId: {
+    name: "LATCHKEY_PASSKEY_RP_ID",
+    default: null,
+    otherwise: "the host of `LATCHKEY_PUBLIC_URL`, otherwise `localhost`",
+    parse: relyingPartyId,
+    meaning: "The host that passkeys are bound to. Another host than `localhost` needs `LATCHKEY_PUBLIC_URL`.",
   },
   outsideCredentialsSeconds: {
     name: "LATCHKEY_OUTSIDE_CREDENTIALS_SECONDS",

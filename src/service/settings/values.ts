@@ -76,10 +76,6 @@ export function seconds(from: number, to: number): Parse<number> {
 }
 
 /** One of a few words. */
-/** The level for which another party vouches. */
-export const levelName: Parse<1 | 2> = (text) =>
-  text === "1" || text === "2" ? right(text === "2" ? 2 : 1) : wrong("is neither 1 nor 2. Write one of them.");
-
 export function oneOf<const T extends string>(...words: readonly T[]): Parse<T> {
   return (text) => {
     const word = words.find((each) => each === text);
