@@ -5,21 +5,22 @@ import {
   aFunction,
   aList,
   anything,
-  matching,
-  text,
+  type Check,
   isObject,
+  matching,
   membersMistakes,
   objectWith,
   oneOf,
   optional,
-  origins,
-  shown,
-  sortOf,
-  wholeFrom,
-  type Check,
   orNull,
+  seen,
+  shownWithoutText,
+  sortOf,
+  text,
+  wholeFrom,
 } from "../core/checking/members.ts";
 import { secretMistakes, type Secret } from "../core/crypto/secret.ts";
+import { origins } from "../core/headers/origin.ts";
 import type { Observer } from "../core/observation.ts";
 import { aTracer } from "../core/tracer.ts";
 import type { Tracer } from "../core/tracer.ts";
@@ -105,7 +106,7 @@ const serviceOptions: Readonly<Record<keyof ServiceOptions, Check>> = {
   allowedOrigins: optional(origins),
   hsts: optional(oneOf("host", "subdomains")),
   ownOrigins: optional(origins),
-  trustedProxies: optional(proxyList),
+  trustedProxies: optional(seen(proxyList)),
   scopesAllow: optional(aFunction),
   basePath: optional(aBasePath),
   maxBodyBytes: optional(wholeFrom(1, MAX_BODY_BYTES)),
@@ -127,7 +128,7 @@ export function canSetUp(options: unknown): options is ServiceOptions {
 export function mistakesOf(options: ServiceOptions): readonly string[] {
   const given: unknown = options;
   if (!isObject(given))
-    return [`createService: its options are ${shown(given)}; write createService({ store, mounts })`];
+    return [`createService: its options are ${shownWithoutText(given)}; write createService({ store, mounts })`];
   const mistakes = [
     ...membersMistakes({ ...options }, serviceOptions),
     ...secretMistakes(options.secret),

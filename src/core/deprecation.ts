@@ -1,4 +1,13 @@
-import { isObject, isText, membersMistakes, optional, shown, type Check, type Checks } from "./checking/members.ts";
+import {
+  type Check,
+  type Checks,
+  isObject,
+  isText,
+  membersMistakes,
+  optional,
+  seen,
+  shown,
+} from "./checking/members.ts";
 
 /** A day, which begins at midnight UTC, or a date-time (RFC 3339). */
 type Moment = `${number}-${number}-${number}` | `${number}-${number}-${number}T${string}`;
@@ -38,18 +47,21 @@ export const aDeprecation: Check = (value) => {
   return mistakes.length === 0 ? null : mistakes.join("; ");
 };
 
-const aMoment: Check = (value) =>
+const aMoment = seen((value) =>
   parseMoment(value) === null
     ? 'it has to be a day, like "2026-07-01", or a date-time with its zone, like "2026-07-01T12:00:00Z"'
-    : null;
+    : null,
+);
 
 const members: Checks & Readonly<Record<keyof Deprecation, Check>> = {
   since: aMoment,
   sunset: optional(aMoment),
-  link: optional((value) =>
-    isText(value) && isLink(value)
-      ? null
-      : 'it has to be an address, like "https://example.org/changes", or a path of this service, like "/changes"',
+  link: optional(
+    seen((value) =>
+      isText(value) && isLink(value)
+        ? null
+        : 'it has to be an address, like "https://example.org/changes", or a path of this service, like "/changes"',
+    ),
   ),
 };
 

@@ -1,5 +1,13 @@
 import { DeclarationError } from "../core/checking/declaration-error.ts";
-import { isObject, isSnakeCase, isText, namedMembers, shown, unknownMembers } from "../core/checking/members.ts";
+import {
+  isObject,
+  isSnakeCase,
+  isText,
+  namedMembers,
+  shown,
+  shownWithoutText,
+  unknownMembers,
+} from "../core/checking/members.ts";
 import { made } from "../core/copy.ts";
 import { catalogue } from "../core/problem/catalogue.ts";
 import type { ProblemDefinition } from "../core/problem/definition.ts";
@@ -33,7 +41,9 @@ import type { Field } from "./kinds/field.ts";
 export function defineProblem<const E extends Fields = {}>(definition: ProblemDefinition<E>): ProblemDefinition<E> {
   const given: unknown = definition;
   if (!isObject(given))
-    throw new DeclarationError([`defineProblem: it is ${shown(given)}; it takes an object with ${MEMBERS.join(", ")}`]);
+    throw new DeclarationError([
+      `defineProblem: it is ${shownWithoutText(given)}; it takes an object with ${MEMBERS.join(", ")}`,
+    ]);
   const mistakes = mistakesOf(definition);
   if (mistakes.length > 0)
     throw new DeclarationError(mistakes.map((mistake) => `problem ${shownCode(definition)}: ${mistake}`));

@@ -16,7 +16,7 @@ import {
 } from "../../src/door/index.ts";
 import { makeLog } from "../../src/door/ops.ts";
 import { DeclarationError, standardSchema, type StandardSchema } from "../../src/door/resources.ts";
-import { postgresStore, sqliteStore, type Store } from "../../src/door/stores.ts";
+import { migratePostgres, planPostgres, postgresStore, sqliteStore, type Store } from "../../src/door/stores.ts";
 import { ownService } from "../harness/own-service.ts";
 import { askPostgres, startPostgres } from "../harness/postgres.ts";
 
@@ -153,6 +153,10 @@ test("what stands where a secret or a value that nobody is shown belongs is not 
       store: sqliteStore({ path: ":memory:" }),
       features: [people, customHeaderLogin(people, { token: wrong(secret), username: "admin" })],
     }),
+    (async () => postgresStore({ url: wrong(`postgres://app:${secret}@db/x`) }))(),
+    (async () => postgresStore(wrong(`postgres://app:${secret}@db/x`)))(),
+    planPostgres(wrong(secret), []),
+    migratePostgres(wrong(secret), [], { dropped: [], program: "test" }),
     (async () =>
       defineResource({ name: "a", fields: { pin: text({ writeOnly: true, maxLength: 3, default: secret }) } }))(),
     (async () =>

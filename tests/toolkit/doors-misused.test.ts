@@ -98,6 +98,7 @@ const asked = new Set([
   "nearest",
   "parseBasePath",
   "parseOpaqueToken",
+  "parseOrigin",
   "parsePasswordCost",
   "ownUserFieldsMistakes",
   "placeOf",
@@ -167,6 +168,29 @@ for (const each of configurable)
   test(`${each.name} refuses options that are no object`, async () => {
     for (const given of [5, "options", [], null, () => undefined])
       assert.notEqual(await callWith(each, given), "it starts", String(given));
+  });
+
+const connection = "postgres://app:hunter2-/#secret@db.example/shop?password=hunter2";
+
+/** Behind the place of a database the function opens that, and a file that cannot be read is named. */
+const opens = (parameter: string): boolean => ["url", "path", "file"].includes(parameter);
+
+for (const each of started.filter(({ parameters }) => parameters.length > 0))
+  test(`${each.name} shows no secret that is given in the place of something else`, async () => {
+    for (const [at, { name: misused }] of each.parameters.entries()) {
+      if (opens(each.parameters[0]!.name) && !(at === 0 && misused === "url")) continue;
+      const given = each.parameters.map(({ name }, place) => (place === at ? connection : samples[name]));
+      assert.doesNotMatch(await call(each, given), /hunter2/, misused);
+    }
+    if (placeOfOptions(each) === -1 || opens(each.parameters[0]!.name)) return;
+    const told = membersTold(await callWith(each, { zzzzzzzz: 1 }));
+    const known = told.filter((name) => name !== "signingKeysFile");
+    for (const value of [connection, [connection], { url: connection }])
+      for (const name of known)
+        assert.doesNotMatch(await callWith(each, { ...needed[each.name], [name]: value }), /hunter2/, name);
+    // A secret has no form of its own.
+    for (const name of known.filter((member) => /secret|token|url|password|key/i.test(member)))
+      assert.doesNotMatch(await callWith(each, { ...needed[each.name], [name]: "hunter2" }), /hunter2/, name);
   });
 
 for (const each of started.filter(({ parameters }) => parameters.length > 0))

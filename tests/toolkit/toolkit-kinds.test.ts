@@ -299,6 +299,6 @@ test("a kind of one's own has a shape, and what is wrong with it does not start"
   );
   assert.match(
     mistakesOf(() => defineResource({ name: "thing", fields: { one: given({ country: "fr" }) } })).join(),
-    /phone: country is 'fr'; it has to be de/,
+    /phone: country is a text; it has to be de/,
   );
 });

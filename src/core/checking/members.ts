@@ -1,6 +1,5 @@
 import { inspect, types } from "node:util";
 import { isExactNumber } from "../exact-numbers.ts";
-import { parseOrigin } from "../headers/origin.ts";
 import { shownName, suggestion } from "./nearest.ts";
 
 /** A value that may be anything, as far as it has members. */
@@ -74,6 +73,7 @@ export function membersMistakes(value: Members, checks: Checks): string[] {
 }
 
 const blind = new WeakSet<Check>();
+const seeing = new WeakSet<Check>();
 
 /** The same check, of what may be a secret: the message about it says what was given, and never what stands in it. */
 export function unseen(check: Check): Check {
@@ -83,9 +83,21 @@ export function unseen(check: Check): Check {
   return own;
 }
 
-/** A value as it may stand in a message beside what this check has found. */
+/** The same check, of what is a word or has a form: the message about it shows a text that was given. No secret belongs there. */
+export function seen(check: Check): Check {
+  seeing.add(check);
+  return check;
+}
+
+/** A value as it may be in a message beside what this check has found. A text may be a secret in the wrong place, so only `seen` shows one. */
 export function shownTo(check: Check, value: unknown): string {
-  return blind.has(check) ? sortOf(value) : shown(value);
+  if (blind.has(check)) return sortOf(value);
+  return seeing.has(check) ? shown(value) : shownWithoutText(value);
+}
+
+/** A value in whose place a text means nothing: one that is given may be a secret. */
+export function shownWithoutText(value: unknown): string {
+  return isText(value) ? sortOf(value) : shown(value);
 }
 
 /** The same without a list: the replies of handlers are looked at too, each time. */
@@ -110,20 +122,21 @@ export function isSnakeCase(name: string): boolean {
 
 export const text: Check = (value) => (isText(value) && value !== "" ? null : "it has to be a text");
 export const aFunction: Check = (value) => (typeof value === "function" ? null : "it has to be a function");
-export const aBoolean: Check = (value) => (typeof value === "boolean" ? null : "it has to be true or false");
+export const aBoolean = seen((value) => (typeof value === "boolean" ? null : "it has to be true or false"));
 export const anObject: Check = (value) => (isObject(value) ? null : "it has to be an object");
 /** An object whose members its author has named: a promise, a Map or a Date would pass for one without any. */
 export const namedMembers: Check = (value) =>
   isObject(value) && !isStrange(value, Object.keys(value)) ? null : "it has to be a plain object, like { name: … }";
 export const anything: Check = () => null;
-export const aWholeNumber: Check = (value) => (Number.isSafeInteger(value) ? null : "it has to be a whole number");
+export const aWholeNumber = seen((value) => (Number.isSafeInteger(value) ? null : "it has to be a whole number"));
 /** A whole number that is not below `least`, nor above `most`. */
 export function wholeFrom(least: number, most = Number.MAX_SAFE_INTEGER): Check {
   const range = most === Number.MAX_SAFE_INTEGER ? `of ${least} or more` : `from ${least} to ${most}`;
-  return (value) =>
+  return seen((value) =>
     Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most
       ? null
-      : `it has to be a whole number ${range}`;
+      : `it has to be a whole number ${range}`,
+  );
 }
 
 /** An object of these members. */
@@ -151,34 +164,28 @@ export function sentence(mistakes: readonly string[]): string {
   return all.endsWith("?") ? all : `${all}.`;
 }
 
-export const texts: Check = (value) =>
-  Array.isArray(value) && value.every(isText) ? null : "it has to be a list of texts";
+export const texts = seen((value) =>
+  Array.isArray(value) && value.every(isText) ? null : "it has to be a list of texts",
+);
 
 /** A whole number that is not below another option of the same object. */
 export function notBelow(name: string, least: unknown): Check {
-  return (value) =>
-    aWholeNumber(value) ??
-    (Number.isSafeInteger(least) && Number(value) < Number(least)
-      ? `it has to be ${name} (${String(least)}) or more`
-      : null);
+  return seen(
+    (value) =>
+      aWholeNumber(value) ??
+      (Number.isSafeInteger(least) && Number(value) < Number(least)
+        ? `it has to be ${name} (${String(least)}) or more`
+        : null),
+  );
 }
 
-export const aList: Check = (value) => (Array.isArray(value) ? null : "it has to be a list");
+export const aList = seen((value) => (Array.isArray(value) ? null : "it has to be a list"));
 
 /** A list of what the thing is for: with none of it, it would do nothing. */
 export const aFullList: Check = (value) =>
   Array.isArray(value) && value.length > 0
     ? null
     : "it has to be a list of one or more; leave the whole out where there is none";
-
-/** As browsers write them, with which they are compared letter by letter. */
-export const origins: Check = (value) => {
-  const wrong = Array.isArray(value) ? value.filter((each) => !(isText(each) && parseOrigin(each) === each)) : null;
-  if (wrong?.length === 0) return null;
-  const cure =
-    'it has to be a list of origins without a path or a slash at the end, like ["https://app.example", "capacitor://localhost"]';
-  return wrong === null ? cure : `${wrong.map(shown).join(", ")} stands there; ${cure}`;
-};
 
 /** A list of some of these words. */
 export function someOf(...values: readonly string[]): Check {
@@ -194,10 +201,10 @@ export function someOf(...values: readonly string[]): Check {
 }
 
 export function oneOf(...values: readonly string[]): Check {
-  return (value) => {
+  return seen((value) => {
     if (isText(value) && values.includes(value)) return null;
     return `it has to be one of ${values.join(", ")}${isText(value) ? suggestionOf(value, values) : ""}`;
-  };
+  });
 }
 
 function suggestionOf(value: string, values: readonly string[]): string {
@@ -206,18 +213,22 @@ function suggestionOf(value: string, values: readonly string[]): string {
 }
 
 export function matching(form: RegExp, cure: string): Check {
-  return (value) => (isText(value) && form.test(value) ? null : cure);
+  return seen((value) => (isText(value) && form.test(value) ? null : cure));
 }
 
 export function optional(check: Check): Check {
   const own: Check = (value) => (value === undefined ? null : check(value));
-  if (blind.has(check)) blind.add(own);
-  return own;
+  return alike(check, own);
 }
 
 /** The same, or null. */
 export function orNull(check: Check): Check {
-  return (value) => (value === null ? null : check(value));
+  return alike(check, (value) => (value === null ? null : check(value)));
+}
+
+function alike(check: Check, own: Check): Check {
+  for (const kind of [blind, seeing]) if (kind.has(check)) kind.add(own);
+  return own;
 }
 
 /** Whether it is an object of JSON, or looks like one: neither null nor an array. */
@@ -232,12 +243,21 @@ export function isText(value: unknown): value is string {
   return typeof value === "string";
 }
 
-/** For what an author has written. Never what is in it: an object may hold a secret. */
+/**
+ * For what an author has written, where no secret belongs. Never what is in an object, which may hold one; nor the user, password and
+ * parameters of a URL.
+ */
 export function shown(value: unknown): string {
   if (value === undefined) return "missing";
   if (Array.isArray(value)) return "a list";
   if (typeof value === "function") return "a function";
-  return isObject(value) ? (classOf(value) ?? "an object") : inspect(value).slice(0, 60);
+  if (isObject(value)) return classOf(value) ?? "an object";
+  return inspect(isText(value) ? withoutCredentials(value) : value).slice(0, 60);
+}
+
+/** A text that may be a URL, without its user, password and parameters. */
+function withoutCredentials(text: string): string {
+  return text.replace(/:\/\/.*@/s, "://…@").replace(/(:\/\/[^?#]*)[?#].*/s, "$1…");
 }
 
 /** What is to be said of a function that stands where what it makes belongs: `csv` for `csv()`. */
@@ -272,7 +292,7 @@ function isOfClass(value: Members): boolean {
 
 /** For what a caller may have sent, or a column may hold: what it is, and nothing of what stands in it. */
 export function sortOf(value: unknown): string {
-  if (isText(value)) return "a text";
+  if (isText(value)) return value === "" ? "an empty text" : "a text";
   if (typeof value === "number") return Number.isFinite(value) ? "a number" : String(value);
   return typeof value === "object" || typeof value === "undefined" || typeof value === "function"
     ? shown(value)

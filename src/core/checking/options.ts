@@ -1,5 +1,5 @@
 import { DeclarationError } from "./declaration-error.ts";
-import { isObject, membersMistakes, shown, shownTo, type Check, type Checks } from "./members.ts";
+import { type Check, type Checks, isObject, membersMistakes, shownTo, shownWithoutText } from "./members.ts";
 
 /** How each of some options is checked. */
 export type ChecksOf<Options> = Readonly<Record<keyof Options, Check>>;
@@ -20,7 +20,7 @@ export function requireOptions<Options extends object>(
   const given: unknown = options;
   const own = isObject(given)
     ? membersMistakes({ ...given }, checks)
-    : [`its options are ${shown(given)}; it takes an object with ${Object.keys(checks).join(", ")}`];
+    : [`its options are ${shownWithoutText(given)}; it takes an object with ${Object.keys(checks).join(", ")}`];
   const mistakes = [...own, ...more];
   if (mistakes.length === 0) return;
   throw new DeclarationError(of === undefined ? mistakes : mistakes.map((mistake) => `${of}: ${mistake}`));

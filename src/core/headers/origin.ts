@@ -1,3 +1,5 @@
+import { isText, seen, shown } from "../checking/members.ts";
+
 /** Schemes of which no page has an origin that a browser sends: each is `null`, or has no pages. */
 const WITHOUT_PAGES = new Set(["about", "blob", "data", "file", "ftp", "javascript", "ws", "wss"]);
 
@@ -23,3 +25,12 @@ function otherOrigin(scheme: string, text: string): string | null {
   if (host === undefined || Number(port ?? 1) > 65_535) return null;
   return `${scheme}://${host}${port === undefined ? "" : `:${port}`}`;
 }
+
+/** As browsers write them, with which they are compared letter by letter. */
+export const origins = seen((value) => {
+  const wrong = Array.isArray(value) ? value.filter((each) => !(isText(each) && parseOrigin(each) === each)) : null;
+  if (wrong?.length === 0) return null;
+  const cure =
+    'it has to be a list of origins without a path or a slash at the end, like ["https://app.example", "capacitor://localhost"]';
+  return wrong === null ? cure : `${wrong.map(shown).join(", ")} stands there; ${cure}`;
+});

@@ -1,5 +1,5 @@
 import { everyAction, type Permission } from "../../access/permission/contract.ts";
-import { isObject, shown, isText } from "../../core/checking/members.ts";
+import { isObject, isText, shown, shownWithoutText } from "../../core/checking/members.ts";
 import { shownName, suggestion } from "../../core/checking/nearest.ts";
 import { made } from "../../core/copy.ts";
 import { usualRoles, type Identity, type IdentityFields } from "../../core/identity.ts";
@@ -116,7 +116,9 @@ export function hasRole(users: { readonly roles: readonly string[] }, ...roles: 
   const given: unknown = users;
   const declared: unknown = isObject(given) ? given["roles"] : null;
   if (!Array.isArray(declared) || !declared.every(isText))
-    throw new DeclarationError([`hasRole: the users are ${shown(given)}; make them with defineUsers({ roles })`]);
+    throw new DeclarationError([
+      `hasRole: the users are ${shownWithoutText(given)}; make them with defineUsers({ roles })`,
+    ]);
   if (roles.length === 0)
     throw new DeclarationError([
       `hasRole: it names no role, so that nobody would be let in; name some of ${declared.join(", ")}`,

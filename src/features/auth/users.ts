@@ -1,9 +1,10 @@
 import {
-  membersMistakes,
   isObject,
   isText,
+  membersMistakes,
   namedMembers,
   optional,
+  seen,
   shown as shownValue,
   texts,
   unknownMembers,
@@ -117,7 +118,7 @@ const members = {
   sorts: optional(texts),
   administered: optional(texts),
   identity: optional(texts),
-  roles: optional((value) => rolesMistake(value)),
+  roles: optional(seen((value) => rolesMistake(value))),
 };
 
 function rolesMistake(value: unknown): string | null {

@@ -1,14 +1,15 @@
 import { everyAction, type Action } from "../../access/permission/contract.ts";
 import {
   aBoolean,
-  aFunction,
   aFullList,
+  aFunction,
   isObject,
   isText,
   matching,
   membersMistakes,
   oneOf,
   optional,
+  seen,
   shown,
   someOf,
   wholeFrom,
@@ -60,8 +61,9 @@ export const optionChecks: ChecksOf<RateLimitsOptions> = {
 
 const limitChecks: ChecksOf<RateLimit> = {
   name: matching(/^[a-z][a-z0-9-]{0,49}$/, "it has to be lower case with hyphens, like writes-of-a-day"),
-  by: (value) =>
+  by: seen((value) =>
     typeof value === "function" ? aFunction(value) : oneOf("address", "user", "credential", "caller")(value),
+  ),
   limit: wholeFrom(1, MAX_LIMIT),
   windowSeconds: wholeFrom(1, MAX_WINDOW_SECONDS),
   at: optional((value) =>

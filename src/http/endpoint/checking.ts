@@ -1,6 +1,14 @@
 import { aPermission } from "../../access/permission/checking.ts";
 import type { Action, Permission } from "../../access/permission/contract.ts";
-import { isObject, isText, shown, together, type Check, type Members } from "../../core/checking/members.ts";
+import {
+  type Check,
+  isObject,
+  isText,
+  type Members,
+  shown,
+  shownWithoutText,
+  together,
+} from "../../core/checking/members.ts";
 import { shownName, suggestion } from "../../core/checking/nearest.ts";
 import { catalogue } from "../../core/problem/catalogue.ts";
 import type { Collection } from "../../store/store.ts";
@@ -69,7 +77,7 @@ export const aFeatureList: Check = (value) => {
   if (!Array.isArray(value)) return "it has to be a list of features; defineFeature fills it in";
   const at = Array.from(value).findIndex((each) => !isFeature(each));
   if (at === -1) return null;
-  return `what stands there is ${shown(value[at])} and no feature; make it once and hand it over: const people = accounts(); tokenLogin(people)`;
+  return `what stands there is ${shownWithoutText(value[at])} and no feature; make it once and hand it over: const people = accounts(); tokenLogin(people)`;
 };
 
 function isFeature(value: unknown): boolean {

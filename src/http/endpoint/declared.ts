@@ -6,19 +6,20 @@ import {
   aBoolean,
   aFunction,
   anObject,
+  type Check,
   isObject,
   isText,
   matching,
+  type Members,
   membersMistakes,
   oneOf,
   optional,
-  shown,
+  seen,
+  shownWithoutText,
   text,
   texts,
   together,
   uncalled,
-  type Check,
-  type Members,
 } from "../../core/checking/members.ts";
 import { shownName } from "../../core/checking/nearest.ts";
 import { requireArguments } from "../../core/checking/options.ts";
@@ -57,10 +58,10 @@ export function declarationMistakes(declared: Declared): readonly string[] {
 
 function each(list: string, values: unknown, mistakesOf: (value: Members) => readonly string[]): readonly string[] {
   if (values === undefined) return [];
-  if (!Array.isArray(values)) return [`${list} is ${shown(values)}; it has to be a list: ${list}: [ … ]`];
+  if (!Array.isArray(values)) return [`${list} is ${shownWithoutText(values)}; it has to be a list: ${list}: [ … ]`];
   return Array.from(values, (value: unknown, at) => {
     const place = `${list}[${at}]`;
-    if (!isObject(value)) return [`${place} is ${shown(value)}, and no object; write one${uncalled(value)}`];
+    if (!isObject(value)) return [`${place} is ${shownWithoutText(value)}, and no object; write one${uncalled(value)}`];
     if (value instanceof Promise) return [`${place} is a promise; await it`];
     return mistakesOf(value).map((mistake) => `${place}${titleOf(value)}: ${mistake}`);
   }).flat();
@@ -95,7 +96,7 @@ function endpointMistakes(endpoint: Members): readonly string[] {
 
 const endpointMembers: Readonly<Record<keyof Endpoint, Check>> = {
   method: oneOf("GET", "QUERY", "POST", "PUT", "PATCH", "DELETE"),
-  path: pathMistake,
+  path: seen((value) => pathMistake(value)),
   action: optional(oneOf(...Object.keys(actions), "call")),
   access: (value) => {
     if (value === "open") return null;

@@ -3,14 +3,15 @@ import type { Permission } from "../../access/permission/permission.ts";
 import {
   aBoolean,
   aFunction,
+  type Check,
   isObject,
   isText,
   membersMistakes,
   namedMembers,
   oneOf,
   optional,
-  shown,
-  type Check,
+  seen,
+  shownWithoutText,
 } from "../../core/checking/members.ts";
 import { made } from "../../core/copy.ts";
 import { aDeprecation, readDeprecation, type Deprecated, type Deprecation } from "../../core/deprecation.ts";
@@ -202,10 +203,10 @@ function requireActions(resource: Resource, declared: unknown): readonly ServedA
 }
 
 const mountMembers: Readonly<Record<keyof MountOptions, Check>> = {
-  permission: (value) => {
+  permission: seen((value) => {
     if (isPermission(value)) return aPermission(value);
     return isObject(value) && !("decide" in value) ? null : `${permissionForm}, or one for each action`;
-  },
+  }),
   requireIfMatch: optional(aBoolean),
   personal: optional(aBoolean),
   arrays: optional(aBoolean),
@@ -223,7 +224,7 @@ const mountMembers: Readonly<Record<keyof MountOptions, Check>> = {
 /** What is wrong with what a resource is to be mounted with. */
 function mountingMistakes(resource: unknown, options: unknown): readonly string[] {
   if (!isObject(resource) || !isText(resource["path"]))
-    return [`mount: the resource is ${shown(resource)}; declare one with defineResource`];
+    return [`mount: the resource is ${shownWithoutText(resource)}; declare one with defineResource`];
   const place = `mount(${resource["path"]})`;
   if (!isObject(options)) return [`${place}: nobody said who may use it; write mount(resource, { permission: … })`];
   const { permission, expand } = options;

@@ -4,18 +4,20 @@ import {
   aFunction,
   anObject,
   anything,
+  type Checks,
   isObject,
   isText,
   matching,
   membersMistakes,
   oneOf,
   optional,
+  seen,
   shown,
+  shownWithoutText,
   sortOf,
   text,
   together,
   wholeFrom,
-  type Checks,
 } from "../../core/checking/members.ts";
 import { lineOfThrown } from "../../core/checking/thrown.ts";
 import { made, otherCopyMistake } from "../../core/copy.ts";
@@ -57,8 +59,9 @@ const kindMembers: Readonly<Record<keyof Kind<unknown>, Checks[string]>> = {
   parse: aFunction,
   parseText: aFunction,
   schema: anObject,
-  column: (value) =>
+  column: seen((value) =>
     isObject(value) ? together(membersMistakes(value, columnMembers)) : 'it has to be a column, like { type: "text" }',
+  ),
   maxLength: optional(wholeFrom(1)),
   references: optional(anObject),
   members: optional(anObject),
@@ -106,7 +109,8 @@ export function shapeMistakes(field: unknown): readonly string[] {
   const { kind, options } = field;
   if (!isObject(kind)) return [`its kind is ${shown(kind)}; it has to be an object: defineField(kind, options)`];
   const name = isText(kind["name"]) ? kind["name"] : "its kind";
-  if (!isObject(options)) return [`${name}: its options are ${shown(options)}; they have to be an object, like {}`];
+  if (!isObject(options))
+    return [`${name}: its options are ${shownWithoutText(options)}; they have to be an object, like {}`];
   const known = mistaken.get(field);
   if (known !== undefined) return known;
   const own = areChecks(kind["options"]) ? kind["options"] : {};

@@ -3,11 +3,12 @@ import {
   aWholeNumber,
   notBelow,
   oneOf,
+  type Only,
   optional,
+  seen,
   shown,
   text,
   wholeFrom,
-  type Only,
 } from "../../core/checking/members.ts";
 import { optionMistakes, toldByResource } from "./field-mistakes.ts";
 import { defineField, Flaw, type Field, type FieldOptions, type Kind, type OwnChecks, type Told } from "./field.ts";
@@ -87,7 +88,7 @@ export function number(options: NumberOptions = {}): Field<number> {
   // What is no object is told with the resource.
   const { minimum, maximum } = options ?? {};
   const own: OwnChecks<NumberOptions> = {
-    minimum: optional(aFiniteNumber),
+    minimum: optional(seen(aFiniteNumber)),
     maximum: optional(
       (value) =>
         aFiniteNumber(value) ??

@@ -1,5 +1,5 @@
 import { DeclarationError } from "../../../core/checking/declaration-error.ts";
-import { isObject, isText, oneOf, shown } from "../../../core/checking/members.ts";
+import { isObject, isText, oneOf, shown, shownWithoutText } from "../../../core/checking/members.ts";
 import type { Assembled } from "../../../feature/feature.ts";
 import { collectionsOf } from "../../../http/mount/placing.ts";
 import type { Collection } from "../../../store/store.ts";
@@ -26,7 +26,7 @@ export function makeEndings(): Endings {
       if (wrong !== null) throw new DeclarationError([`endsWith: its first argument is ${shown(when)}; ${wrong}`]);
       const given: unknown = collection;
       if (!isObject(given) || !isText(given["name"]) || !Array.isArray(given["columns"]))
-        throw new DeclarationError([`endsWith("${when}"): the table is ${shown(given)}; give a collection`]);
+        throw new DeclarationError([`endsWith("${when}"): the table is ${shownWithoutText(given)}; give a collection`]);
       const found = tableMistakes(when, collection);
       if (isAssembled) found.push(`${placeOf(when, collection)}: the features are set up already; call it in setUp`);
       if (found.length > 0) throw new DeclarationError(found);

@@ -135,7 +135,7 @@ interface PublishedKey {
 function choose(fitting: readonly PublishedKey[], kid: string | undefined): ChosenKey {
   const named = kid === undefined ? [] : fitting.filter((each) => each.kid === kid);
   if (named.length === 1) return { kind: "named", key: named[0]!.key };
-  // Of two keys with one name neither is meant for sure.
+  // Neither of two keys with one name is chosen.
   if (named.length > 1) return { kind: "none" };
   const [only, ...others] = kid === undefined ? fitting : fitting.filter((each) => each.kid === undefined);
   if (only === undefined) return { kind: "none" };
