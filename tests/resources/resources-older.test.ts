@@ -138,7 +138,10 @@ test("an older shape of a resource is served from its table", async (t) => {
 
   await t.test("by the same permissions, tags, hooks and repeats", async () => {
     const { headers, json } = await api.get("/v1/tickets/1", ben.headers);
-    assert.equal(headers.get("etag"), (await api.get("/tickets/1", ben.headers)).headers.get("etag"));
+    // One state in two shapes: the part behind the dot tells them apart.
+    const tags = [headers, (await api.get("/tickets/1", ben.headers)).headers].map((each) => each.get("etag")!);
+    assert.equal(tags[0]!.split(".")[0], tags[1]!.split(".")[0]);
+    assert.notEqual(tags[0], tags[1]);
     assert.equal((await api.patch("/v1/tickets/1", { state: "open" }, ben.headers)).status, 404);
     assert.equal((await api.get("/v1/tickets/1")).status, 401);
     const match = { ...ann.headers, "if-match": headers.get("etag")! };

@@ -14,19 +14,24 @@ export function tagsInCodings(tag: string): readonly string[] {
   return suffixes.map((suffix) => `"${tag}${suffix}"`);
 }
 
-const NOTED = /~[\w-]{16}/;
+const BESIDE_STATE = /~[\w-]{16}|\.[\w-]{6}/;
 
 /**
  * The tag of a state of which a part is `noted`, changing as the record is used: whoever keeps the answer has to see that part change,
- * and whoever changes the record need not care. So it stands in the tag, and `withoutNoted` takes it out of those that a caller sends.
+ * and whoever changes the record need not care. So it stands in the tag, and `stateIn` takes it out of those that a caller sends.
  */
 export function tagWithNoted(state: string, noted: string): string {
   return `${state}~${noted}`;
 }
 
-/** The tag of the state alone, in whichever representation. */
-export function withoutNoted(tag: string): string {
-  return tag.replace(NOTED, "");
+/** Returns the tag of a state in one shape (`shapeDigestOf`): a reader has to see another shape, and a change goes by the state alone. */
+export function tagWithShape(state: string, shape: string): string {
+  return `${state}.${shape}`;
+}
+
+/** Returns the tag of the state alone, in its representation. */
+export function stateIn(tag: string): string {
+  return tag.replace(BESIDE_STATE, "");
 }
 
 /** The ETags of a state in every representation: a caller may have read it in any. */

@@ -6,6 +6,9 @@ import type { View } from "./view.ts";
 /** The query parameter that stands for an `Accept` where something is read: a link of a page can send no header. */
 export const FORMAT_PARAMETER = "format";
 
+/** Part of every record's tag. Raise it when a format of ours begins to write the same record otherwise. */
+export const FORMATS_VERSION = 1;
+
 /** One representation: how data is written, and how a body is read. Add one of your own by making such an object. */
 export interface Format {
   /** What stands in `Content-Type` and is asked for in `Accept`; lower case, without parameters. */

@@ -121,7 +121,15 @@ function showOlder(
 function memberOf(name: string, declared: OlderFields<Resource>[string], { fields }: Resource): OlderMember {
   if (isText(declared)) {
     const field = fields[declared]!;
-    return { name, from: declared, field, isPlain: true, show: (value) => value, read: (value) => value };
+    return {
+      name,
+      from: declared,
+      field,
+      isPlain: true,
+      show: (value) => value,
+      shownBy: null,
+      read: (value) => value,
+    };
   }
   const { from, as, show } = declared;
   const newer = fields[from]!;
@@ -141,6 +149,7 @@ function memberOf(name: string, declared: OlderFields<Resource>[string], { field
     field: { kind: as.kind, options },
     isPlain: false,
     show: (value) => (value === null || value === undefined ? null : show(value)),
+    shownBy: String(show),
     read: isSent ? read : null,
   };
 }

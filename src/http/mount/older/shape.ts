@@ -10,6 +10,8 @@ export interface OlderMember {
   /** The same value under another name. */
   readonly isPlain: boolean;
   readonly show: (value: unknown) => unknown;
+  /** The source of the function that its author gave to show it; null for a plain one. */
+  readonly shownBy: string | null;
   /** Null: it cannot be sent. */
   readonly read: ((value: unknown) => unknown) | null;
 }

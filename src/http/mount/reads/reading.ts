@@ -6,13 +6,14 @@ import { after, type Eventually } from "../../../core/eventually.ts";
 import { isIssues, problem } from "../../../core/problem/problem.ts";
 import { readRecordRequest, type ListRequest } from "../../../resource/query.ts";
 import type { Key, Row, StoredRecord } from "../../../store/store.ts";
-import { tagWithNoted } from "../../answer/tags.ts";
+import { tagWithNoted, tagWithShape } from "../../answer/tags.ts";
 import { withoutBody, contentTag } from "../../answer/writing.ts";
 import { invalid, type Exchange } from "../../exchange.ts";
 import { scopesLet } from "../../permitting.ts";
 import { goingFields } from "../going.ts";
 import type { MountInPlace } from "../mount.ts";
 import { expandableNames } from "../relations.ts";
+import { shapeDigestOf } from "../shape-digest.ts";
 import { expandRecord } from "./expand/expanding.ts";
 import { cacheOf, expansionsOf, shapesOf } from "./expand/expansion.ts";
 import { Question } from "./expand/verdicts.ts";
@@ -77,10 +78,10 @@ export function showRow(
   };
 }
 
-/** Returns the tag of a record's state, which changes with every write. If some of what is shown is only noted, the tag is of what is shown. */
+/** Returns the tag of a record's state, which changes with every write and with the shape. If some of what is shown is only noted, the tag is of what is shown. */
 export function tagOfRow(placed: MountInPlace, { service }: Exchange, row: Row): string {
   const { noted, show } = placed;
-  if (noted === undefined) return service.stateTag(placed, row);
+  if (noted === undefined) return tagWithShape(service.stateTag(placed, row), shapeDigestOf(placed));
   const shown = Object.entries(show(row.record));
   const digestOf = (isNoted: boolean): string =>
     contentTag(JSON.stringify(shown.filter(([name]) => noted.includes(name) === isNoted)));

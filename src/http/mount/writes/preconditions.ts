@@ -2,16 +2,16 @@ import { after, type Eventually } from "../../../core/eventually.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import type { Row } from "../../../store/store.ts";
 import { checkPreconditions, hasPreconditions, requirePreconditionsHold } from "../../answer/conditional.ts";
-import { everyTag, withoutNoted } from "../../answer/tags.ts";
+import { everyTag, stateIn } from "../../answer/tags.ts";
 import type { Exchange } from "../../exchange.ts";
 import type { MountInPlace } from "../mount.ts";
 import { tagOfCollection } from "../reads/listing.ts";
 import { tagOfRow } from "../reads/reading.ts";
 
-/** Returns the tags that name the row's state, in every representation. With `isOld`, the revision too, which was the tag until 0.2. */
+/** Returns the tags that name the row's state, in every representation, as `stateIn` gives them. With `isOld`, the revision too, which was the tag until 0.2. */
 export function tagsOfState(placed: MountInPlace, exchange: Exchange, row: Row, isOld: boolean): readonly string[] {
   const { formats } = exchange.service;
-  const tags = everyTag(formats, withoutNoted(tagOfRow(placed, exchange, row)));
+  const tags = everyTag(formats, stateIn(tagOfRow(placed, exchange, row)));
   return isOld && placed.noted === undefined ? [...tags, ...everyTag(formats, String(row.revision))] : tags;
 }
 
@@ -26,7 +26,7 @@ export function requirePreconditions(placed: MountInPlace, exchange: Exchange, r
   if (placed.requireIfMatch && call.header("if-match") === undefined) throw problem("precondition_required");
   if (!hasPreconditions(call)) return;
   const tags = tagsOfState(placed, exchange, row, isOldTag(call.list("if-match")));
-  requirePreconditionsHold(call, tags, placed.noted === undefined ? undefined : withoutNoted);
+  requirePreconditionsHold(call, tags, stateIn);
 }
 
 /** Ends the request where it requires something to be there. */

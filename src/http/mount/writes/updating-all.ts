@@ -5,6 +5,7 @@ import { problem, type Problem } from "../../../core/problem/problem.ts";
 import { type Draft } from "../../../resource/draft.ts";
 import { parseId, type IdKind } from "../../../resource/ids.ts";
 import type { Change, Idempotency, Key, Row, Where, WrittenValues } from "../../../store/store.ts";
+import { stateIn } from "../../answer/tags.ts";
 import { invalid, type Exchange } from "../../exchange.ts";
 import type { MountInPlace } from "../mount.ts";
 import { decisionOn, mayReadChanged, requireParents, visible, within } from "../reads/reading.ts";
@@ -188,7 +189,7 @@ function requireStates(placed: MountInPlace, exchange: Exchange, found: readonly
     if (ifMatch === null || ifMatch === "*") return false;
     const isOld = ifMatch.length === 1 && isOldTag(ifMatch[0]!.quoted);
     const tags = tagsOfState(placed, exchange, row!, isOld);
-    return !tags.some((tag) => ifMatch.some((each) => sameStrong(each, tag)));
+    return !tags.some((tag) => ifMatch.some(({ weak, quoted }) => sameStrong({ weak, quoted: stateIn(quoted) }, tag)));
   });
   if (others.length > 0) throw stale(others.map(({ patch }) => patch.at));
 }

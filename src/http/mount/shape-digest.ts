@@ -1,0 +1,39 @@
+import { hash } from "node:crypto";
+import type { Field } from "../../resource/kinds/field.ts";
+import { FORMATS_VERSION } from "../formats/format.ts";
+import type { Mount } from "./mount.ts";
+
+/** As much of a mount as its shape depends on. */
+export type Shown = Pick<Mount, "resource" | "shown" | "older">;
+
+const digests = new WeakMap<Shown, string>();
+
+/**
+ * Returns six characters that tell one way to show records from another: which fields, of which kinds, made by what, under which names. A record
+ * is shown otherwise without a write if its declaration changes, so a tag has to change with it (RFC 9110 §8.8.1).
+ */
+export function shapeDigestOf(placed: Shown): string {
+  let digest = digests.get(placed);
+  if (digest === undefined) digests.set(placed, (digest = hash("sha1", factsOf(placed), "base64url").slice(0, 6)));
+  return digest;
+}
+
+function factsOf({ resource: { name: element, fields }, shown, older }: Shown): string {
+  const facts = shown.map((name) => {
+    const { from = name, shownBy = null } = older?.members.get(name) ?? {};
+    return [
+      name,
+      factsOfField(fields[name]),
+      shownBy,
+      older === null ? null : factsOfField(older.newer.resource.fields[from]),
+    ];
+  });
+  return JSON.stringify([FORMATS_VERSION, element, facts]);
+}
+
+function factsOfField(field: Field | undefined): readonly unknown[] | null {
+  if (field === undefined) return null;
+  const { kind, options, computed } = field;
+  const madeBy = typeof computed === "function" ? String(computed) : computed;
+  return [kind.name, kind.schema, kind.column, options.optional, madeBy];
+}
