@@ -3,7 +3,8 @@ import { searchedOf } from "../searched.ts";
 import { encodeCompared } from "../sql/codec.ts";
 import type { Read } from "../sql/dialect.ts";
 import { asSettled } from "../sql/existing/settle.ts";
-import { indexBeside } from "../sql/indexing.ts";
+import { comparingFolded } from "../sql/folding.ts";
+import { indexBeside, type Indexing } from "../sql/indexing.ts";
 import { readCount, readList, selectBy } from "../sql/list.ts";
 import { quote } from "../sql/names.ts";
 import { findRetyped, refusalsTold, type Shapes } from "../sql/schema/shape.ts";
@@ -74,16 +75,7 @@ export async function openEngine({
     mark: (collection) => connections.use((session) => markFollowed(session, collection)),
   });
   const write = writerOf(connections, asSettled(collections, settled), { shapes, refusing, pooled: address.pooled });
-  const searched = searchedOf(collections).map(tableOf);
-  const takeSome = (session: Session): Promise<boolean> => session.play(takeSomeWords(postgresSchema, searched));
-  // The server does it beside the writes: half of the time of one connection takes in more than is written, also by whole files.
-  const indexing =
-    searched.length === 0
-      ? null
-      : indexBeside(
-          () => connections.use(takeSome),
-          (tookMs) => tookMs,
-        );
+  const indexing = indexingOver(connections, collections);
 
   return {
     settled,
@@ -118,6 +110,30 @@ export async function openEngine({
       await sockets.closed();
     },
   };
+}
+
+/** The work beside the writes; null if there is none. */
+function indexingOver(connections: Connections, collections: readonly Collection[]): Indexing | null {
+  const searched = searchedOf(collections).map(tableOf);
+  const comparing = comparingFolded(postgresSchema, collections, { tableOf, now: () => performance.now() });
+  if (searched.length === 0 && comparing === null) return null;
+
+  async function takeSome(session: Session): Promise<boolean> {
+    if (await session.play(takeSomeWords(postgresSchema, searched))) return true;
+    if (comparing === null) return false;
+    try {
+      return await session.play(comparing.next());
+    } catch (error) {
+      comparing.failed();
+      throw error;
+    }
+  }
+
+  // The server does it beside the writes: half of the time of one connection takes in more than is written, also by whole files.
+  return indexBeside(
+    () => connections.use(takeSome),
+    (tookMs) => tookMs,
+  );
 }
 
 type Reads = Required<

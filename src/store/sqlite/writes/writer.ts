@@ -2,6 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData, type MessagePort } from "node:worker_threads";
 import { valueOfJSON } from "../../../core/exact-numbers.ts";
 import { searchedOf } from "../../searched.ts";
+import { comparingFolded } from "../../sql/folding.ts";
 import { indexBeside } from "../../sql/indexing.ts";
 import type { Shapes } from "../../sql/schema/shape.ts";
 import { takeSomeWords } from "../../sql/words.ts";
@@ -45,8 +46,8 @@ function write(port: MessagePort, { busyMs, collections, shapes, ...started }: W
   let committer: Committer | null = null;
   let committed = (): void => {};
   const checkpoints = checkpointsBeside(started);
-  const searched = searchedOf(collections).map(tableOf);
-  const indexing = searched.length === 0 ? null : indexBeside(index, () => indexingPauseMs);
+  const takeSome = takingIn(collections, busyMs);
+  const indexing = takeSome === null ? null : indexBeside(index, () => indexingPauseMs);
 
   const hear = (message: ToWriter): void => {
     if (message !== null) {
@@ -101,7 +102,7 @@ function write(port: MessagePort, { busyMs, collections, shapes, ...started }: W
     try {
       const writes = connected();
       requireUntouched();
-      const hasTaken = whenFree(writes, busyMs, () => playOn(writes, takeSomeWords(sqliteSchema, searched)));
+      const hasTaken = takeSome?.(writes) === true;
       requireUntouched();
       if (hasTaken) committed();
       return hasTaken;
@@ -115,6 +116,26 @@ function write(port: MessagePort, { busyMs, collections, shapes, ...started }: W
     if (database !== null) giveUp(database, path, files);
     database = committer = null;
   }
+}
+
+/** Does a portion of the work beside the writes. False: nothing is left to do. */
+type TakeSome = (writes: DatabaseSync) => boolean;
+
+/** The work beside the writes of these collections; null if there is none. */
+function takingIn(collections: readonly Collection[], busyMs: number): TakeSome | null {
+  const searched = searchedOf(collections).map(tableOf);
+  const comparing = comparingFolded(sqliteSchema, collections, { tableOf, now: () => performance.now() });
+  if (searched.length === 0 && comparing === null) return null;
+  return (writes) => {
+    if (whenFree(writes, busyMs, () => playOn(writes, takeSomeWords(sqliteSchema, searched)))) return true;
+    if (comparing === null) return false;
+    try {
+      return whenFree(writes, busyMs, () => playOn(writes, comparing.next()));
+    } catch (error) {
+      comparing.failed();
+      throw error;
+    }
+  };
 }
 
 /** SQLite cannot tell a log that was cut off from a disk that fails. */

@@ -1,0 +1,138 @@
+import { isFolded } from "../fold.ts";
+import type { Collection } from "../store.ts";
+import { foldCell } from "./codec.ts";
+import { parametersOf, type Cell } from "./dialect.ts";
+import type { Schema } from "./schema/schema.ts";
+import { ask, orUndone, run, statement, type Script, type Statement } from "./schema/script.ts";
+import type { Table, TableColumn } from "./schema/table.ts";
+
+/*
+ * A process of a version without folded columns may write beside this one during an upgrade. Its rows have no folded value, or the one of an
+ * earlier value. Each start therefore compares the folded columns with their values, and repeats that while it may be necessary.
+ */
+
+/** How many rows one portion compares. */
+const portion = 1000;
+
+/** Pause before the next comparison of all rows, in milliseconds. It doubles after each one that has found nothing, up to a day. */
+const firstPauseMs = 5000;
+const longestPauseMs = 24 * 3600 * 1000;
+
+/** The shortest pause, as a multiple of the time that the comparison took. */
+const leastPause = 20;
+
+interface Compared {
+  readonly table: Table;
+  readonly columns: readonly TableColumn[];
+}
+
+/** The tables with folded columns. Excludes unique ones: every version writes them, and the corrected value could be taken. */
+function comparedIn(
+  collections: readonly Collection[],
+  tableOf: (collection: Collection) => Table,
+): readonly Compared[] {
+  return collections.flatMap((collection) => {
+    if (collection.existing !== undefined) return [];
+    const table = tableOf(collection);
+    const columns = [...table.columns.values()].filter((column) => isFolded(column) && column.unique !== "folded");
+    return columns.length === 0 ? [] : [{ table, columns }];
+  });
+}
+
+/** A comparison of all folded columns with their values, again and again. */
+export interface ComparingFolded {
+  /** Compares the next portion and corrects what differs. False: nothing is due. */
+  next(): Script<boolean>;
+  /** The last portion has failed. Leaves out the rest of its table, so that the other tables are compared. */
+  failed(): void;
+}
+
+/** The comparison for these collections; null if no column is folded. `now` is in milliseconds. */
+export function comparingFolded(
+  schema: Schema,
+  collections: readonly Collection[],
+  { tableOf, now }: { readonly tableOf: (collection: Collection) => Table; readonly now: () => number },
+): ComparingFolded | null {
+  const compared = comparedIn(collections, tableOf);
+  if (compared.length === 0) return null;
+  let [at, from, hasFound] = [0, null as Cell, false];
+  let [due, began, pauseMs] = [-Infinity, 0, firstPauseMs];
+
+  function leave(): void {
+    [at, from] = [at + 1, null];
+    if (at < compared.length) return;
+    pauseMs = hasFound ? firstPauseMs : Math.min(pauseMs * 2, longestPauseMs);
+    due = now() + Math.max(pauseMs, (now() - began) * leastPause);
+    [at, hasFound] = [0, false];
+  }
+
+  return {
+    *next() {
+      if (now() < due) return false;
+      if (at === 0 && from === null) began = now();
+      const { table, columns } = compared[at]!;
+      const to = yield* endOfPortion(schema, table, from);
+      if (to === null) leave();
+      else {
+        for (const column of columns) hasFound = (yield* correct(schema, table, { column, from, to })) || hasFound;
+        from = to;
+      }
+      return true;
+    },
+    failed: leave,
+  };
+}
+
+interface Range {
+  readonly column: TableColumn;
+  /** The last key before the range; null: it begins with the first row. */
+  readonly from: Cell;
+  readonly to: Cell;
+}
+
+/** The last key of the next portion; null if there are no more rows. */
+function* endOfPortion({ place }: Schema, { name, collection }: Table, from: Cell): Script<Cell> {
+  const rows = `SELECT "id" FROM ${name} WHERE "id" > ${place(1)} ORDER BY "id" LIMIT ${portion}`;
+  const [last] = yield* ask(statement(`SELECT max("id") FROM (${rows}) AS page`, [from ?? firstKey(collection)]));
+  return last![0] as Cell;
+}
+
+/** Before all keys that the store hands out. */
+function firstKey({ key }: Collection): Cell {
+  return key === "integer" ? 0 : "";
+}
+
+/** Corrects the folded values of a range. Returns true if some were wrong. */
+function* correct(schema: Schema, table: Table, { column, from, to }: Range): Script<boolean> {
+  const { sql, shadow } = column;
+  const [first, second] = [schema.place(1), schema.place(2)];
+  // The database folds ASCII in the same way. Other texts are compared here.
+  const rows = yield* ask(
+    statement(
+      `SELECT "id", ${sql}, ${shadow!} FROM ${table.name} WHERE "id" > ${first} AND "id" <= ${second} AND ${shadow!} IS DISTINCT FROM lower(${sql})`,
+      [from ?? firstKey(table.collection), to],
+    ),
+  );
+  const wrong = (rows as readonly (readonly Cell[])[]).filter(([, value, folded]) => foldCell(value!) !== folded);
+  if (wrong.length === 0) return false;
+  yield* orUndone(
+    (function* () {
+      yield* run(schema.beginPortion);
+      for (const [id, value] of wrong) yield* ask(correction(schema, table, { column, id: id!, value: value! }));
+      yield* run("COMMIT");
+    })(),
+  );
+  return true;
+}
+
+/** Leaves a row for the next time if another transaction changes it now, or has changed it since. */
+function correction(
+  schema: Schema,
+  { name }: Table,
+  { column: { sql, shadow }, id, value }: { readonly column: TableColumn; readonly id: Cell; readonly value: Cell },
+): Statement {
+  const values = parametersOf(schema);
+  const set = `UPDATE ${name} SET ${shadow!} = ${values.place(foldCell(value))}`;
+  const same = `SELECT "id" FROM ${name} WHERE "id" = ${values.place(id)} AND ${sql} IS NOT DISTINCT FROM ${values.place(value)}`;
+  return statement(`${set} WHERE ${schema.isSomeOf(`"id"`, same)}`, values.values);
+}

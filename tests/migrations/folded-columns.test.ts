@@ -1,0 +1,46 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+import type { Collection, Store } from "../../src/door/stores.ts";
+import { bothDatabases } from "../harness/both-databases.ts";
+
+// A version without folded columns writes beside one that has them, as during an upgrade.
+
+const people: Collection = {
+  name: "people",
+  key: "integer",
+  columns: [{ name: "name", type: "text", folded: true }],
+};
+const places: Collection = { ...people, name: "places", key: "text" };
+
+const databases = bothDatabases();
+
+/** The ids of the rows whose name starts like this, without regard to case. */
+async function startingWith(store: Store, collection: Collection, value: string): Promise<readonly unknown[]> {
+  const where = { column: "name", operator: "istarts", value } as const;
+  const rows = await store.list({ collection, where, sort: [{ column: "id" }], limit: 100 });
+  return rows.map(({ record }) => record["id"]);
+}
+
+test("finds after a start what a program without folded columns has written", async (t) => {
+  for (const database of await databases(t)) {
+    const before = database.open();
+    await before.open([people, places]);
+    for (const name of ["Before", "Same"])
+      await before.write({ changes: [{ kind: "insert", collection: people, values: { name } }] });
+    await before.close();
+    await database.run("UPDATE people SET name = 'ÄFTER' WHERE id = 1");
+    await database.run("INSERT INTO people (id, _revision, name) VALUES (7, 7, 'Éva'), (8, 8, 'Plain')");
+    await database.run("INSERT INTO places (id, _revision, name) VALUES ('p', 9, 'Paris')");
+
+    const store = database.open();
+    t.after(() => store.close());
+    await store.open([people, places]);
+
+    for (let look = 0; look < 500 && (await startingWith(store, places, "paris")).length === 0; look++) await wait(10);
+    const expected = { before: [], äfter: [1], same: [2], "e\u0301va": [7], PLAIN: [8] };
+    for (const [beginning, ids] of Object.entries(expected))
+      assert.deepEqual(await startingWith(store, people, beginning), ids, `${database.engine}: ${beginning}`);
+    assert.deepEqual(await startingWith(store, places, "par"), ["p"]);
+  }
+});
