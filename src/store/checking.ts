@@ -186,7 +186,18 @@ const atMost = optional(wholeFrom(1));
 /** The members that each kind of change has. */
 const changeMembers: { readonly [K in Change["kind"]]: ChecksOf<Required<Extract<Change, { readonly kind: K }>>> } = {
   insert: { ...common, values },
-  update: { ...common, values, revision },
+  link: {
+    kind: anything,
+    collection: aCollection,
+    record: anything,
+    ids: (value) => (Array.isArray(value) ? null : "it has to be a list of ids"),
+  },
+  update: {
+    ...common,
+    values,
+    revision,
+    shown: optional((value) => (Array.isArray(value) && value.every(isText) ? null : "it has to be a list of columns")),
+  },
   delete: { ...common, revision },
   updateAll: { kind: anything, collection: aCollection, where: aWhere, values, atMost },
   deleteAll: { kind: anything, collection: aCollection, where: aWhere, atMost },

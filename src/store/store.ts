@@ -94,7 +94,7 @@ export interface ListQuery {
   /** Only rows behind these values of the sorted columns (a keyset). */
   readonly after?: readonly Value[];
   readonly limit: number;
-  /** The columns to show, `id` among them if wanted; all where it is left out. `list` always shows all. */
+  /** The columns to show, `id` among them if wanted. Default: all. */
   readonly columns?: readonly string[];
   /** It may have to look at all rows: a driver reads it where nobody waits for it, and gives it up after some seconds with `StoreTimeout`. */
   readonly long?: boolean;

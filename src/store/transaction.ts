@@ -28,13 +28,27 @@ export type Change =
       readonly key?: Key | KeyOf;
       readonly values: WrittenValues;
     }
-  /** Some columns of a row. With `revision`, only in that state. */
+  /**
+   * New rows of a relation (a collection with `links`): a record beside each of some ids. `record` is its key, or stands for the key that a change
+   * before this one gives it.
+   */
+  | {
+      readonly kind: "link";
+      readonly collection: Collection;
+      readonly record: Key | KeyOf;
+      readonly ids: readonly Key[];
+    }
+  /**
+   * Some columns of a row. With `revision`, only in that state. `shown`: the columns that the outcome has of the row, for rows that are large;
+   * all if left out, and always of a table that was there before.
+   */
   | {
       readonly kind: "update";
       readonly collection: Collection;
       readonly key: Key;
       readonly values: WrittenValues;
       readonly revision?: number;
+      readonly shown?: readonly string[];
     }
   /** Removes a row, and what cascades from it. */
   | { readonly kind: "delete"; readonly collection: Collection; readonly key: Key; readonly revision?: number }
@@ -124,8 +138,8 @@ export type Outcome =
   | { readonly kind: "stale"; readonly change: number }
   /** Another row has this value; `id` where the key itself is taken; null where the rule of an existing table is about no single column. */
   | { readonly kind: "taken"; readonly change: number; readonly column: string | null }
-  /** A reference to a row that is not there. */
-  | { readonly kind: "dangling"; readonly change: number; readonly column: string }
+  /** A reference to a row that is not there. `place`: which of the ids of a `link` it is, from 0, if the database can tell. */
+  | { readonly kind: "dangling"; readonly change: number; readonly column: string; readonly place?: number }
   /** A table that was there before has a rule of its own that the values do not keep, or the database has no room for one of them; null where it does not tell which column. */
   | { readonly kind: "unfit"; readonly change: number; readonly column: string | null }
   /** Others refer to the row and it was declared that they keep it. */

@@ -7,6 +7,7 @@ import { promiseFeeds } from "./store-contract/feeds.ts";
 import { promiseIdempotency } from "./store-contract/idempotency.ts";
 import { promiseKeys } from "./store-contract/keys.ts";
 import { library, type Place, type Promises } from "./store-contract/library.ts";
+import { promiseLinks } from "./store-contract/links.ts";
 import { promiseLists } from "./store-contract/lists.ts";
 import { promiseMigrations } from "./store-contract/migrations.ts";
 import { promisePages } from "./store-contract/pages.ts";
@@ -47,6 +48,7 @@ export function certifyStore(
   promiseRelated(promises);
   promiseWrites(promises);
   promiseTogether(promises);
+  promiseLinks(promises);
   promiseRules(promises);
   promiseKeys(promises);
   promiseIdempotency(promises);

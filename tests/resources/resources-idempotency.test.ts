@@ -342,3 +342,39 @@ test("counts each record of an array against the repeatable writes of a day", as
   assert.equal((await write("array-of-one", 1)).status, 429);
   assert.equal((await api.get("/orders", api.admin)).json.length, 7);
 });
+
+test("counts the octets that are kept of repeatable writes: 64 MiB a day", async (t) => {
+  const api = await serve(t);
+  const day = Math.floor(api.clock.now / 86_400_000);
+  const key = `1 ${day}`;
+  const write = (name: string, method: string, path: string, body: unknown): Promise<Answered> =>
+    api.ask(method, path, { body, headers: { ...api.admin, "idempotency-key": `octets-of-${name}` } });
+  const octets = async (): Promise<number> =>
+    Number((await api.service.store.find(idempotencyCountsCollection, key))?.record["octets"] ?? 0);
+  const kept = async (work: () => Promise<Answered>): Promise<readonly [octets: number, length: number]> => {
+    const before = await octets();
+    const { status, text } = await work();
+    assert.ok(status < 300, text);
+    return [(await octets()) - before, text.length];
+  };
+
+  for (const work of [
+    () => write("one", "POST", "/orders", { status: "paid" }),
+    () => write("change", "PATCH", "/orders/1", { status: "open" }),
+    () => write("several", "POST", "/orders", [{}, {}, {}]),
+    () => write("changes", "PATCH", "/orders", [{ id: 2, status: "paid" }, { id: 3 }]),
+  ]) {
+    const [counted, length] = await kept(work);
+    assert.ok(counted >= length / 2 && counted < 2 * length + 100, `${counted} octets of ${length}`);
+  }
+  const values = { octets: 64 * 1024 * 1024 - 10 };
+  await api.service.store.write({
+    changes: [{ kind: "update", collection: idempotencyCountsCollection, key, values }],
+  });
+  for (const refused of [
+    await write("too-many", "POST", "/orders", {}),
+    await write("too-many-changes", "PATCH", "/orders", [{ id: 2 }]),
+  ])
+    assert.deepEqual([refused.status, refused.json.code], [429, "too_many_repeats"]);
+  assert.equal((await api.post("/orders", {}, api.admin)).status, 201, "without a key");
+});

@@ -26,6 +26,13 @@ export function sameStrong(one: ETag, strong: string): boolean {
   return !one.weak && one.quoted === strong;
 }
 
+/** Returns true if the list names one of these tags, by strong comparison. `part` gives the part of a tag in the list that is compared. */
+export function listsStrong(etags: ETags, strong: readonly string[], part: (quoted: string) => string): boolean {
+  if (etags === "*") return true;
+  const tags = new Set(strong);
+  return etags.some(({ weak, quoted }) => !weak && tags.has(part(quoted)));
+}
+
 /** Weak comparison: the same for a reader. */
 export function sameWeak(one: ETag, strong: string): boolean {
   return one.quoted === strong;

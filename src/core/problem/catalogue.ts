@@ -234,7 +234,7 @@ export const catalogue = {
     429,
     "Too many repeatable writes",
     "Too many writes with an Idempotency-Key today.",
-    "What a write with an Idempotency-Key has left is kept for a day, and of one caller no more than 10,000 are kept.",
+    "What a write with an Idempotency-Key has left is kept for a day, and of one caller no more than 10,000 records and 64 MiB are kept.",
     "Wait for the seconds in Retry-After, or send the request without the header.",
   ),
   headers_too_large: entry(

@@ -1,6 +1,6 @@
 import { problem } from "../../core/problem/problem.ts";
 
-/** The octets of bodies that have arrived and are still needed, for all requests of a process. */
+/** Counts the octets of bodies that have arrived, and of records that were read for them, for all requests of a process. */
 export interface HeldBodies {
   /** Counts for one holder: a user, or the address of nobody. */
   hold(holder: string): Hold;
@@ -10,6 +10,8 @@ export interface HeldBodies {
 export interface Hold {
   /** Throws the problem `unavailable` where it is too much, for this holder or for all, or the request is over. */
   readonly take: (bytes: number) => void;
+  /** Returns how much the holder could still take if this were its only request, in bytes. */
+  room(): number;
   /** The request is over. */
   release(): void;
 }
@@ -42,6 +44,7 @@ export function makeHeldBodies(
           heldByAll += bytes;
           heldBy.set(holder, ofHolder);
         },
+        room: () => ofOne - held,
         release() {
           heldByAll -= held;
           const rest = (heldBy.get(holder) ?? 0) - held;

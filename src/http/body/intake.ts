@@ -10,6 +10,7 @@ import type { Exchange } from "../exchange.ts";
 import { formType, readForm } from "../formats/form.ts";
 import type { Format, ReadBody } from "../formats/format.ts";
 import { requireInTime } from "../limiting/in-time.ts";
+import type { Hold } from "./held-bodies.ts";
 import { readerOf } from "./readable.ts";
 import { giveWay, giveWayFor } from "./turns.ts";
 
@@ -105,15 +106,19 @@ function requireRead(format: Format, read: unknown): ReadBody {
 
 /** The octets of the body, read once and within the limits; none where the endpoint reads no body. */
 export function octetsOf(exchange: Exchange): Eventually<Uint8Array> {
-  const { endpoint, service } = exchange;
+  const { endpoint } = exchange;
   if (endpoint.consumes === undefined) return NOTHING;
   if (exchange.octets !== null) return exchange.octets;
   requireInTime(exchange.context);
-  const hold = (exchange.hold = service.heldBodies.hold(holderOf(exchange)));
-  const octets = arrivedOf(exchange, hold.take);
+  const octets = arrivedOf(exchange, holdOf(exchange).take);
   if (!(octets instanceof Promise)) return (exchange.octets = octets);
   exchange.phase = "arriving";
   return (exchange.octets = octets.finally(() => (exchange.phase = "going")));
+}
+
+/** Returns the count of the memory that the request holds until it is over. */
+export function holdOf(exchange: Exchange): Hold {
+  return (exchange.hold ??= exchange.service.heldBodies.hold(holderOf(exchange)));
 }
 
 /** What is wrong with them is known to everybody who asks. */

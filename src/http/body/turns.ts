@@ -89,13 +89,20 @@ export function wholly<T>(work: Pieces<T>): T {
   }
 }
 
-/** How many small steps are taken in one turn. */
+/** The most steps of one turn. */
 const STEPS = 100;
 
-/** Takes a step for each, one after another, and gives way again and again. */
+/** Takes a step for each, one after another, and gives way after some steps, or when they have taken some milliseconds. */
 export async function inTurns<T>(each: readonly T[], step: (one: T, at: number) => unknown): Promise<void> {
+  let began = performance.now();
+  let steps = 0;
   for (const [at, one] of each.entries()) {
-    if (at > 0 && at % STEPS === 0) await takeTurn();
+    if (steps === STEPS || (steps > 0 && performance.now() - began >= SLICE_MS)) {
+      await takeTurn();
+      began = performance.now();
+      steps = 0;
+    }
+    steps++;
     const taken = step(one, at);
     if (taken instanceof Promise) await taken;
   }

@@ -1,6 +1,15 @@
 import type { Resource } from "../../resource/resource.ts";
 import { tableNameOf, tableOf } from "../../resource/tables/table.ts";
-import { keyOf, type Change, type Collection, type Key, type StoredRecord, type Value } from "../../store/store.ts";
+import {
+  isKeyOf,
+  keyOf,
+  type Change,
+  type Collection,
+  type Key,
+  type Outcome,
+  type StoredRecord,
+  type Value,
+} from "../../store/store.ts";
 
 /** A field that holds the ids of other records, and the table that has one row for each of them. */
 export interface Link {
@@ -78,19 +87,34 @@ interface Linking {
 export function linkChanges(links: readonly Link[], { id, before, values }: Linking): readonly Change[] {
   return links.flatMap(({ field, collection }): Change[] => {
     if (!Array.isArray(values[field])) return values[field] === null ? unlinked(collection, id) : [];
-    const now = values[field] as readonly Key[];
-    const old = new Set((before?.[field] as readonly Key[] | null | undefined) ?? []);
-    const added = now.filter((each) => !old.has(each));
-    const removed = [...old].filter((each) => !now.includes(each));
+    const { added, removed } = differenceOf(idsIn(before, field), idsIn(values, field));
     return [
       ...(removed.length === 0 ? [] : [unlinking(collection, [RECORD, id!], [field, removed])]),
-      ...added.map((each): Change => ({
-        kind: "insert",
-        collection,
-        values: { [RECORD]: id ?? keyOf(0), [field]: each },
-      })),
+      ...(added.length === 0 ? [] : [{ kind: "link", collection, record: id ?? keyOf(0), ids: added } as const]),
     ];
   });
+}
+
+/** The number of rows that these changes make and remove. */
+export function countLinkRows(links: readonly Link[], { before, values }: Omit<Linking, "id">): number {
+  return links.reduce((sum, { field }) => {
+    if (values[field] === undefined) return sum;
+    const { added, removed } = differenceOf(idsIn(before, field), idsIn(values, field));
+    return sum + added.length + removed.length;
+  }, 0);
+}
+
+function idsIn(record: Readonly<Record<string, unknown>> | null, field: string): readonly Key[] {
+  const ids = record?.[field];
+  return Array.isArray(ids) ? (ids as readonly Key[]) : [];
+}
+
+function differenceOf(
+  before: readonly Key[],
+  now: readonly Key[],
+): { readonly added: readonly Key[]; readonly removed: readonly Key[] } {
+  const [old, left] = [new Set(before), new Set(now)];
+  return { added: now.filter((each) => !old.has(each)), removed: [...old].filter((each) => !left.has(each)) };
 }
 
 /** Takes an id out of the rows of some records. */
@@ -114,17 +138,21 @@ function unlinking(
   return { kind: "deleteAll", collection, where: { all } };
 }
 
-/** Where in its record the id stands that a change links to: `tags/2`; null where the change is none of a link. */
-export function placeOfLink(links: readonly Link[], changes: readonly Change[], at: number): string | null {
+/** The path of the id in its record that leads to no row: `tags/2`. Returns null if the change writes no relation. */
+export function placeOfLink(
+  links: readonly Link[],
+  changes: readonly Change[],
+  { change: at, place }: Extract<Outcome, { readonly kind: "dangling" }>,
+): string | null {
   const change = changes[at];
   const link = links.find(({ collection }) => collection === change?.collection);
-  if (link === undefined || change?.kind !== "insert") return null;
-  const { [RECORD]: record, [link.field]: id } = change.values;
-  const own =
-    typeof record === "object" && record !== null && "keyOf" in record
-      ? changes[record.keyOf as number]
-      : changes.find((each) => "key" in each && each.key === record);
-  const ids = own !== undefined && "values" in own ? own.values[link.field] : undefined;
-  const place = Array.isArray(ids) ? (ids as unknown[]).indexOf(id) : -1;
-  return place === -1 ? link.field : `${link.field}/${place}`;
+  if (link === undefined || change?.kind !== "link") return null;
+  if (place === undefined) return link.field;
+  const { record, ids } = change;
+  const isOwn = (each: Change): boolean =>
+    each.collection.name === change.collection.links?.collection && "key" in each && each.key === record;
+  const own = isKeyOf(record) ? changes[record.keyOf] : changes.find(isOwn);
+  const listed = own !== undefined && "values" in own ? own.values[link.field] : undefined;
+  const found = Array.isArray(listed) ? (listed as unknown[]).indexOf(ids[place]) : -1;
+  return found === -1 ? link.field : `${link.field}/${found}`;
 }

@@ -3,18 +3,19 @@ import type { ListQuery, Row, Sort, Value, Where } from "../store.ts";
 import { encodeOperand } from "./codec.ts";
 import { reading, type Parameters, type Read } from "./dialect.ts";
 import { quote } from "./names.ts";
-import { requireColumn, type Table, type TableColumn } from "./schema/table.ts";
+import { requireColumn, shownAmong, type Table, type TableColumn } from "./schema/table.ts";
 import { compileWhere } from "./where.ts";
 
 /** The rows of a query. */
 export function readList(table: Table, query: ListQuery): Read<readonly Row[]> {
-  const write = (values: Parameters): string => `SELECT ${table.selection} ${compileRest(table, query, values)}`;
-  return reading(table.dialect, write, (rows) => rows.map(table.rowOf));
+  const { selection, rowOf } = table.showing(query.columns);
+  const write = (values: Parameters): string => `SELECT ${selection} ${compileRest(table, query, values)}`;
+  return reading(table.dialect, write, (rows) => rows.map(rowOf));
 }
 
 /** The row with that value of a column, for `rowOf`; `id` is one. */
-export function selectBy(table: Table, { compared, operand }: TableColumn): string {
-  return `SELECT ${table.selection} FROM ${table.name} WHERE ${compared} = ${operand(table.dialect.place(1))}`;
+export function selectBy(table: Table, { compared, operand }: TableColumn, selection = table.selection): string {
+  return `SELECT ${selection} FROM ${table.name} WHERE ${compared} = ${operand(table.dialect.place(1))}`;
 }
 
 /** How many rows match. */
@@ -92,9 +93,7 @@ function watched({ dialect: { watch } }: Table): string[] {
 /** The columns to show, in the order of the declaration. */
 export function shownIn(table: Table, names: readonly string[] | undefined): TableColumn[] {
   const all = [...table.columns.values(), ...table.computed];
-  if (names === undefined) return all;
-  for (const name of names) if (!all.some((column) => column.name === name)) requireColumn(table, name);
-  return all.filter((column) => names.includes(column.name));
+  return names === undefined ? all : shownAmong(table.collection, all, names);
 }
 
 /** The columns that a page is made of, by their names, with the key where a value may have to be told by it. */

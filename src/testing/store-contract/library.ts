@@ -76,7 +76,31 @@ export const events: Collection = {
   columns: [{ name: "what", type: "text" }],
 };
 
-export const library: readonly Collection[] = [people, pets, treatments, visits, events];
+/** The pets that people keep: a relation. */
+export const keepers: Collection = {
+  name: "keepers",
+  key: "integer",
+  columns: [
+    { name: "person_id", type: "integer", references: { collection: "people", onDelete: "cascade" } },
+    { name: "keepers", type: "integer", references: { collection: "pets", onDelete: "restrict" } },
+  ],
+  indexes: [["keepers", "person_id"], ["person_id"]],
+  links: { collection: "people", column: "keepers" },
+};
+
+/** A relation between rows with text keys. */
+export const stamps: Collection = {
+  name: "stamps",
+  key: "integer",
+  columns: [
+    { name: "visit_id", type: "text", references: { collection: "visits", onDelete: "cascade" } },
+    { name: "stamps", type: "text", references: { collection: "visits", onDelete: "cascade" } },
+  ],
+  indexes: [["stamps", "visit_id"], ["visit_id"]],
+  links: { collection: "visits", column: "stamps" },
+};
+
+export const library: readonly Collection[] = [people, pets, treatments, visits, events, keepers, stamps];
 
 /** Writes, and gives the rows; anything but `written` is a failure. */
 export async function written(store: Store, ...changes: Change[]): Promise<readonly (Row | null)[]> {

@@ -11,7 +11,16 @@ import { problem, Problem } from "../../../core/problem/problem.ts";
 import { issuesFound, regeneratedValues } from "../../../resource/draft.ts";
 import { isStored } from "../../../resource/kinds/field.ts";
 import type { Resource } from "../../../resource/resource.ts";
-import type { Change, Idempotency, JSONValue, Key, Row, Transaction, WrittenValues } from "../../../store/store.ts";
+import type {
+  Change,
+  Idempotency,
+  JSONValue,
+  Key,
+  Row,
+  StoredRecord,
+  Transaction,
+  WrittenValues,
+} from "../../../store/store.ts";
 import { giveWay } from "../../body/turns.ts";
 import { invalid, type Exchange } from "../../exchange.ts";
 import { requireShowable } from "../computing.ts";
@@ -21,7 +30,7 @@ import { findVisible, requireParents, showChanged } from "../reads/reading.ts";
 import { commit, isErased, isOvertaken, REPLAYED, untilSettled } from "../writes/committing.ts";
 import { requireDraft } from "../writes/drafting.ts";
 import { readGiven, readValue, type MakeFault } from "../writes/given-values.ts";
-import { answerOnce, repeatable, withRepeats, type Repeated } from "../writes/idempotency.ts";
+import { answerOnce, keptWith, repeatable, withRepeats, type Repeated } from "../writes/idempotency.ts";
 import { refusal, type Unwritten } from "../writes/outcome.ts";
 import { requireCollectionAsKnown, requirePreconditions } from "../writes/preconditions.ts";
 import type { ActionDraft, RecordCall, ServedAction } from "./action.ts";
@@ -158,7 +167,9 @@ function transactionOf(
   const isKept = answer !== null && (row !== null || !personal);
   const columns = row !== null && action.answer === "record" ? kept : row === null ? [] : ["id"];
   const erasable = idempotency.erasable && row !== null;
-  return withRepeats(exchange, all, { ...idempotency, columns, erasable, ...(isKept ? { answer } : {}) });
+  const repeat = { ...idempotency, columns, erasable, ...(isKept ? { answer } : {}) };
+  const records = row === null ? [] : [{ ...row.record, ...values } as StoredRecord];
+  return withRepeats(exchange, all, keptWith(repeat, records));
 }
 
 interface Answered {

@@ -152,7 +152,9 @@ function readPage(
     return askForPage(exchange, { ...query, after: cursor.values, repeated: false }, beside);
   if (query.maxLength !== undefined) return readLargeBefore(exchange, query, cursor);
   // The page before: the nearest rows the other way round, turned back.
-  return after(askForRows(exchange, { ...query, sort: reversed(query.sort), after: cursor.values }), (rows) => {
+  const columns = [...new Set([...query.columns!, ...query.sort.map(({ column }) => column)])];
+  const before = { ...query, columns, sort: reversed(query.sort), after: cursor.values };
+  return after(askForRows(exchange, before), (rows) => {
     const turned = rows.toReversed();
     const values = (at: number): readonly Value[] | null =>
       turned[at] === undefined ? null : query.sort.map(({ column }) => turned[at]!.record[column]!);
@@ -236,7 +238,10 @@ function makeLinks(
   const isAnyBehind = (sort: readonly Sort[], values: readonly Value[] | null): Eventually<boolean> =>
     values === null
       ? false
-      : after(askForRows(exchange, { ...query, sort, after: values, limit: 1 }), (rows) => rows.length > 0);
+      : after(
+          askForRows(exchange, { ...query, columns: ["id"], sort, after: values, limit: 1 }),
+          (rows) => rows.length > 0,
+        );
   // Behind a page that was found backwards stands the one it was found from, unless that is gone.
   return after(cursor?.direction === "before" ? isAnyBehind(query.sort, page.last) : page.more, (hasNext) =>
     after(cursor === null ? false : isAnyBehind(reversed(query.sort), page.first), (hasPrevious) => {

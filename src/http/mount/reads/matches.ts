@@ -48,6 +48,16 @@ export function matches(collection: Collection, record: StoredRecord, where: Whe
   }
 }
 
+/** The columns of a record that decide whether it is one of those rows. */
+export function columnsOf(collection: Collection, where: Where): readonly string[] {
+  if ("all" in where) return where.all.flatMap((each) => columnsOf(collection, each));
+  if ("any" in where) return where.any.flatMap((each) => columnsOf(collection, each));
+  if ("not" in where) return columnsOf(collection, where.not);
+  if ("link" in where) return [where.linked];
+  if ("word" in where) return collection.columns.filter(isSearched).map(({ name }) => name);
+  return [where.column];
+}
+
 const anInstant = { name: "", type: "date-time" } as const;
 
 function isSame(one: Value, other: Value, column: Column | undefined): boolean {

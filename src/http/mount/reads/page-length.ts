@@ -3,7 +3,7 @@ import type { Resource } from "../../../resource/resource.ts";
 import type { ListQuery } from "../../../store/store.ts";
 
 /** A page ends after the record that brings it to this many octets: reading, tagging and writing it takes milliseconds, and other requests wait for that. */
-const MOST_OCTETS = 1024 * 1024;
+export const MOST_OCTETS = 1024 * 1024;
 
 /** Pages that cannot become longer than this are read as a whole, which is faster. */
 const LONG_CHARACTERS = 4 * MOST_OCTETS;
@@ -19,13 +19,21 @@ export function withinLength(resource: Resource, limit: number): Pick<ListQuery,
 }
 
 /** How many characters of JSON a record may have, by its declaration. */
-function longestOf(resource: Resource): number {
+export function longestOf(resource: Resource): number {
   let found = longest.get(resource);
   if (found === undefined) {
     found = Object.entries(resource.fields).reduce((sum, [name, field]) => sum + name.length + longestValue(field), 0);
     longest.set(resource, found);
   }
   return found;
+}
+
+/** How many characters of JSON these columns of a record may have, by their declaration. */
+export function longestOfColumns({ fields }: Resource, columns: readonly string[]): number {
+  return columns.reduce((sum, name) => {
+    const field = Object.hasOwn(fields, name) ? fields[name]! : null;
+    return sum + name.length + (field === null ? SHORT_CHARACTERS : longestValue(field));
+  }, 0);
 }
 
 function longestValue({ kind }: Field): number {

@@ -2,7 +2,7 @@ import { decideOn } from "../../../access/permission/decision.ts";
 import type { Reply } from "../../../core/call/call.ts";
 import { Problem, problem } from "../../../core/problem/problem.ts";
 import type { Draft } from "../../../resource/draft.ts";
-import type { Change, Idempotency, Row, WrittenValues } from "../../../store/store.ts";
+import type { Change, Idempotency, Row, StoredRecord, WrittenValues } from "../../../store/store.ts";
 import type { Exchange } from "../../exchange.ts";
 import type { MountInPlace } from "../mount.ts";
 import {
@@ -16,7 +16,7 @@ import {
 import { commit, isErased, isOvertaken, REPLAYED, replayed, storedOf, untilSettled } from "./committing.ts";
 import { createAll } from "./creating-all.ts";
 import { requirePatch, requireSent, unseenFields, type Patch } from "./drafting.ts";
-import { answerOnce, repeatable, withRepeats } from "./idempotency.ts";
+import { answerOnce, keptWith, repeatable, withRepeats } from "./idempotency.ts";
 import { refusal } from "./outcome.ts";
 import { requireCollectionAsKnown, requireNothingThere, requirePreconditions } from "./preconditions.ts";
 import { furtherChanges, madeId, prepare, requireAllowed, valuesOf } from "./preparing.ts";
@@ -43,7 +43,8 @@ async function createAnew(placed: MountInPlace, exchange: Exchange, idempotency:
   await requireCollectionAsKnown(placed, exchange);
   const insert: Change = { kind: "insert", collection, ...(id === null ? {} : { key: id }), values };
   const further = await furtherChanges(prepared, placed, exchange, { id, before: null, values });
-  const transaction = withRepeats(exchange, [insert, ...further], idempotency);
+  const kept = keptWith(idempotency, [{ id: 0, ...values }]);
+  const transaction = withRepeats(exchange, [insert, ...further], kept);
   const outcome = await commit(placed, exchange, transaction, { kind: "create", action: null, before: null });
   if (outcome.kind !== "written" && outcome.kind !== "replayed") throw refusal(outcome, placed, exchange);
   return created(placed, exchange, outcome.rows[0]!, outcome.kind === "replayed");
@@ -164,7 +165,8 @@ async function change(
   requirePreconditions(placed, exchange, row);
   const update: Change = { kind: "update", collection: placed.collection, key: id, values, revision: row.revision };
   const further = await furtherChanges(prepared, placed, exchange, { id, before: row.record, values });
-  const transaction = withRepeats(exchange, [update, ...further], idempotency);
+  const kept = keptWith(idempotency, [{ ...row.record, ...values } as StoredRecord]);
+  const transaction = withRepeats(exchange, [update, ...further], kept);
   const outcome = await commit(placed, exchange, transaction, { kind, action: null, before: row });
   if (outcome.kind === "written") return showChanged(placed, exchange, outcome.rows[0]!);
   if (outcome.kind === "replayed") return replayed(placed, exchange, outcome.rows[0]!);

@@ -7,6 +7,7 @@ import type { Resource, StoredOf } from "../../../resource/resource.ts";
 import {
   keyOf,
   OVERTAKEN,
+  type Change,
   type Key,
   type KeyOf,
   type Outcome,
@@ -95,11 +96,17 @@ export async function commitAll(
   transaction: Transaction,
   writings: readonly Writing[],
 ): Promise<Outcome> {
-  const outcome = placedIn(
-    placed,
-    transaction,
-    await exchange.write(withAlongside(placed, exchange, transaction, writings)),
-  );
+  return commitWhole(placed, exchange, await withAlongside(placed, exchange, transaction, writings), writings);
+}
+
+/** The same of a transaction that has everything. */
+export async function commitWhole(
+  placed: MountInPlace,
+  exchange: Exchange,
+  whole: Transaction,
+  writings: readonly Writing[],
+): Promise<Outcome> {
+  const outcome = completed(placedIn(placed, whole, await exchange.write(whole)), whole, writings);
   requireRoomForRepeats(outcome, exchange);
   if (outcome.kind === "written" && writings.some(({ of = placed }) => of.afterWrite !== null))
     await inTurns(writings, (writing, place) => {
@@ -110,6 +117,19 @@ export async function commitAll(
   return outcome;
 }
 
+/** Makes the rows of an outcome whole: if an update shows only some columns, the others are as they were. */
+function completed(outcome: Outcome, { changes }: Transaction, writings: readonly Writing[]): Outcome {
+  if (outcome.kind !== "written") return outcome;
+  const rows = [...outcome.rows];
+  for (const [place, { at = place, before }] of writings.entries()) {
+    const change = changes[at];
+    const row = rows[at] ?? null;
+    if (change?.kind !== "update" || change.shown === undefined || before === null || row === null) continue;
+    rows[at] = { revision: row.revision, record: { ...before.record, ...row.record } };
+  }
+  return { ...outcome, rows };
+}
+
 /** Adds to an outcome its place in the record: the list that has an unknown id, or the issues of a `require`. */
 function placedIn({ links }: MountInPlace, { changes }: Transaction, outcome: Outcome): Outcome {
   if (outcome.kind === "refused") {
@@ -117,23 +137,24 @@ function placedIn({ links }: MountInPlace, { changes }: Transaction, outcome: Ou
     return change?.kind === "require" && change.issues !== undefined ? { ...outcome, issues: change.issues } : outcome;
   }
   if (outcome.kind !== "dangling" || links.length === 0) return outcome;
-  return { ...outcome, column: placeOfLink(links, changes, outcome.change) ?? outcome.column };
+  return { ...outcome, column: placeOfLink(links, changes, outcome) ?? outcome.column };
 }
 
-/** What belongs to every write, whatever its resource: an event, a line of a trail. It is written or undone with it. */
-function withAlongside(
+/** Adds the changes that belong to every write of any resource: an event, a line of a trail. They are written or undone with it. */
+export async function withAlongside(
   placed: MountInPlace,
   { service: { alongside }, cause }: Exchange,
   transaction: Transaction,
   writings: readonly Writing[],
-): Transaction {
+): Promise<Transaction> {
   if (alongside.length === 0) return transaction;
-  const more = writings.flatMap(({ kind, action, before, of = placed }, at) => {
+  const more: Change[] = [];
+  await inTurns(writings, ({ kind, action, before, of = placed }, at) => {
     // One table, one name, whatever the shape in which it was sent.
     const { resource } = of.newer ?? of;
     const id = before === null ? (kind === "create" ? idMadeBy(transaction, at) : null) : (before.record["id"] as Key);
     const write: RecordWrite = { resource, kind, action, id, cause };
-    return alongside.flatMap((changesFor) => atOnce(changesFor(write), "alongside"));
+    for (const changesFor of alongside) more.push(...atOnce(changesFor(write), "alongside"));
   });
   return { ...transaction, changes: [...transaction.changes, ...more] };
 }

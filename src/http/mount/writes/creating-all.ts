@@ -1,12 +1,16 @@
 import type { Reply } from "../../../core/call/call.ts";
 import type { Draft } from "../../../resource/draft.ts";
 import type { Resource } from "../../../resource/resource.ts";
-import type { Change, Idempotency } from "../../../store/store.ts";
+import type { Change, Idempotency, Row } from "../../../store/store.ts";
 import type { Exchange } from "../../exchange.ts";
+import { countLinkRows } from "../links.ts";
 import type { MountInPlace } from "../mount.ts";
 import { requireParents } from "../reads/reading.ts";
+import { requireFewRecords } from "./change-limit.ts";
 import { noteGoing, readSent } from "./drafting.ts";
 import { answerOnce, repeatable } from "./idempotency.ts";
+import { keptRowsOf } from "./kept-arrays.ts";
+import { ReadOctets } from "./large-reads.ts";
 import { requireCollectionAsKnown } from "./preconditions.ts";
 import { furtherChanges, madeId, prepare, requireAllowed, valuesOf } from "./preparing.ts";
 import {
@@ -17,6 +21,7 @@ import {
   requireMembers,
   showAll,
   told,
+  withoutRecords,
   type PreparedPart,
 } from "./several.ts";
 
@@ -25,7 +30,7 @@ export async function createAll(placed: MountInPlace, exchange: Exchange, sent: 
   const idempotency = repeatable(placed, exchange, sent.length);
   return answerOnce(exchange, idempotency, {
     anew: () => createAllAnew(placed, exchange, sent, idempotency),
-    again: ({ rows }) => showAll(placed, exchange, rows, { status: 201, isReplay: true }),
+    again: ({ rows }) => repeated(placed, exchange, rows),
   });
 }
 
@@ -40,15 +45,23 @@ async function createAllAnew(
     noteGoing(placed.resource, exchange.context, member);
     return readSent(placed, exchange.context, member, target);
   });
+  await requireFewRecords(
+    placed,
+    drafts.map(({ values }) => ({ before: null, values })),
+  );
   await requireParents(placed, exchange);
   const prepared = await inOrder(drafts, (draft, at) => preparePart(placed, exchange, draft, at));
   await requireCollectionAsKnown(placed, exchange);
   const parts = await inOrder(prepared, (complete) => complete());
-  const { outcome, owners } = await commitParts(placed, exchange, parts, idempotency);
-  if (outcome.kind !== "written" && outcome.kind !== "replayed")
-    throw refusalOf(outcome, placed, exchange, { owners, count: parts.length });
-  const rows = outcome.rows.slice(0, parts.length);
-  return showAll(placed, exchange, rows, { status: 201, isReplay: outcome.kind === "replayed" });
+  const { outcome, owners } = await commitParts(placed, exchange, parts, { idempotency, octets: null });
+  if (outcome.kind === "replayed") return repeated(placed, exchange, outcome.rows);
+  if (outcome.kind !== "written") throw refusalOf(outcome, placed, exchange, { owners, count: parts.length });
+  return showAll(placed, exchange, outcome.rows.slice(0, parts.length), { status: 201, isReplay: false });
+}
+
+async function repeated(placed: MountInPlace, exchange: Exchange, kept: readonly (Row | null)[]): Promise<Reply> {
+  const rows = await keptRowsOf(placed, exchange, kept, new ReadOctets(exchange, placed));
+  return rows === null ? withoutRecords(201) : showAll(placed, exchange, rows, { status: 201, isReplay: true });
 }
 
 async function preparePart(placed: MountInPlace, exchange: Exchange, read: Draft, at: number): Promise<PreparedPart> {
@@ -62,8 +75,10 @@ async function preparePart(placed: MountInPlace, exchange: Exchange, read: Draft
     requireAllowed(placed, exchange, values);
     const own: Change = { kind: "insert", collection: placed.collection, ...(id === null ? {} : { key: id }), values };
     return async () => {
-      const further = await told(at, () => furtherChanges(prepared, placed, exchange, { id, before: null, values }));
-      return { at, own, further, writing: { kind: "create", action: null, before: null } };
+      const written = { id, before: null, values };
+      const further = await told(at, () => furtherChanges(prepared, placed, exchange, written));
+      const linkRows = countLinkRows(placed.links, written);
+      return { at, own, further, linkRows, writing: { kind: "create", action: null, before: null } };
     };
   });
 }

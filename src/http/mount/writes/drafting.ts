@@ -123,6 +123,14 @@ export function unseenFields(resource: Resource, sent: unknown): Problem | null 
   return issues.length === 0 ? null : problem("invalid", { issues });
 }
 
+/** Returns the sent fields without those that only the service sets. */
+export function withoutGiven(
+  resource: Resource,
+  sent: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(sent).filter(([name]) => !isGiven(resource, name)));
+}
+
 /** Notes what the caller sends of what will go. */
 export function noteGoing(resource: Resource, context: Context, sent: unknown): void {
   if (resource.deprecations !== null) exchangeOf(context).useDeprecated(goingInBody(resource, sent));

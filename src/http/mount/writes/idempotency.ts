@@ -2,7 +2,17 @@ import type { Reply } from "../../../core/call/call.ts";
 import { hmac } from "../../../core/crypto/secret.ts";
 import { after, type Eventually } from "../../../core/eventually.ts";
 import { problem, Problem } from "../../../core/problem/problem.ts";
-import type { Change, Collection, Idempotency, Outcome, Recalled, Transaction, Where } from "../../../store/store.ts";
+import { formatKept, keptRows } from "../../../store/kept-rows.ts";
+import type {
+  Change,
+  Collection,
+  Idempotency,
+  Outcome,
+  Recalled,
+  StoredRecord,
+  Transaction,
+  Where,
+} from "../../../store/store.ts";
 import type { Exchange } from "../../exchange.ts";
 import { repeatKey } from "../../repeating.ts";
 import type { MountInPlace } from "../mount.ts";
@@ -14,24 +24,47 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 /** How many writes a caller may have kept in a day (UTC). */
 const MAX_A_DAY = 10_000;
 
-/** How many writes each caller has had kept; the key is the caller and the day. */
+/** The most octets that are kept for one caller in a day (UTC): 10,000 records of 6 KiB, or as much as the bodies of all callers may hold in memory. */
+const MAX_OCTETS_A_DAY = 64 * 1024 * 1024;
+
+/** How many writes each caller has had kept, and how many octets of them; the key is the caller and the day. */
 export const idempotencyCountsCollection: Collection = {
   name: "repeat_counts",
   key: "text",
   columns: [
     { name: "caller", type: "text" },
     { name: "writes", type: "integer" },
+    { name: "octets", type: "integer", default: 0 },
     { name: "expires_at", type: "date-time" },
   ],
   indexes: [["caller"]],
 };
 
-/** The transaction of a write that may be kept for repeats: then it counts, and is refused where there are too many. */
-export function withRepeats(exchange: Exchange, changes: readonly Change[], kept: Idempotency | null): Transaction {
-  return kept === null ? { changes } : { changes: [...changes, ...countKept(exchange, kept)], idempotency: kept };
+/** A write that is kept for repeats. */
+export interface Kept {
+  readonly idempotency: Idempotency;
+  /** The length of its records as they are kept. */
+  readonly octets: number;
 }
 
-function countKept({ call, identity }: Exchange, idempotency: Idempotency): readonly Change[] {
+/** Returns the write with the length of its records as they are kept. Returns null if it is not kept. */
+export function keptWith(idempotency: Idempotency | null, records: readonly StoredRecord[]): Kept | null {
+  return idempotency === null ? null : { idempotency, octets: octetsKept(idempotency, records) };
+}
+
+/** Returns the length of these records as they are kept, in octets. */
+export function octetsKept(idempotency: Idempotency, records: readonly StoredRecord[]): number {
+  const rows = records.map((record) => ({ revision: 0, record }));
+  return Buffer.byteLength(formatKept(idempotency, keptRows(idempotency, rows)));
+}
+
+/** The transaction of a write that may be kept for repeats: then it counts, and is refused where there are too many. */
+export function withRepeats(exchange: Exchange, changes: readonly Change[], kept: Kept | null): Transaction {
+  if (kept === null) return { changes };
+  return { changes: [...changes, ...countKept(exchange, kept)], idempotency: kept.idempotency };
+}
+
+function countKept({ call, identity }: Exchange, { idempotency, octets }: Kept): readonly Change[] {
   // Whoever is nobody shares no count with others, and is counted where sign-ups are.
   if (identity === null) return [];
   const caller = String(identity.id);
@@ -43,12 +76,15 @@ function countKept({ call, identity }: Exchange, idempotency: Idempotency): read
     all: [
       { column: "id", operator: "eq", value: key },
       { column: "writes", operator: "lte", value: MAX_A_DAY },
+      { column: "octets", operator: "lte", value: MAX_OCTETS_A_DAY },
     ],
   };
   const collection = idempotencyCountsCollection;
+  const values = { caller, expires_at };
   return [
     { kind: "deleteAll", collection, where: { all: [ofCaller, past] } },
-    { kind: "add", collection, key, column: "writes", by: idempotency.rows ?? 1, values: { caller, expires_at } },
+    { kind: "add", collection, key, column: "writes", by: idempotency.rows ?? 1, values: { ...values, octets: 0 } },
+    { kind: "add", collection, key, column: "octets", by: octets, values: { ...values, writes: 0 } },
     { kind: "require", collection, where: within, atLeast: 1, name: TOO_MANY },
   ];
 }

@@ -1,4 +1,5 @@
 import type { Reply } from "../../../core/call/call.ts";
+import type { Eventually } from "../../../core/eventually.ts";
 import { MAX_ISSUES, Problem, problem, type Issue } from "../../../core/problem/problem.ts";
 import {
   isKeyOf,
@@ -10,12 +11,17 @@ import {
   type Row,
   type WrittenValues,
 } from "../../../store/store.ts";
-import { inTurns } from "../../body/turns.ts";
+import { inSlices, inTurns, type Pieces } from "../../body/turns.ts";
 import { invalid, type Exchange } from "../../exchange.ts";
 import type { MountInPlace } from "../mount.ts";
-import { commitAll, REPLAYED, type Writing } from "./committing.ts";
+import { isOfRelation, requireFewChanges, weightOf } from "./change-limit.ts";
+import { commitWhole, REPLAYED, withAlongside } from "./committing.ts";
 import { withRepeats } from "./idempotency.ts";
+import { keptOf } from "./kept-arrays.ts";
+import type { ReadOctets } from "./large-reads.ts";
+import { slimmed } from "./large-updates.ts";
 import { refusal, takenAt, type Unwritten } from "./outcome.ts";
+import type { Part } from "./part.ts";
 
 /** How many records one array has at most. */
 export const MAX_RECORDS = 1000;
@@ -34,28 +40,38 @@ export function requireMembers(value: unknown): readonly unknown[] {
 /** Reads each member. Ends the request with what is wrong with all of them, a hundred issues at most. */
 export async function readEach<M, T>(members: readonly M[], read: (member: M, at: number) => T): Promise<readonly T[]> {
   const done: T[] = [];
-  const issues: Issue[] = [];
-  await inTurns(members, (member, at) => {
-    if (issues.length >= MAX_ISSUES) return;
-    try {
-      done.push(read(member, at));
-    } catch (error) {
-      if (!(error instanceof Problem) || error.issues.length === 0) throw error;
-      issues.push(...error.below(`/${at}`).issues);
-    }
-  });
-  if (issues.length > 0) throw invalid(issues.slice(0, MAX_ISSUES));
+  const found = new FoundIssues();
+  await inTurns(members, (member, at) => found.collect(at, () => void done.push(read(member, at))));
+  found.end();
   return done;
 }
 
-/** What one record of several adds to their transaction. */
-export interface Part {
-  /** Where the record stands in the array. */
-  readonly at: number;
-  readonly own: Change;
-  /** Written so that `keyOf(0)` is the record's own id. */
-  readonly further: readonly Change[];
-  readonly writing: Writing;
+/** Collects the issues of the members of an array: the first hundred, in the order of the array. */
+export class FoundIssues {
+  #found: { readonly at: number; readonly issue: Issue }[] = [];
+
+  /** Runs the work for the member at a place. Skips it if the members before it have a hundred issues. */
+  collect(at: number, work: () => Eventually<void>): Eventually<void> {
+    const last = this.#found[MAX_ISSUES - 1];
+    if (last !== undefined && last.at < at) return;
+    try {
+      const done = work();
+      return done instanceof Promise ? done.catch((error: unknown) => this.#keep(at, error)) : done;
+    } catch (error) {
+      this.#keep(at, error);
+    }
+  }
+
+  #keep(at: number, error: unknown): void {
+    if (!(error instanceof Problem) || error.issues.length === 0) throw error;
+    const more = error.below(`/${at}`).issues.map((issue) => ({ at, issue }));
+    this.#found = [...this.#found, ...more].toSorted((one, other) => one.at - other.at).slice(0, MAX_ISSUES);
+  }
+
+  /** Ends the request if anything is wrong. */
+  end(): void {
+    if (this.#found.length > 0) throw invalid(this.#found.map(({ issue }) => issue));
+  }
 }
 
 /** A record whose hook was asked. What that completes is asked for once the preconditions of all hold. */
@@ -80,38 +96,65 @@ export async function told<T>(at: number, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Writes all of them in one transaction; tells whose each change was, as its place in the array. */
+/** How the records of an array are written. */
+interface Committing {
+  readonly idempotency: Idempotency | null;
+  /** The count of the octets that were read of them. Null for new records. */
+  readonly octets: ReadOctets | null;
+}
+
+/** Writes all of them in one transaction. `owners` has the place in the array for each change. Ends the request if the changes are too many. */
 export async function commitParts(
   placed: MountInPlace,
   exchange: Exchange,
   parts: readonly Part[],
-  idempotency: Idempotency | null,
+  { idempotency, octets }: Committing,
 ): Promise<{ readonly outcome: Outcome; readonly owners: readonly number[] }> {
-  const { changes, owners } = joined(parts);
+  const { changes, owners, weight } = await inSlices(joined(parts));
   const writings = parts.map(({ writing }) => writing);
-  return { outcome: await commitAll(placed, exchange, withRepeats(exchange, changes, idempotency), writings), owners };
+  const areLarge = octets !== null && octets.areMany;
+  const kept = await keptOf(parts, idempotency, areLarge);
+  const transaction = withRepeats(exchange, changes, kept);
+  const whole = await withAlongside(placed, exchange, transaction, writings);
+  requireFewChanges(weight + whole.changes.length - transaction.changes.length);
+  const slim = areLarge ? await slimmed(placed, whole, writings, octets) : whole;
+  return { outcome: await commitWhole(placed, exchange, slim, writings), owners };
 }
 
-/** The changes of all, their own first; and whose each is, as its place in the array. */
-function joined(parts: readonly Part[]): {
+interface Joined {
   readonly changes: readonly Change[];
+  /** The place in the array for each change. */
   readonly owners: readonly number[];
-} {
+  /** The count of the changes, for the limit of an array. */
+  readonly weight: number;
+}
+
+/** The changes of all parts: their own first, and the rows of relations last, so that one statement can write many of them. */
+function* joined(parts: readonly Part[]): Pieces<Joined> {
   const changes = parts.map(({ own }) => own);
   const owners = parts.map(({ at }) => at);
+  const linking: Change[] = [];
+  const linkOwners: number[] = [];
+  let weight = changes.length;
   for (const [place, { at, further }] of parts.entries()) {
-    const behind = changes.length;
+    const placeOf: number[] = [place];
     for (const change of further) {
-      changes.push(moved(change, (made) => (made === 0 ? place : behind + made - 1)));
-      owners.push(at);
+      const made = moved(change, (local) => placeOf[local] ?? changes.length + local);
+      const [into, whose] = change.kind === "link" ? [linking, linkOwners] : [changes, owners];
+      placeOf.push(into.push(made) - 1);
+      whose.push(at);
+      if (!isOfRelation(change)) weight++;
+      yield;
     }
   }
-  return { changes, owners };
+  const linkRows = parts.reduce((sum, part) => sum + part.linkRows, 0);
+  return { changes: [...changes, ...linking], owners: [...owners, ...linkOwners], weight: weightOf(weight, linkRows) };
 }
 
 /** The change with the keys that it speaks of where they stand now. */
 export function moved(change: Change, place: (made: number) => number): Change {
   const move = <T>(value: T): T | KeyOf => (isKeyOf(value) ? keyOf(place(value.keyOf)) : value);
+  if (change.kind === "link") return { ...change, record: move(change.record) };
   const moved = change.kind === "insert" && change.key !== undefined ? { ...change, key: move(change.key) } : change;
   if (!("values" in moved)) return moved;
   const isData = (name: string): boolean =>
@@ -152,15 +195,21 @@ export function stale(places: readonly number[]): Problem {
 }
 
 /** The reply that shows all of them, in the order of the array. */
-export function showAll(
+export async function showAll(
   { resource, show, jsonMembers }: MountInPlace,
   exchange: Exchange,
   rows: readonly (Row | null)[],
   { status, isReplay }: { readonly status: 200 | 201; readonly isReplay: boolean },
-): Reply {
+): Promise<Reply> {
   const headers = isReplay ? [REPLAYED] : [];
   if (exchange.preferences?.get("return") === "minimal") return { status: status === 200 ? 204 : 201, headers };
-  const value = rows.map((row) => show(row!.record));
+  const value: unknown[] = [];
+  await inTurns(rows, (row) => void value.push(show(row!.record)));
   const body = { kind: "data", value, element: resource.plural, items: resource.name, jsonMembers } as const;
   return { status, headers, body };
+}
+
+/** Replies to a repeat whose records have changed since, so that the first answer cannot be shown again. */
+export function withoutRecords(status: 201 | 204): Reply {
+  return { status, headers: [REPLAYED] };
 }

@@ -1,21 +1,30 @@
 import type { Reply } from "../../../core/call/call.ts";
 import { isObject } from "../../../core/checking/members.ts";
-import { parseETags, sameStrong, type ETags } from "../../../core/headers/etag.ts";
+import { listsStrong, parseETags, type ETags } from "../../../core/headers/etag.ts";
 import { problem, type Problem } from "../../../core/problem/problem.ts";
 import { type Draft } from "../../../resource/draft.ts";
 import { parseId, type IdKind } from "../../../resource/ids.ts";
 import type { Change, Idempotency, Key, Row, Where, WrittenValues } from "../../../store/store.ts";
 import { stateIn } from "../../answer/tags.ts";
+import { inTurns } from "../../body/turns.ts";
 import { invalid, type Exchange } from "../../exchange.ts";
+import { MAX_HEADER_BYTES } from "../../limits.ts";
+import { countLinkRows } from "../links.ts";
 import type { MountInPlace } from "../mount.ts";
+import { columnsOf } from "../reads/matches.ts";
+import { longestOfColumns } from "../reads/page-length.ts";
 import { decisionOn, mayReadChanged, requireParents, visible, within } from "../reads/reading.ts";
+import { requireFewRecords } from "./change-limit.ts";
 import { isOvertaken, storedOf, untilSettled } from "./committing.ts";
-import { merged, noteGoing, readSent, unseenFields } from "./drafting.ts";
+import { merged, noteGoing, readSent, unseenFields, withoutGiven } from "./drafting.ts";
 import { answerOnce, repeatable } from "./idempotency.ts";
+import { keptRowsOf } from "./kept-arrays.ts";
+import { findRows, ReadOctets, readRecords } from "./large-reads.ts";
 import { isOldTag, requireCollectionAsKnown, tagsOfState } from "./preconditions.ts";
 import { furtherChanges, prepare, requireAllowed } from "./preparing.ts";
 import {
   commitParts,
+  FoundIssues,
   inOrder,
   notFound,
   readEach,
@@ -24,6 +33,7 @@ import {
   showAll,
   stale,
   told,
+  withoutRecords,
   type PreparedPart,
 } from "./several.ts";
 
@@ -36,12 +46,20 @@ interface Patch {
   readonly value: Readonly<Record<string, unknown>>;
 }
 
-/** A patch, and the record that it is for. */
-interface Found {
+/** A patch, and as much of its record as the permission and the preconditions need. */
+interface Known {
   readonly patch: Patch;
   /** Null: there is none that the caller may change. */
   readonly row: Row | null;
   readonly only: Where | null;
+}
+
+/** A patch, its record, and what the one makes of the other. */
+interface Drafted {
+  readonly patch: Patch;
+  readonly row: Row;
+  readonly only: Where | null;
+  readonly draft: Draft;
 }
 
 /** PATCH of a collection with an array: all of its records are changed, or none. */
@@ -51,41 +69,47 @@ export async function updateAll(placed: MountInPlace, exchange: Exchange): Promi
   const patches = await readEach(members, (member, at) => readPatch(member, at, taken, placed.resource.id));
   for (const { value } of patches) noteGoing(placed.resource, exchange.context, value);
   const idempotency = repeatable(placed, exchange, members.length);
+  const octets = new ReadOctets(exchange, placed);
   return answerOnce(exchange, idempotency, {
     async anew() {
       if (placed.requireIfMatch) requireTags(patches);
       await requireParents(placed, exchange);
-      return untilSettled(placed, exchange, () => attempt(placed, exchange, patches, idempotency));
+      return untilSettled(placed, exchange, () => attempt(placed, exchange, { patches, idempotency, octets }));
     },
-    again: ({ rows }) => shown(placed, exchange, patches, rows, true),
+    again: ({ rows }) => repeated(placed, exchange, { patches, idempotency, octets }, rows),
   });
+}
+
+interface Asked {
+  readonly patches: readonly Patch[];
+  readonly idempotency: Idempotency | null;
+  readonly octets: ReadOctets;
 }
 
 /** Gives null where a record changed meanwhile whose state the caller did not say. */
 async function attempt(
   placed: MountInPlace,
   exchange: Exchange,
-  patches: readonly Patch[],
-  idempotency: Idempotency | null,
+  { patches, idempotency, octets }: Asked,
 ): Promise<Reply | null> {
-  const found = await findAll(placed, exchange, patches);
-  const unseen = await unseenOf(placed, exchange, found);
-  const drafts = await readEach(found, (each, at) => {
-    const refused = unseen[at] ?? null;
-    if (refused !== null) throw refused;
-    return readChange(placed, exchange, each);
-  });
-  const missing = found.filter(({ row }) => row === null);
-  if (missing.length > 0) throw notFound(missing.map(({ patch }) => patch.at));
-  const prepared = await inOrder(found, (each, at) => preparePart(placed, exchange, each, drafts[at]!));
+  octets.again();
+  const known = await findKnown(placed, exchange, patches, octets);
+  if (known.some(({ row }) => row === null) || (await othersIn(placed, exchange, known)).length > 0)
+    throw await refusalBefore(placed, exchange, known);
+  const drafted = await draftAll(placed, exchange, known, octets);
+  await requireFewRecords(
+    placed,
+    drafted.map(({ row, draft: { values } }) => ({ before: row.record, values })),
+  );
+  const prepared = await inOrder(drafted, (each) => preparePart(placed, exchange, each));
   await requireCollectionAsKnown(placed, exchange);
-  requireStates(placed, exchange, found);
   const parts = await inOrder(prepared, (complete) => complete());
   // In one order, so that two such writes do not wait for each other.
   const sorted = parts.toSorted((one, other) => (patches[one.at]!.id < patches[other.at]!.id ? -1 : 1));
-  const { outcome, owners } = await commitParts(placed, exchange, sorted, idempotency);
-  if (outcome.kind === "written" || outcome.kind === "replayed")
-    return shown(placed, exchange, patches, outcome.rows.slice(0, parts.length), outcome.kind === "replayed");
+  const { outcome, owners } = await commitParts(placed, exchange, sorted, { idempotency, octets });
+  if (outcome.kind === "written")
+    return shown(placed, exchange, patches, outcome.rows.slice(0, parts.length), { isReplay: false });
+  if (outcome.kind === "replayed") return repeated(placed, exchange, { patches, idempotency, octets }, outcome.rows);
   const isMeant =
     "change" in outcome && outcome.change < parts.length && patches[owners[outcome.change]!]!.ifMatch !== null;
   if (!isMeant && isOvertaken(outcome, exchange)) return null;
@@ -107,6 +131,8 @@ function readPatch(member: unknown, at: number, taken: Set<Key>, kind: IdKind): 
     );
   if (taken.has(id)) throw wrong("/id", "repeated", "The record is named twice.");
   taken.add(id);
+  if (typeof tags === "string" && tags.length > MAX_HEADER_BYTES)
+    throw wrong("/if_match", "too_long", `At most ${MAX_HEADER_BYTES} characters are allowed, as in a header block.`);
   const ifMatch = typeof tags === "string" ? parseETags(tags) : null;
   if (tags !== undefined && ifMatch === null)
     throw wrong("/if_match", "invalid", "A text like that of If-Match is required: an ETag in its quotes, or *.");
@@ -121,54 +147,90 @@ function requireTags(patches: readonly Patch[]): void {
   if (issues.length > 0) throw problem("precondition_required", { issues });
 }
 
-/** The records by one question, as far as this caller may change them. */
-async function findAll(placed: MountInPlace, exchange: Exchange, patches: readonly Patch[]): Promise<readonly Found[]> {
-  const { collection } = placed;
-  const ids = patches.map(({ id }) => id);
-  const rows = await exchange.service.store.list({
-    collection,
-    where: { column: "id", operator: "in", value: ids },
-    sort: [{ column: "id" }],
-    limit: ids.length,
-  });
-  const byId = new Map(rows.map((row) => [row.record["id"], row]));
-  return patches.map((patch) => {
-    const row = byId.get(patch.id) ?? null;
-    const decision = decisionOn(placed, exchange, "update", patch.id);
-    const only = typeof decision === "string" ? null : decision.only;
-    return { patch, row: decision === "deny" ? null : visible(placed, within(row, placed, exchange), { only }), only };
-  });
-}
-
-/** What each patch is refused with where its caller may not read the records. */
-async function unseenOf(
+/** Reads the states of the records that this caller may change, and only the columns that decide about that. */
+async function findKnown(
   placed: MountInPlace,
   exchange: Exchange,
-  found: readonly Found[],
-): Promise<readonly (Problem | null)[]> {
-  const unseen = found.map(({ patch, row }) => (row === null ? null : unseenFields(placed.resource, patch.value)));
-  if (unseen.every((each) => each === null)) return [];
-  const rows = found.flatMap(({ row }) => (row === null ? [] : [row]));
-  return (await mayReadChanged(placed, exchange, rows)) ? [] : unseen;
+  patches: readonly Patch[],
+  octets: ReadOctets,
+): Promise<readonly Known[]> {
+  const { collection, resource, newer, noted, sources } = placed;
+  const decisions = await inOrder(patches, async ({ id }) => decisionOn(placed, exchange, "update", id));
+  const narrowed = decisions.flatMap((each) => (typeof each === "string" ? [] : columnsOf(collection, each.only)));
+  const needed = [...(resource.parentColumn === null ? [] : [resource.parentColumn]), ...narrowed];
+  const columns = [...new Set(["id", ...needed, ...(noted === undefined ? [] : sources)])];
+  const longest = longestOfColumns((newer ?? placed).resource, columns);
+  const ids = patches.flatMap(({ id }, at) => (decisions[at] === "deny" ? [] : [id]));
+  const rows = await findRows(exchange, { collection, columns, longest }, ids, octets);
+  return patches.map((patch, at) => {
+    const decision = decisions[at]!;
+    const only = typeof decision === "string" ? null : decision.only;
+    return { patch, row: visible(placed, within(rows.get(patch.id) ?? null, placed, exchange), { only }), only };
+  });
 }
 
-/** What a patch makes of its record. Where there is none, the patch alone is looked at. */
-function readChange(placed: MountInPlace, { context }: Exchange, { patch, row }: Found): Draft {
-  const { id, value } = patch;
-  if (row === null) return readSent(placed, context, value, { id, record: null, partial: true });
-  const { record } = row;
-  return readSent(placed, context, merged(placed.show(record), value), { id, record });
+/** Returns the places of the records whose `if_match` does not hold. */
+async function othersIn(placed: MountInPlace, exchange: Exchange, known: readonly Known[]): Promise<readonly number[]> {
+  const others: number[] = [];
+  await inTurns(known, ({ patch: { at, ifMatch }, row }) => {
+    if (ifMatch === null || ifMatch === "*" || row === null) return;
+    const isOld = ifMatch.length === 1 && isOldTag(ifMatch[0]!.quoted);
+    if (!listsStrong(ifMatch, tagsOfState(placed, exchange, row, isOld), stateIn)) others.push(at);
+  });
+  return others;
+}
+
+/** Returns the problem of an array with records that are not there or in another state. Throws the issues of the patches themselves first. */
+async function refusalBefore(placed: MountInPlace, exchange: Exchange, known: readonly Known[]): Promise<Problem> {
+  await readEach(known, ({ patch: { id, value }, row }) => {
+    // A field that only the service sets may be repeated. Only the whole record shows if its value is the same.
+    const sent = row === null ? value : withoutGiven(placed.resource, value);
+    return readSent(placed, exchange.context, sent, { id, record: null, partial: true });
+  });
+  const missing = known.filter(({ row }) => row === null);
+  if (missing.length > 0) return notFound(missing.map(({ patch }) => patch.at));
+  return stale(await othersIn(placed, exchange, known));
+}
+
+/** Reads the records in pieces and applies the patches. Ends the request with the issues of all of them. */
+async function draftAll(
+  placed: MountInPlace,
+  exchange: Exchange,
+  known: readonly Known[],
+  octets: ReadOctets,
+): Promise<readonly Drafted[]> {
+  const byId = new Map<unknown, Known>(known.map((each) => [each.patch.id, each]));
+  const ids = known.map(({ patch }) => patch.id);
+  const drafted: Drafted[] = [];
+  const found = new FoundIssues();
+  for await (const records of readRecords(exchange, placed.collection, ids, octets))
+    await inTurns(records, async (record) => {
+      const { patch, row: state, only } = byId.get(record["id"])!;
+      const row: Row = { revision: state!.revision, record };
+      await found.collect(patch.at, async () => {
+        drafted.push({ patch, row, only, draft: await readChange(placed, exchange, patch, row) });
+      });
+    });
+  found.end();
+  const read = new Set(drafted.map(({ patch }) => patch.id));
+  const gone = known.filter(({ patch }) => !read.has(patch.id));
+  if (gone.length > 0) throw notFound(gone.map(({ patch }) => patch.at));
+  return drafted.toSorted((one, other) => one.patch.at - other.patch.at);
+}
+
+/** Applies a patch to its record. */
+async function readChange(placed: MountInPlace, exchange: Exchange, { id, value }: Patch, row: Row): Promise<Draft> {
+  const refused = unseenFields(placed.resource, value);
+  if (refused !== null && !(await mayReadChanged(placed, exchange, [row]))) throw refused;
+  return readSent(placed, exchange.context, merged(placed.show(row.record), value), { id, record: row.record });
 }
 
 function preparePart(
   placed: MountInPlace,
   exchange: Exchange,
-  { patch, row, only }: Found,
-  draft: Draft,
+  { patch: { at, id }, row: before, only, draft }: Drafted,
 ): Promise<PreparedPart> {
-  const { at, id } = patch;
   const { collection } = placed;
-  const before = row!;
   return told(at, async () => {
     const { context } = exchange;
     const prepared = await prepare(placed, { kind: "update", context, id, current: storedOf(before), draft });
@@ -178,20 +240,21 @@ function preparePart(
     const written = { id, before: before.record, values };
     return async () => {
       const further = await told(at, () => furtherChanges(prepared, placed, exchange, written));
-      return { at, own, further, writing: { kind: "update", action: null, before } };
+      const linkRows = countLinkRows(placed.links, written);
+      return { at, own, further, linkRows, writing: { kind: "update", action: null, before } };
     };
   });
 }
 
-/** Ends the request where a record is in another state than was said of it. */
-function requireStates(placed: MountInPlace, exchange: Exchange, found: readonly Found[]): void {
-  const others = found.filter(({ patch: { ifMatch }, row }) => {
-    if (ifMatch === null || ifMatch === "*") return false;
-    const isOld = ifMatch.length === 1 && isOldTag(ifMatch[0]!.quoted);
-    const tags = tagsOfState(placed, exchange, row!, isOld);
-    return !tags.some((tag) => ifMatch.some(({ weak, quoted }) => sameStrong({ weak, quoted: stateIn(quoted) }, tag)));
-  });
-  if (others.length > 0) throw stale(others.map(({ patch }) => patch.at));
+/** Replies to a repeat. */
+async function repeated(
+  placed: MountInPlace,
+  exchange: Exchange,
+  { patches, octets }: Asked,
+  kept: readonly (Row | null)[],
+): Promise<Reply> {
+  const rows = await keptRowsOf(placed, exchange, kept, octets);
+  return rows === null ? withoutRecords(204) : shown(placed, exchange, patches, rows, { isReplay: true });
 }
 
 /** What is told of them, in the order of the array. Whoever may change a record and not read it is shown nothing of any. */
@@ -200,11 +263,11 @@ async function shown(
   exchange: Exchange,
   patches: readonly Patch[],
   written: readonly (Row | null)[],
-  isReplay: boolean,
+  { isReplay }: { readonly isReplay: boolean },
 ): Promise<Reply> {
   const byId = new Map(written.map((row) => [row!.record["id"], row!]));
   const rows = patches.map(({ id }) => byId.get(id)!);
-  const reply = showAll(placed, exchange, rows, { status: 200, isReplay });
+  const reply = await showAll(placed, exchange, rows, { status: 200, isReplay });
   const mayRead = await mayReadChanged(placed, exchange, rows);
   return mayRead || reply.body === undefined ? reply : { status: 204, headers: reply.headers ?? [] };
 }

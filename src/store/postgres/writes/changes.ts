@@ -1,16 +1,18 @@
 import { encode } from "../../sql/codec.ts";
 import { parametersOf, type Cell, type Parameters } from "../../sql/dialect.ts";
 import { quote } from "../../sql/names.ts";
-import type { Table, TableColumn } from "../../sql/schema/table.ts";
+import type { ShownColumns, Table, TableColumn } from "../../sql/schema/table.ts";
 import {
   compileChange,
   compileInserts,
   compileRequire,
+  relationOf,
+  shownBy,
   type ChangeOfOne,
   type Making,
 } from "../../sql/writes/changing.ts";
 import { isSQL } from "../../sql/writes/writes.ts";
-import { isKeyOf, type Change, type Collection, type Key, type KeyOf } from "../../store.ts";
+import { isKeyOf, type Change, type Collection, type Column, type Key, type KeyOf } from "../../store.ts";
 import { postgres, sequenceOf } from "../dialect.ts";
 import { prepared, unprepared, type Statement } from "../parameters.ts";
 import { compileForget } from "./idempotency.ts";
@@ -52,9 +54,12 @@ export interface Among {
 export function compile(table: Table, change: Change, among: Among): Statement {
   if (change.kind === "forget") return compileForget(change);
   if (change.kind === "require") return compileRequired(table, change, among);
+  if (change.kind === "link") return compileLinks(table, [{ ...among, change }]);
   const { text, values } = compileChange(table, change, makingAmong(among));
+  // Callers choose the columns of an update that shows some: there may be any number of such texts.
+  const isOneOfMany = change.kind === "update" && change.shown !== undefined;
   // Nothing of a table of others is kept prepared, since it would keep the types that the columns had: an integer that became a bigint.
-  return table.existing === null ? prepared(text, values) : unprepared(text, values);
+  return table.existing === null && !isOneOfMany ? prepared(text, values) : unprepared(text, values);
 }
 
 /** A new row among others of its statement. */
@@ -79,6 +84,38 @@ export function compileTogether(table: Table, rows: readonly RowTogether[]): Sta
     rows.map((row, nth) => ({ change: row.change, making: making(row, nth) })),
   );
   return unprepared(text, values);
+}
+
+/** New rows of a relation among others of its statement. */
+export interface LinkTogether extends Among {
+  readonly change: Of<"link">;
+}
+
+/**
+ * New rows of a relation by one statement, however many they are. They are sent as one JSON text: `[key of the record, change that makes it,
+ * [ids]]`, with null for what is not known.
+ */
+export function compileLinks(table: Table, links: readonly LinkTogether[]): Statement {
+  const { record, linked } = relationOf(table);
+  const sent = links.map(({ change, keys }) => {
+    const ids = change.ids.map((id) => encode(postgres, linked, id));
+    const of = isKeyOf(change.record)
+      ? requireKey(change.record, keys)
+      : { kind: "known" as const, key: change.record };
+    if (of.kind === "known") return [encode(postgres, record, of.key), null, ids];
+    requireKeyType(record, of.of);
+    return [null, settingOf(of.change), ids];
+  });
+  const values = parametersOf(postgres);
+  const castTo = ({ type }: TableColumn): string => (type === "integer" ? "::bigint" : "");
+  const { collection } = table;
+  const key = `latchkey_next_key(${keyArguments(collection)})`;
+  const of = `(CASE WHEN link->>0 IS NULL THEN current_setting(link->>1) ELSE link->>0 END)${castTo(record)}`;
+  const text =
+    `INSERT INTO ${table.name} (${[table.id.sql, table.revision, record.sql, linked.sql].join(", ")}) ` +
+    `SELECT ${key}, nextval('latchkey_revision') + ${links[0]!.sameShape}, ${of}, id${castTo(linked)} ` +
+    `FROM json_array_elements(${values.place(JSON.stringify(sent))}::json) AS link, json_array_elements_text(link->2) AS id`;
+  return prepared(text, values.values);
 }
 
 function makingAmong({ keys, tellsKey, sameShape }: Among): Making {
@@ -119,18 +156,33 @@ export function keyMadeBy(change: Change, at: number, keys: readonly MadeKey[]):
   }
 }
 
-/** The row with a key as it is when the statement runs. */
-export function compileReading(table: Table, key: NonNullable<MadeKey>): Statement {
+/** The place of the first of some ids, from 1, that a column refers to and that is not in the table `from`. */
+export function compileMissing({ type }: Column, from: string, ids: readonly Key[]): Statement {
   const values = parametersOf(postgres);
-  return prepared(`SELECT ${table.selection} FROM ${table.name} WHERE ${hasKey(table, key, values)}`, values.values);
+  const cast = type === "integer" ? "::bigint" : "";
+  return prepared(
+    `SELECT place FROM json_array_elements_text(${values.place(JSON.stringify(ids))}::json) WITH ORDINALITY AS each(id, place) ` +
+      `WHERE NOT EXISTS (SELECT FROM ${from} WHERE "id" = each.id${cast}) ORDER BY place LIMIT 1`,
+    values.values,
+  );
+}
+
+/** The row with a key as it is when the statement runs. */
+export function compileReading(
+  table: Table,
+  key: NonNullable<MadeKey>,
+  { selection }: Pick<ShownColumns, "selection"> = table,
+): Statement {
+  const values = parametersOf(postgres);
+  return prepared(`SELECT ${selection} FROM ${table.name} WHERE ${hasKey(table, key, values)}`, values.values);
 }
 
 /** The same of a row that the change at that place has left. In a table of others a trigger may have removed it: then that is raised. */
-export function compileReadingOf(table: Table, key: NonNullable<MadeKey>, change: number): Statement {
-  if (table.existing === null) return compileReading(table, key);
+export function compileReadingOf(table: Table, key: NonNullable<MadeKey>, change: Change, at: number): Statement {
+  if (table.existing === null) return compileReading(table, key, shownBy(table, change));
   const values = parametersOf(postgres);
   const found = `(SELECT) AS one LEFT JOIN ${table.name} ON ${hasKey(table, key, values)}`;
-  const orRefused = `CASE WHEN ${table.id.compared} IS NULL THEN ${refuseLeftOut(change)} = 0 ELSE TRUE END`;
+  const orRefused = `CASE WHEN ${table.id.compared} IS NULL THEN ${refuseLeftOut(at)} = 0 ELSE TRUE END`;
   return prepared(`SELECT ${table.selection} FROM ${found} WHERE ${orRefused}`, values.values);
 }
 
@@ -145,6 +197,7 @@ export function spokenOf(changes: readonly Change[]): Set<number> {
   const found = new Set<number>();
   for (const change of changes) {
     if ("key" in change && isKeyOf(change.key)) found.add(change.key.keyOf);
+    if (change.kind === "link" && isKeyOf(change.record)) found.add(change.record.keyOf);
     if (!("values" in change)) continue;
     for (const value of Object.values(change.values)) if (isKeyOf(value)) found.add(value.keyOf);
   }
@@ -162,14 +215,15 @@ function compileRequired(table: Table, change: Of<"require">, { sameShape }: Amo
 }
 
 /** Raises why no row was found in that state. Without a revision, one that is still seen was removed by somebody else meanwhile. */
-function orRefused({ sql, table, key, revision, tellsRow }: ChangeOfOne): string {
+function orRefused({ sql, table, key, revision, shown }: ChangeOfOne): string {
   const there = `EXISTS (SELECT FROM ${table.name} WHERE ${table.id.compared} = ${table.id.operand(key)})`;
   const reason = revision === undefined ? "'missing'" : `CASE WHEN ${there} THEN 'stale' ELSE 'missing' END`;
-  const nulls = [...table.columns.keys(), ...table.computed].map(() => ", NULL").join("");
+  if (shown === null)
+    return `WITH changed AS (${sql} RETURNING 1) SELECT latchkey_refuse(${reason}) WHERE NOT EXISTS (SELECT FROM changed)`;
+  const nulls = ", NULL".repeat(shown.width - 1);
   return (
-    `WITH changed AS (${sql} RETURNING ${tellsRow ? "*" : "1"}) ` +
-    (tellsRow ? `SELECT ${table.selection} FROM changed UNION ALL ` : "") +
-    `SELECT latchkey_refuse(${reason})${tellsRow ? nulls : ""} WHERE NOT EXISTS (SELECT FROM changed)`
+    `WITH changed AS (${sql} RETURNING *) SELECT ${shown.selection} FROM changed UNION ALL ` +
+    `SELECT latchkey_refuse(${reason})${nulls} WHERE NOT EXISTS (SELECT FROM changed)`
   );
 }
 
@@ -180,13 +234,16 @@ function keyArguments(collection: Collection): string {
 
 function cellOf(column: TableColumn, key: NonNullable<MadeKey>, values: Parameters): Cell | { readonly sql: string } {
   if (key.kind === "known") return encode(postgres, column, key.key);
+  requireKeyType(column, key.of);
   const { key: type, existing } = key.of;
-  if (type !== column.type)
-    throw new TypeError(`Column ${column.name} is of type ${column.type} and cannot hold a key of type ${type}`);
   const cast = type === "integer" ? "::bigint" : "";
   const setting = values.place(settingOf(key.change));
   if (existing === undefined) return { sql: `current_setting(${setting})${cast}` };
   return { sql: `coalesce(nullif(current_setting(${setting}, TRUE), ''), ${refuseLeftOut(key.change)}::text)${cast}` };
+}
+
+function requireKeyType({ name, type }: TableColumn, { key }: Collection): void {
+  if (key !== type) throw new TypeError(`Column ${name} is of type ${type} and cannot hold a key of type ${key}`);
 }
 
 function requireKey({ keyOf }: KeyOf, keys: readonly MadeKey[]): NonNullable<MadeKey> {

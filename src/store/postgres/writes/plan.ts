@@ -1,16 +1,18 @@
 import { quote } from "../../sql/names.ts";
-import { unopened } from "../../sql/schema/table.ts";
+import { unopened, type Table } from "../../sql/schema/table.ts";
 import { rowsToRead } from "../../sql/writes/changing.ts";
 import type { Change, Collection, Transaction } from "../../store.ts";
 import { postgres, tableOf } from "../dialect.ts";
 import type { Statement } from "../parameters.ts";
 import {
   compile,
+  compileLinks,
   compileReadingOf,
   compileTogether,
   keyMadeBy,
   spokenOf,
   type Among,
+  type LinkTogether,
   type MadeKey,
   type RowTogether,
 } from "./changes.ts";
@@ -25,7 +27,7 @@ export interface Plan {
   /** Whether each of them makes one change, in the order in which they were given. */
   readonly isInOrder: boolean;
   /** Statements that read rows which later changes may have altered, with the changes whose rows they are. */
-  readonly readings: readonly { readonly change: number; readonly statement: Statement }[];
+  readonly readings: readonly { readonly change: number; readonly statement: Statement; readonly isLong?: false }[];
 }
 
 /** A statement, and the places of the changes that it makes: of one, or of several new rows in their order. */
@@ -33,6 +35,8 @@ export interface Planned {
   readonly changes: readonly number[];
   readonly collection: Collection;
   readonly statement: Statement;
+  /** It makes thousands of rows: two of those are not sent at once. */
+  readonly isLong: boolean;
 }
 
 /** What a transaction is planned with. */
@@ -50,7 +54,7 @@ export function planTransaction(
   { opened, sameShape }: Planning,
   mayPutTogether: boolean,
 ): Plan {
-  const reread = rowsToRead(changes, (at) => changes[at]!.collection.existing !== undefined);
+  const reread = rowsToRead(changes, (at) => changes[at]!.collection);
   const told = spokenOf(changes);
   for (const change of reread) told.add(change);
   const collections = changes.map((change) => requireOpened(opened, change));
@@ -60,6 +64,17 @@ export function planTransaction(
     tellsKey: told.has(at) ? at : null,
     sameShape: sameShape(collections[at]!),
   });
+  const madeTogether = (table: Table, places: readonly number[]): Statement => {
+    if (changes[places[0]!]!.kind === "link")
+      return compileLinks(
+        table,
+        places.map((at): LinkTogether => ({ change: changes[at] as LinkTogether["change"], ...among(at) })),
+      );
+    return compileTogether(
+      table,
+      places.map((at): RowTogether => ({ change: changes[at] as RowTogether["change"], ...among(at) })),
+    );
+  };
   const together = mayPutTogether ? putTogether(changes) : null;
   const isAmongOthers = new Set(together?.flatMap((places) => (places.length > 1 ? places : [])));
   const alone = changes.map((change, at): Statement | null => {
@@ -69,17 +84,16 @@ export function planTransaction(
   });
   const statements = (together ?? changes.map((_, at) => [at])).map((places): Planned => {
     const collection = collections[places[0]!]!;
-    const rows = (): RowTogether[] =>
-      places.map((at) => ({ change: changes[at] as RowTogether["change"], ...among(at) }));
     return {
       changes: places,
       collection,
-      statement: alone[places[0]!] ?? compileTogether(tableOf(collection), rows()),
+      statement: alone[places[0]!] ?? madeTogether(tableOf(collection), places),
+      isLong: changes[places[0]!]!.kind === "link",
     };
   });
   const readings = reread.map((change) => ({
     change,
-    statement: compileReadingOf(tableOf(collections[change]!), keys[change]!, change),
+    statement: compileReadingOf(tableOf(collections[change]!), keys[change]!, changes[change]!, change),
   }));
   return { locks: locksFor(changes), statements, readings, isInOrder: together === null };
 }

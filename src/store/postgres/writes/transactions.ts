@@ -1,13 +1,14 @@
 import type { Refusing, Shapes } from "../../sql/schema/shape.ts";
+import { shownBy } from "../../sql/writes/changing.ts";
 import { idempotencyOf } from "../../sql/writes/idempotency.ts";
-import type { Collection, Idempotency, Outcome, Recalled, Row, Transaction, Value } from "../../store.ts";
+import type { Change, Collection, Idempotency, Outcome, Recalled, Row, Transaction, Value } from "../../store.ts";
 import { postgres, tableOf } from "../dialect.ts";
 import { isServerError, state } from "../errors.ts";
 import type { Connections } from "../network/connections.ts";
 import { idleInTransactionMs, type Session } from "../network/session.ts";
 import { prepared } from "../parameters.ts";
-import { compileReading } from "./changes.ts";
 import { claimKey } from "./idempotency.ts";
+import { lookedUp } from "./looked-up.ts";
 import { outdatedBy, sameShapeOf } from "./outdated.ts";
 import { planTransaction, type Plan } from "./plan.ts";
 import { readRefusal } from "./refusals.ts";
@@ -69,14 +70,14 @@ export function writerOf(
     } catch (error) {
       const outdated = await outdatedBy(causeOf(error), transaction.changes, shapes, session);
       if (outdated !== null) throw refusing(outdated);
-      return leftOutOf(outcomeOf(error, transaction, plan), transaction, session);
+      const outcome = outcomeOf(error, transaction, plan);
+      return outcome === null ? null : lookedUp(outcome, transaction, opened, session);
     }
   }
 
   async function make(session: Session, { changes, idempotency }: Transaction, plan: Plan): Promise<Outcome> {
-    if (changes.length === 0 && idempotency === undefined) return { kind: "written", rows: [] };
     if (idempotency !== undefined) return sendOnce(session, changes, plan, idempotency);
-    return { kind: "written", rows: await sendAll(session, changes, plan) };
+    return { kind: "written", rows: changes.length === 0 ? [] : await sendAll(session, changes, plan) };
   }
 
   /** One trip to the server, whatever the transaction has in it. */
@@ -131,18 +132,6 @@ function outcomeOf(
   return isInOrder ? refusal : null;
 }
 
-/** What was refused, now that it is undone: a row of others that still is in the state that was asked for has a trigger that leaves changes out. */
-async function leftOutOf(outcome: Outcome | null, { changes }: Transaction, session: Session): Promise<Outcome | null> {
-  if (outcome?.kind !== "stale" && outcome?.kind !== "missing") return outcome;
-  const change = changes[outcome.change]!;
-  if ((change.kind !== "update" && change.kind !== "delete") || change.collection.existing === undefined)
-    return outcome;
-  const table = tableOf(change.collection);
-  const [cells] = await session.send(compileReading(table, { kind: "known", key: change.key }));
-  const isSame = cells !== undefined && [undefined, table.rowOf(cells).revision].includes(change.revision);
-  return isSame ? { kind: "unfit", change: outcome.change, column: null } : outcome;
-}
-
 /** What became of an earlier write under the key. */
 export async function recall(session: Pick<Session, "send">, idempotency: Idempotency): Promise<Recalled | null> {
   const { text, values, of } = remembering.recall(idempotency);
@@ -155,10 +144,13 @@ export async function recall(session: Pick<Session, "send">, idempotency: Idempo
  */
 async function sendPlan(session: Session, { statements, readings }: Plan): Promise<Promise<Rows>[]> {
   const sent: Promise<Rows>[] = [];
-  for (const { statement } of [...statements, ...readings]) {
-    const before = sent.length % statementsATurn === 0 ? sent.at(-statementsATurn) : undefined;
+  let isBehindLong = false;
+  for (const { statement, isLong = false } of [...statements, ...readings]) {
+    const isTurn = sent.length % statementsATurn === 0;
+    const before = isLong && isBehindLong ? sent.at(-1) : isTurn ? sent.at(-statementsATurn) : undefined;
     if (before !== undefined && !(await isMade(before))) break;
     sent.push(heard(session.send(statement)));
+    isBehindLong = isLong;
   }
   return sent;
 }
@@ -214,7 +206,8 @@ function rowsOf(
   return rows;
 }
 
-function rowOf({ kind, collection }: Transaction["changes"][number], cells: Rows[number] | undefined): Row | null {
+function rowOf(change: Change, cells: Rows[number] | undefined): Row | null {
+  const { kind } = change;
   const hasRow = kind === "insert" || kind === "update" || kind === "add";
-  return hasRow && cells !== undefined ? tableOf(collection).rowOf(cells) : null;
+  return hasRow && cells !== undefined ? shownBy(tableOf(change.collection), change).rowOf(cells) : null;
 }

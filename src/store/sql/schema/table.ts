@@ -61,6 +61,14 @@ export interface Table {
   /** What to select for `rowOf`. */
   readonly selection: string;
   rowOf(cells: readonly unknown[]): Row;
+  /** The same for some of the columns; for all if no names are given. */
+  showing(names?: readonly string[]): ShownColumns;
+}
+
+/** The columns of a row that are read. */
+export interface ShownColumns extends Pick<Table, "selection" | "rowOf"> {
+  /** The number of cells that `rowOf` takes: the revision and the columns. */
+  readonly width: number;
 }
 
 /** A table that was there before, as SQL speaks of what it has. */
@@ -120,6 +128,12 @@ function makeTable(dialect: Dialect, collection: Collection): Table {
       ? called
       : `(SELECT ${[`${existing.revision} AS ${revision}`, ...source].join(", ")} FROM ${existing.name}) AS ${called}`;
   const computed = computedColumns(dialect, collection);
+  const showingOf = (shown: readonly TableColumn[]): ShownColumns => ({
+    selection: [revision, ...shown.map(({ selected }) => selected)].join(", "),
+    rowOf: rowMaker(dialect, shown),
+    width: shown.length + 1,
+  });
+  const whole = showingOf([...all, ...computed]);
   return {
     dialect,
     collection,
@@ -137,9 +151,24 @@ function makeTable(dialect: Dialect, collection: Collection): Table {
     columns: new Map(all.map((column) => [column.name, column])),
     id: all[0]!,
     revision,
-    selection: [revision, ...[...all, ...computed].map(({ selected }) => selected)].join(", "),
-    rowOf: rowMaker(dialect, [...all, ...computed]),
+    selection: whole.selection,
+    rowOf: whole.rowOf,
+    showing: (names) => (names === undefined ? whole : showingOf(shownAmong(collection, [...all, ...computed], names))),
   };
+}
+
+/** The columns of these names, in the order of the declaration. Throws a TypeError for a name that no column has. */
+export function shownAmong(
+  { name: collection }: Collection,
+  all: readonly TableColumn[],
+  names: readonly string[],
+): TableColumn[] {
+  for (const name of names) {
+    if (all.some((column) => column.name === name)) continue;
+    const known = all.map((column) => column.name);
+    throw new TypeError(`Collection ${collection} has no column ${shownName(name)}${suggestion(name, known)}`);
+  }
+  return all.filter((column) => names.includes(column.name));
 }
 
 function existingNames(dialect: Dialect, { existing, columns }: Collection): ExistingNames | null {

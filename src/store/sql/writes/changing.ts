@@ -2,6 +2,7 @@ import { rangedColumn } from "../../served.ts";
 import {
   isKeyOf,
   type Change,
+  type Collection,
   type Key,
   type KeyOf,
   type TableWrite,
@@ -12,7 +13,7 @@ import { encode } from "../codec.ts";
 import { parametersOf, type Parameters } from "../dialect.ts";
 import { quote } from "../names.ts";
 import type { Statement } from "../schema/script.ts";
-import type { ExistingNames, Table } from "../schema/table.ts";
+import type { ExistingNames, ShownColumns, Table, TableColumn } from "../schema/table.ts";
 import { compileWhere } from "../where.ts";
 import { assign, insertAllInto, insertInto, isSQL, requireCounter, type Assignment, type KeyFinder } from "./writes.ts";
 
@@ -45,7 +46,8 @@ export interface ChangeOfOne {
   /** The place of the key. */
   readonly key: string;
   readonly revision: number | undefined;
-  readonly tellsRow: boolean;
+  /** The columns of the row that it tells; null if it tells none. */
+  readonly shown: ShownColumns | null;
 }
 
 /** A change as it is sent, and what comes back: the row as it is now, the key of a new one, nothing of the one that was changed, or nothing at all. */
@@ -53,7 +55,7 @@ export interface CompiledChange extends Statement {
   readonly tells: "row" | "key" | "one" | "none";
 }
 
-type Writing = AnyChange<Exclude<Change["kind"], "require" | "forget">>;
+type Writing = AnyChange<Exclude<Change["kind"], "require" | "forget" | "link">>;
 
 /** A change of rows as one statement. What the database has made of a row of others, triggers and all, is read afterwards. */
 export function compileChange(table: Table, change: Writing, making: Making): CompiledChange {
@@ -66,8 +68,8 @@ export function compileChange(table: Table, change: Writing, making: Making): Co
     tells,
     values: values.values,
   });
-  const ofOne = (sql: string, key: string, revision: number | undefined, tellsRow: boolean): CompiledChange =>
-    done(making.orRefused({ sql, table, key, revision, tellsRow }), tellsRow ? "row" : "one");
+  const ofOne = (one: Omit<ChangeOfOne, "table">): CompiledChange =>
+    done(making.orRefused({ ...one, table }), one.shown === null ? "one" : "row");
   switch (change.kind) {
     case "insert": {
       const key = change.key === undefined ? null : placeKey(table, change.key, making, values);
@@ -79,12 +81,13 @@ export function compileChange(table: Table, change: Writing, making: Making): Co
       const put = setOf(table, change.values, making, values, false);
       const key = placeKey(table, change.key, making, values);
       const sql = `UPDATE ${name} SET ${put} WHERE ${isRow(table, key, change.revision, values)}`;
-      return ofOne(sql, key, change.revision, existing === null);
+      const shown = existing === null ? table.showing(change.shown) : null;
+      return ofOne({ sql, key, revision: change.revision, shown });
     }
     case "delete": {
       const key = placeKey(table, change.key, making, values);
       const sql = `DELETE FROM ${name} WHERE ${isRow(table, key, change.revision, values)}${onlyIf}`;
-      return ofOne(sql, key, change.revision, false);
+      return ofOne({ sql, key, revision: change.revision, shown: null });
     }
     case "updateAll": {
       const put = setOf(table, change.values, making, values, true);
@@ -213,6 +216,17 @@ export function compileRequire(
   return { count, values, least: atLeast, most };
 }
 
+/** The columns of a relation. Throws a TypeError if the table of the collection is none. */
+export function relationOf({ collection, columns }: Table): {
+  readonly record: TableColumn;
+  readonly linked: TableColumn;
+} {
+  const [record, linked] = collection.columns;
+  if (collection.links === undefined || record === undefined || linked === undefined)
+    throw new TypeError(`The collection ${collection.name} is no relation, so no row of it is made by a link`);
+  return { record: columns.get(record.name)!, linked: columns.get(linked.name)! };
+}
+
 /** Where the key stands, or SQL for one that only the database knows. */
 export function placeKey(
   { id, dialect }: Table,
@@ -225,12 +239,12 @@ export function placeKey(
 }
 
 /**
- * The changes whose rows are read at the end: a later change of the same table may have altered them, a removal takes others along, and of a
- * table that was there before (`isOthers`) the database makes what it will.
+ * The changes whose rows are read at the end: a later change of the same table may have altered them, a removal takes others along (no row
+ * refers to one of a relation), and of a table that was there before the database makes what it will.
  */
 export function rowsToRead(
   changes: readonly { readonly kind: Change["kind"]; readonly collection: string | { readonly name: string } }[],
-  isOthers: (at: number) => boolean,
+  collectionAt: (at: number) => Pick<Collection, "existing" | "links"> | null,
 ): number[] {
   const altered = new Set<string>();
   const found: number[] = [];
@@ -238,10 +252,22 @@ export function rowsToRead(
   for (let at = changes.length - 1; at >= 0; at--) {
     const { kind, collection } = changes[at]!;
     const name = typeof collection === "string" ? collection : collection.name;
+    const of = collectionAt(at);
     const hasRow = kind === "insert" || kind === "update" || kind === "add";
-    if (hasRow && (hasRemoved || altered.has(name) || isOthers(at))) found.push(at);
-    if (kind === "delete" || kind === "deleteAll") hasRemoved = true;
-    else if (kind !== "insert" && kind !== "require" && kind !== "forget") altered.add(name);
+    if (hasRow && (hasRemoved || altered.has(name) || of?.existing !== undefined)) found.push(at);
+    if (kind === "delete" || kind === "deleteAll") hasRemoved ||= of?.links === undefined;
+    else if (!altersNone.has(kind)) altered.add(name);
   }
   return found.reverse();
 }
+
+/** Returns the columns that the outcome shows of the row of a change. */
+export function shownBy(
+  table: Table,
+  change: { readonly kind: Change["kind"]; readonly shown?: readonly string[] },
+): ShownColumns {
+  return table.showing(table.existing === null ? change.shown : undefined);
+}
+
+/** The kinds of changes that alter no existing row. */
+const altersNone: ReadonlySet<Change["kind"]> = new Set(["insert", "link", "require", "forget"]);

@@ -9,11 +9,14 @@ export type BrokenRule =
   /** A value that another row has; `column` is null where nobody can say which. */
   | { readonly rule: "unique"; readonly column: string | null }
   /** A reference: `column` leads to no row, or rows of `holder` lead to what was to be removed. They are asked for where they count. */
-  | { readonly rule: "reference"; column(): string | null; holder(): string }
+  | { readonly rule: "reference"; column(): BrokenColumn | null; holder(): string }
   /** Any rule that a table may have which was there before. */
   | { readonly rule: "own"; readonly column: string | null }
   /** A value has no room where the database has to keep it, as in an index. */
   | { readonly rule: "room"; readonly column: string | null };
+
+/** The column of a reference, and for a `link` the place of the id. */
+export type BrokenColumn = string | { readonly column: string; readonly place: number };
 
 /** What becomes of a change that has broken a rule; null where it is a fault of the program: tables of ours have no rules of their own. */
 export function refusalOf(
@@ -32,7 +35,8 @@ export function refusalOf(
       if (change.kind === "delete" || change.kind === "deleteAll")
         return { kind: "referenced", change: at, collection: existing === null ? broken.holder() : "other records" };
       const column = broken.column();
-      return column === null ? unfit(null) : { kind: "dangling", change: at, column };
+      if (column === null) return unfit(null);
+      return { kind: "dangling", change: at, ...(typeof column === "string" ? { column } : column) };
     }
     case "own":
       return unfit(broken.column);

@@ -2,8 +2,8 @@ import type { DatabaseSync } from "node:sqlite";
 import { encode } from "../../sql/codec.ts";
 import type { Cell } from "../../sql/dialect.ts";
 import { selectBy } from "../../sql/list.ts";
-import { unopened, type Table, type TableColumn } from "../../sql/schema/table.ts";
-import { compileChange, compileRequire, type Making } from "../../sql/writes/changing.ts";
+import { unopened, type ShownColumns, type Table, type TableColumn } from "../../sql/schema/table.ts";
+import { compileChange, compileRequire, shownBy, type Making } from "../../sql/writes/changing.ts";
 import type { Refusal } from "../../sql/writes/refusals.ts";
 import { besides, encodeGiven, insertInto, requireWritable } from "../../sql/writes/writes.ts";
 import type { Collection, Key, KeyOf, Row } from "../../store.ts";
@@ -13,6 +13,7 @@ import { code, codeOf } from "../errors.ts";
 import { keyIn, type NamedChange, type RowChange } from "../named.ts";
 import { conflictFinder } from "./conflicts.ts";
 import type { Counters } from "./counters.ts";
+import { linksOver } from "./links.ts";
 import type { Notes } from "./notes.ts";
 
 /** A change that was made: the row it left, where it has one of its own. */
@@ -29,8 +30,8 @@ export interface Changes {
   make(change: RowChange, at: number, keys: readonly (Key | null)[]): Done | Refusal;
   /** Which reference was broken where that is seen at the end of a transaction; null where nobody can say. */
   brokenAtEnd(changes: readonly NamedChange[]): Refusal | null;
-  /** A row as it is now. */
-  read(collection: Collection, key: Key): Row | null;
+  /** Reads a row: all columns, or those of `shown`. */
+  read(collection: Collection, key: Key, shown?: ShownColumns): Row | null;
 }
 
 type Of<Kind extends RowChange["kind"]> = Extract<RowChange, { readonly kind: Kind }>;
@@ -42,9 +43,11 @@ export function changesOf(
   notes: Notes,
 ): Changes {
   const statements = statementsOf(database);
+  const prepared = (sql: string): Statement => statements(sql, () => sql);
   const explain = conflictFinder(database, collections);
   database.function("latchkey_next_revision", () => counters.nextRevision());
   let known: Keys = [];
+  const link = linksOver(database, statements, counters);
   const making = makingWith(counters, () => known);
 
   function make(change: RowChange, at: number, keys: Keys): Done | Refusal {
@@ -55,6 +58,10 @@ export function changesOf(
       if (change.kind === "require") return requireRows(prepared, table, change, at);
       if (change.kind === "insert" && table.existing === null)
         return insert({ statements, counters, notes }, table, change, keys);
+      if (change.kind === "link") {
+        withFreeKeys(() => link(table, change, keys));
+        return { kind: "done", collection, row: null };
+      }
       if (isKeyless(table, change)) return { kind: "unfit", change: at, column: "id" };
       const row = makeCompiled(table, change, keys);
       if (row !== undefined) return { kind: "done", collection, row };
@@ -69,15 +76,19 @@ export function changesOf(
   }
 
   /** The row that it has left, null where it has none of its own; undefined where none was there in that state. */
-  function makeCompiled(table: Table, change: Exclude<RowChange, Of<"require">>, keys: Keys): Row | null | undefined {
+  function makeCompiled(
+    table: Table,
+    change: Exclude<RowChange, Of<"require" | "link">>,
+    keys: Keys,
+  ): Row | null | undefined {
     known = keys;
     const { text, values, tells } = compileChange(table, change, making);
     const statement = prepared(text);
     switch (tells) {
       case "row": {
         const cells = statement.get(...values);
-        if (change.kind === "add") keyIsTaken(table, change.key);
-        return cells === undefined ? undefined : table.rowOf(cells);
+        if (change.kind === "add") keyIsTaken({ counters, notes }, table, change.key);
+        return cells === undefined ? undefined : shownBy(table, change).rowOf(cells);
       }
       case "key": {
         const [key] = (statement.get(...values) ?? []) as [key?: Key | null];
@@ -96,22 +107,18 @@ export function changesOf(
     }
   }
 
-  function keyIsTaken(table: Table, key: Key): void {
-    if (table.collection.key === "integer") counters.takeKey(table.collection, key as number);
-    if (table.isSearched) notes.add(table, key);
-  }
-
-  function read(collection: Collection, key: Key): Row | null {
+  function read(collection: Collection, key: Key, shown: ShownColumns = tableOf(collection).showing()): Row | null {
     const table = tableOf(collection);
-    const cells = prepared(selectBy(table, table.id)).get(key);
-    return cells === undefined ? null : table.rowOf(cells);
-  }
-
-  function prepared(sql: string): Statement {
-    return statements(sql, () => sql);
+    const cells = prepared(selectBy(table, table.id, shown.selection)).get(key);
+    return cells === undefined ? null : shown.rowOf(cells);
   }
 
   return { make, brokenAtEnd: explain.atEnd, read };
+}
+
+function keyIsTaken({ counters, notes }: Omit<Inserting, "statements">, table: Table, key: Key): void {
+  if (table.collection.key === "integer") counters.takeKey(table.collection, key as number);
+  if (table.isSearched) notes.add(table, key);
 }
 
 /** Whether SQLite would take a row whose key is NULL: one that is no whole number may be, where nobody gives it. */
@@ -127,7 +134,7 @@ function makingWith(counters: Counters, known: () => Keys): Making {
     takenKey: (_, place) => place,
     told: ({ existing }) => existing!.nameOf("id"),
     // Whether it has changed one is seen here.
-    orRefused: ({ sql, table, tellsRow }) => (tellsRow ? `${sql} RETURNING ${table.selection}` : sql),
+    orRefused: ({ sql, shown }) => (shown === null ? sql : `${sql} RETURNING ${shown.selection}`),
     // Nobody else writes meanwhile, and the tables were looked at before.
     onlyIf: "",
     findKey: (column, key) => encode(sqlite, column, keyIn(key, known())),
@@ -170,7 +177,7 @@ function insert({ statements, counters, notes }: Inserting, table: Table, change
     return { kind: "done", collection, row: table.rowOf(made ?? [revision, key, ...cells]) };
   };
   const given = change.key === undefined ? undefined : keyIn(change.key, keys);
-  if (given === undefined && collection.key === "integer") return withNextKey(counters, collection, put);
+  if (given === undefined && collection.key === "integer") return withFreeKeys(() => put(counters.nextKey(collection)));
 
   const key = encode(sqlite, table.id, given) as Key | null;
   if (key === null) throw new TypeError(`A row of ${collection.name} needs a key`);
@@ -179,11 +186,11 @@ function insert({ statements, counters, notes }: Inserting, table: Table, change
   return made;
 }
 
-/** Tries the next key, and the one after it where somebody else's program has used it. */
-function withNextKey(counters: Counters, collection: Collection, put: (key: Key) => Done): Done {
+/** Tries again with the next keys if another program has used one of them. */
+function withFreeKeys<T>(put: () => T): T {
   for (;;) {
     try {
-      return put(counters.nextKey(collection));
+      return put();
     } catch (error) {
       if (codeOf(error) !== code.primaryKey) throw error;
     }

@@ -4,8 +4,8 @@ import { parametersOf, type Cell } from "../../sql/dialect.ts";
 import { quote } from "../../sql/names.ts";
 import type { Table } from "../../sql/schema/table.ts";
 import { compileWhere } from "../../sql/where.ts";
-import { refusalOf, type BrokenRule, type Refusal } from "../../sql/writes/refusals.ts";
-import { isKeyOf, type Collection, type Key, type Where } from "../../store.ts";
+import { refusalOf, type BrokenColumn, type BrokenRule, type Refusal } from "../../sql/writes/refusals.ts";
+import { isKeyOf, type Collection, type Column, type Key, type Where } from "../../store.ts";
 import { prepare } from "../connection.ts";
 import { sqlite, tableOf } from "../dialect.ts";
 import { code, codeOf } from "../errors.ts";
@@ -43,24 +43,38 @@ export function conflictFinder(database: DatabaseSync, collections: ReadonlyMap<
   function reference(table: Table, change: NamedChange, keys: Keys): BrokenRule {
     return {
       rule: "reference",
-      column: () => ("values" in change ? danglingColumn(table, change.values, keys) : null),
+      column: () => {
+        if (change.kind === "link") return danglingLink(table, change, keys);
+        return "values" in change ? danglingColumn(table, change.values, keys) : null;
+      },
       holder: () => holderOf(table, change as Removing),
     };
   }
 
   function danglingColumn({ collection }: Table, values: Written, keys: Keys): string | null {
-    for (const { name, type, references } of collection.columns) {
-      const given = values[name];
-      if (references === undefined || given === undefined || given === null) continue;
+    const found = collection.columns.find((column) => {
+      const given = values[column.name];
+      if (given === undefined || given === null) return false;
       // What the same transaction has made is there.
-      if (isKeyOf(given) && keys[given.keyOf] === undefined) continue;
-      const key = encode(sqlite, { name, type }, keyIn(given, keys));
-      const target = collections.get(references.collection);
-      const from = target === undefined ? quote(references.collection) : tableOf(target).name;
-      const there = prepare(database, `SELECT 1 FROM ${from} WHERE "id" = ?`).get(key);
-      if (there === undefined) return name;
-    }
-    return null;
+      if (isKeyOf(given) && keys[given.keyOf] === undefined) return false;
+      return leadsNowhere(column, keyIn(given, keys));
+    });
+    return found?.name ?? null;
+  }
+
+  function danglingLink({ collection }: Table, { record, ids }: Linking, keys: Keys): BrokenColumn | null {
+    const [ofRecord, ofIds] = collection.columns;
+    if (leadsNowhere(ofRecord!, keyIn(record, keys))) return ofRecord!.name;
+    const place = ids.findIndex((id) => leadsNowhere(ofIds!, id));
+    return place === -1 ? null : { column: ofIds!.name, place };
+  }
+
+  function leadsNowhere({ name, type, references }: Column, given: unknown): boolean {
+    if (references === undefined) return false;
+    const key = encode(sqlite, { name, type }, given);
+    const target = collections.get(references.collection);
+    const from = target === undefined ? quote(references.collection) : tableOf(target).name;
+    return prepare(database, `SELECT 1 FROM ${from} WHERE "id" = ?`).get(key) === undefined;
   }
 
   function holderOf(table: Table, change: Removing): string {
@@ -75,6 +89,7 @@ export function conflictFinder(database: DatabaseSync, collections: ReadonlyMap<
 }
 
 type Written = Extract<NamedChange, { kind: "insert" }>["values"];
+type Linking = Extract<NamedChange, { kind: "link" }>;
 type Removing = Extract<NamedChange, { kind: "delete" | "deleteAll" }>;
 
 /** Which rule SQLite tells of. */

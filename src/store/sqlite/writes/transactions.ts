@@ -1,8 +1,9 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Shapes } from "../../sql/schema/shape.ts";
-import { rowsToRead } from "../../sql/writes/changing.ts";
+import { rowsToRead, shownBy } from "../../sql/writes/changing.ts";
 import type { Collection, Key, Row } from "../../store.ts";
 import { prepare } from "../connection.ts";
+import { tableOf } from "../dialect.ts";
 import { code, codeOf, isStoreFailure } from "../errors.ts";
 import type { NamedChange, NamedTransaction, Result } from "../named.ts";
 import { outdatedOf, type Outdated } from "../schema.ts";
@@ -212,8 +213,8 @@ function run({ changes: wanted, idempotency }: NamedTransaction, { changes, reco
   }
   // A row is told as it is now. The last one is.
   if (wanted.length > 1)
-    for (const at of rowsToRead(wanted, (each) => collections[each]?.existing !== undefined))
-      rows[at] = changes.read(collections[at]!, keys[at]!);
+    for (const at of rowsToRead(wanted, (each) => collections[each] ?? null))
+      rows[at] = changes.read(collections[at]!, keys[at]!, shownBy(tableOf(collections[at]!), wanted[at]!));
 
   if (idempotency !== undefined) records.remember(idempotency, wanted[0]?.collection ?? "", rows);
   return { kind: "written", rows };

@@ -1,0 +1,60 @@
+import type { Change, Idempotency, Key, Row, StoredRecord } from "../../../store/store.ts";
+import { inTurns } from "../../body/turns.ts";
+import type { Exchange } from "../../exchange.ts";
+import type { MountInPlace } from "../mount.ts";
+import { isErased } from "./committing.ts";
+import { octetsKept, type Kept } from "./idempotency.ts";
+import { findRows, readRecords, type ReadOctets } from "./large-reads.ts";
+import type { Part } from "./part.ts";
+
+/** The longest answer that is kept for repeats, in octets. If it is longer, only ids and revisions are kept, and a repeat reads the records again. */
+const MOST_KEPT = 1024 * 1024;
+
+/** A text that is chosen as an id has 200 characters at most. */
+const LONGEST_ID = 250;
+
+/** Decides what is kept of an array's answer. Returns null if the request has no key. */
+export async function keptOf(
+  parts: readonly Part[],
+  idempotency: Idempotency | null,
+  areLarge: boolean,
+): Promise<Kept | null> {
+  if (idempotency === null) return null;
+  let octets = 0;
+  await inTurns(parts, ({ own, writing: { before } }) => {
+    if (!areLarge && octets <= MOST_KEPT) octets += octetsKept(idempotency, [recordOf(before, own)]);
+  });
+  if (!areLarge && octets <= MOST_KEPT) return { idempotency, octets };
+  const brief = { ...idempotency, columns: ["id"] };
+  const ids = parts.map(({ own, writing: { before } }) => ({ id: recordOf(before, own)["id"]! }));
+  return { idempotency: brief, octets: octetsKept(brief, ids) };
+}
+
+function recordOf(before: Row | null, own: Change): StoredRecord {
+  return { id: 0, ...before?.record, ...("values" in own ? own.values : {}) };
+}
+
+/**
+ * Returns the rows of an answer that was kept. If only their revisions were kept, it reads them again. Returns null if one of them has another
+ * revision by now.
+ */
+export async function keptRowsOf(
+  placed: MountInPlace,
+  exchange: Exchange,
+  kept: readonly (Row | null)[],
+  octets: ReadOctets,
+): Promise<readonly Row[] | null> {
+  const rows = kept.filter((row) => row !== null);
+  if (!rows.some((row) => isErased(placed, row))) return rows;
+  const { collection } = placed;
+  octets.again();
+  const ids = rows.map(({ record }) => record["id"] as Key);
+  const asked = { collection, columns: ["id"], longest: LONGEST_ID };
+  const now = await findRows(exchange, asked, ids, octets);
+  if (rows.some(({ revision, record: { id } }) => now.get(id)?.revision !== revision)) return null;
+  const records = new Map<unknown, StoredRecord>();
+  for await (const piece of readRecords(exchange, collection, ids, octets))
+    for (const record of piece) records.set(record["id"], record);
+  if (records.size < rows.length) return null;
+  return rows.map(({ revision, record: { id } }) => ({ revision, record: records.get(id)! }));
+}

@@ -1,0 +1,123 @@
+import { valueOfJSON } from "../../../core/exact-numbers.ts";
+import type { Collection, Key, Row, StoredRecord, Where } from "../../../store/store.ts";
+import { holdOf } from "../../body/intake.ts";
+import { takeTurnAgain } from "../../body/turns.ts";
+import { invalid, type Exchange } from "../../exchange.ts";
+import type { MountInPlace } from "../mount.ts";
+import { longestOf, MOST_OCTETS } from "../reads/page-length.ts";
+
+/**
+ * Counts the octets of the records that one request reads because it changes them. With its body they may be as many as one caller may hold
+ * (8 MiB). A further attempt of the same request counts from 0 again, and holds as much as the largest attempt needed.
+ */
+export class ReadOctets {
+  readonly #exchange: Exchange;
+  readonly #tooMany: () => Error;
+  readonly #most: number;
+  #read = 0;
+  #held = 0;
+
+  constructor(exchange: Exchange, { resource, newer }: MountInPlace, tooMany = tooLarge) {
+    this.#exchange = exchange;
+    this.#tooMany = tooMany;
+    const room = holdOf(exchange).room();
+    // A page ends behind the record with which it is long enough.
+    this.#most = room - Math.min(longestOf((newer ?? { resource }).resource), room / 8);
+  }
+
+  /** True if the records are large. The request then writes, shows and keeps only the parts that it needs. */
+  get areMany(): boolean {
+    return this.#read > MOST_OCTETS;
+  }
+
+  /** The length after which the next page ends. */
+  get nextPage(): number {
+    return Math.max(1, Math.min(MOST_OCTETS, this.#most - this.#read));
+  }
+
+  /** Ends the request if these octets are too many: with `tooMany` for this request, or with 503 beside others of the same caller. */
+  take(octets: number): void {
+    this.#read += octets;
+    if (this.#read > this.#most) throw this.#tooMany();
+    const more = this.#read - this.#held;
+    if (more <= 0) return;
+    holdOf(this.#exchange).take(more);
+    this.#held = this.#read;
+  }
+
+  /** Counts the same octets again, because the store gives the records a second time. */
+  takeAgain(): void {
+    this.take(this.#read);
+  }
+
+  /** Starts a further attempt. */
+  again(): void {
+    this.#read = 0;
+  }
+}
+
+/** Some columns of rows. */
+interface Asked {
+  readonly collection: Collection;
+  readonly columns: readonly string[];
+  /** How many characters these columns have at most. */
+  readonly longest: number;
+}
+
+/** Reads some columns of the rows with these ids. */
+export async function findRows(
+  { service: { store } }: Exchange,
+  { collection, columns, longest }: Asked,
+  ids: readonly Key[],
+  octets: ReadOctets,
+): Promise<ReadonlyMap<unknown, Row>> {
+  const found = new Map<unknown, Row>();
+  const most = Math.max(1, Math.floor(MOST_OCTETS / longest));
+  for (let at = 0; at < ids.length; at += most) {
+    if (at > 0) await takeTurnAgain();
+    const where = among(ids.slice(at, at + most));
+    const rows = await store.list({ collection, where, sort: byId, limit: most, columns });
+    octets.take(Buffer.byteLength(JSON.stringify(rows)));
+    for (const row of rows) found.set(row.record["id"], row);
+  }
+  return found;
+}
+
+/** The number of records in the first piece. Later pieces follow the size of these, because PostgreSQL makes the JSON of all records up to the limit. */
+const FIRST = 64;
+
+/** Reads the whole records with these ids, in pieces of about 1 MiB and in the order of their ids. Each piece waits for its turn. */
+export async function* readRecords(
+  { service: { store } }: Exchange,
+  collection: Collection,
+  ids: readonly Key[],
+  octets: ReadOctets,
+): AsyncGenerator<readonly StoredRecord[], void, undefined> {
+  let left = ids;
+  let most = FIRST;
+  while (left.length > 0) {
+    await takeTurnAgain();
+    const query = { collection, where: among(left), sort: byId, limit: Math.min(most, left.length) };
+    const { json, count, more } = await store.listJSON({ ...query, maxLength: octets.nextPage });
+    const length = Buffer.byteLength(json);
+    octets.take(length);
+    const records = valueOfJSON(json) as readonly StoredRecord[];
+    yield records;
+    if (!more) return;
+    const read = new Set<unknown>(records.map(({ id }) => id));
+    left = left.filter((id) => !read.has(id));
+    most = Math.max(1, Math.ceil((2 * MOST_OCTETS * count) / length));
+  }
+}
+
+const byId = [{ column: "id" }] as const;
+
+function among(ids: readonly Key[]): Where {
+  return { column: "id", operator: "in", value: ids };
+}
+
+/** The problem of an array whose records are too large. */
+export function tooLarge(): Error {
+  const detail = "The records of this array are longer than 8 MiB with it. Send fewer records at once.";
+  return invalid([{ pointer: "", code: "too_many", detail }]);
+}

@@ -1,0 +1,42 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Change, StoredRecord, Transaction } from "../../../store/store.ts";
+import { inTurns } from "../../body/turns.ts";
+import type { MountInPlace } from "../mount.ts";
+import type { Writing } from "./committing.ts";
+import type { ReadOctets } from "./large-reads.ts";
+
+/**
+ * Reduces the updates of large records: each writes only the columns that it changes, and its outcome shows only these and those that the database
+ * computes. If another change may alter the same rows, the outcome shows whole rows, and they count as read a second time.
+ */
+export async function slimmed(
+  { collection }: Pick<MountInPlace, "collection">,
+  transaction: Transaction,
+  writings: readonly Writing[],
+  octets: ReadOctets,
+): Promise<Transaction> {
+  const behind = transaction.changes.slice(writings.length);
+  const isAlone = collection.existing === undefined && behind.every((each) => each.collection.name !== collection.name);
+  if (!isAlone) {
+    octets.takeAgain();
+    return transaction;
+  }
+  const made = (collection.computed ?? []).map(({ name }) => name);
+  const changes: Change[] = [];
+  await inTurns(writings, ({ before }, at) => {
+    const change = transaction.changes[at]!;
+    if (change.kind !== "update" || before === null) return void changes.push(change);
+    const values = changedValues(before.record, change.values);
+    octets.take(Buffer.byteLength(JSON.stringify(values)));
+    changes.push({ ...change, values, shown: ["id", ...Object.keys(values), ...made] });
+  });
+  return { ...transaction, changes: [...changes, ...behind] };
+}
+
+function changedValues<V>(before: StoredRecord, values: Readonly<Record<string, V>>): Readonly<Record<string, V>> {
+  return Object.fromEntries(
+    Object.entries(values).filter(
+      ([name, value]) => value !== before[name] && !(name in before && isDeepStrictEqual(value, before[name])),
+    ),
+  );
+}

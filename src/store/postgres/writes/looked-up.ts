@@ -1,0 +1,45 @@
+import { quote } from "../../sql/names.ts";
+import type { Collection, Outcome, Transaction } from "../../store.ts";
+import { tableOf } from "../dialect.ts";
+import type { Session } from "../network/session.ts";
+import { compileMissing, compileReading } from "./changes.ts";
+
+/** Completes a refusal by another look at the database, after its transaction was undone. */
+export async function lookedUp(
+  outcome: Outcome,
+  transaction: Transaction,
+  opened: ReadonlyMap<string, Collection>,
+  session: Session,
+): Promise<Outcome> {
+  return placedIn(await leftOutOf(outcome, transaction, session), transaction, opened, session);
+}
+
+/** Finds a trigger that leaves changes out: the row of an existing table is still in the state that was asked for. Called after the transaction was undone. */
+async function leftOutOf(outcome: Outcome, { changes }: Transaction, session: Session): Promise<Outcome> {
+  if (outcome.kind !== "stale" && outcome.kind !== "missing") return outcome;
+  const change = changes[outcome.change]!;
+  if ((change.kind !== "update" && change.kind !== "delete") || change.collection.existing === undefined)
+    return outcome;
+  const table = tableOf(change.collection);
+  const [cells] = await session.send(compileReading(table, { kind: "known", key: change.key }));
+  const isSame = cells !== undefined && [undefined, table.rowOf(cells).revision].includes(change.revision);
+  return isSame ? { kind: "unfit", change: outcome.change, column: null } : outcome;
+}
+
+/** Finds the id of a link that leads to no row. The server names only the column. */
+async function placedIn(
+  outcome: Outcome,
+  { changes }: Transaction,
+  opened: ReadonlyMap<string, Collection>,
+  session: Session,
+): Promise<Outcome> {
+  if (outcome.kind !== "dangling") return outcome;
+  const change = changes[outcome.change]!;
+  if (change.kind !== "link") return outcome;
+  const column = change.collection.columns.find(({ name }) => name === outcome.column);
+  if (column?.references === undefined || column !== change.collection.columns[1]) return outcome;
+  const target = opened.get(column.references.collection);
+  const from = target === undefined ? quote(column.references.collection) : tableOf(target).name;
+  const [found] = await session.send(compileMissing(column, from, change.ids));
+  return found === undefined ? outcome : { ...outcome, place: (found[0] as number) - 1 };
+}

@@ -1,0 +1,35 @@
+import type { DatabaseSync } from "node:sqlite";
+import { encode } from "../../sql/codec.ts";
+import type { Table } from "../../sql/schema/table.ts";
+import { relationOf } from "../../sql/writes/changing.ts";
+import type { Collection, Key } from "../../store.ts";
+import type { Statements } from "../connection.ts";
+import { sqlite } from "../dialect.ts";
+import { keyIn, type RowChange } from "../named.ts";
+import type { Counters } from "./counters.ts";
+
+/** Makes the rows of a relation, by one statement for each record. `keys` are those of the rows that the changes before it made. */
+type Link = (
+  table: Table,
+  change: Extract<RowChange, { readonly kind: "link" }>,
+  keys: readonly (Key | null)[],
+) => void;
+
+/** Makes rows of relations over a connection. */
+export function linksOver(database: DatabaseSync, statements: Statements, counters: Counters): Link {
+  /** The relation that a statement makes rows of. */
+  let linking: Collection | null = null;
+  database.function("latchkey_next_key", () => counters.nextKey(linking!));
+
+  return (table, { record: of, ids }, keys) => {
+    const { collection } = table;
+    const { record, linked } = relationOf(table);
+    const statement = statements(`link ${collection.name}`, () => {
+      const into = [table.id.sql, table.revision, record.sql, linked.sql].join(", ");
+      return `INSERT INTO ${table.name} (${into}) SELECT latchkey_next_key(), latchkey_next_revision(), ?, value FROM json_each(?)`;
+    });
+    const sent = JSON.stringify(ids.map((id) => encode(sqlite, linked, id)));
+    linking = collection;
+    statement.run(encode(sqlite, record, keyIn(of, keys)), sent);
+  };
+}

@@ -1,0 +1,45 @@
+import type { Row, Store } from "../../src/door/stores.ts";
+
+/** A store that counts what it gives. */
+export interface WeighedStore {
+  readonly store: Store;
+  /** The octets that it has given since this was asked last. */
+  given(): number;
+}
+
+/** Counts the octets of the records that a store gives: as JSON, with what it gives of writes. */
+export function weighed(store: Store): WeighedStore {
+  let octets = 0;
+  const ofText = (text: string): void => void (octets += Buffer.byteLength(text));
+  const ofRows = (rows: readonly (Row | null)[]): void =>
+    ofText(JSON.stringify(rows.map((row) => row?.record ?? null)));
+
+  async function weigh<T>(answer: T | Promise<T>, note: (given: T) => void): Promise<T> {
+    const given = await answer;
+    note(given);
+    return given;
+  }
+
+  return {
+    store: {
+      ...store,
+      find: (collection, key) => weigh(store.find(collection, key), (row) => ofRows([row])),
+      findBy: (collection, column, value) => weigh(store.findBy(collection, column, value), (row) => ofRows([row])),
+      list: (query) => weigh(store.list(query), ofRows),
+      listJSON: (query, beside) =>
+        weigh(store.listJSON(query, beside), (page) => {
+          ofText(page.json);
+          for (const related of page.beside?.flat() ?? []) ofText(related?.json ?? "");
+        }),
+      listRelated: (query) => weigh(store.listRelated(query), (all) => all?.forEach(({ json }) => ofText(json))),
+      recall: (idempotency) => weigh(store.recall(idempotency), (known) => ofText(JSON.stringify(known))),
+      write: (transaction) =>
+        weigh(store.write(transaction), (outcome) => ofRows("rows" in outcome ? outcome.rows : [])),
+    },
+    given() {
+      const given = octets;
+      octets = 0;
+      return given;
+    },
+  };
+}
