@@ -88,7 +88,10 @@ test("accepts a code once", async (t) => {
     logins.map((pending: string) => api.post("/api/login/", { pending, factor: ann.factor, code })),
   );
 
-  assert.deepEqual(answers.map(({ status }) => status).toSorted((one, other) => one - other), [200, 401, 401]);
+  assert.deepEqual(
+    answers.map(({ status }) => status).toSorted((one, other) => one - other),
+    [200, 401, 401],
+  );
 });
 
 test("accepts a recovery code once in a race of fifty, and shows how many are left", async (t) => {

@@ -1,0 +1,170 @@
+import { createHash, generateKeyPairSync, randomBytes, sign, type KeyObject } from "node:crypto";
+
+/** What a test wants of an answer of the authenticator. Everything else is right. */
+export interface Twist {
+  readonly origin?: string;
+  readonly rpId?: string;
+  readonly type?: string;
+  readonly challenge?: string;
+  readonly crossOrigin?: boolean;
+  readonly topOrigin?: string;
+  /** Flags of the authenticator data, in place of present, verified and attested. */
+  readonly flags?: number;
+  readonly counter?: number;
+  readonly fmt?: string;
+  readonly attStmt?: ReadonlyMap<string, unknown>;
+  readonly userHandle?: string | null;
+  readonly signWith?: KeyObject;
+  readonly id?: string;
+  /** Bytes behind the authenticator data. */
+  readonly more?: Buffer;
+  readonly algorithm?: number;
+}
+
+/** An authenticator in software: it makes passkeys and answers with them, as a browser would hand it on. */
+export interface Authenticator {
+  register(options: CreationOptions, twist?: Twist): Record<string, unknown>;
+  assert(options: RequestOptions, twist?: Twist): Record<string, unknown>;
+  readonly privateKey: KeyObject;
+}
+
+interface CreationOptions {
+  readonly challenge: string;
+  readonly rp: { readonly id: string };
+  readonly user: { readonly id: string };
+}
+
+interface RequestOptions {
+  readonly challenge: string;
+  readonly rpId: string;
+}
+
+const kinds = { ES256: -7, EdDSA: -8, RS256: -257 } as const;
+
+/** Makes an authenticator with one passkey of an algorithm. */
+export function makeAuthenticator(origin: string, algorithm: keyof typeof kinds = "ES256"): Authenticator {
+  const { privateKey, publicKey } = makeKeys(algorithm);
+  const id = randomBytes(32).toString("base64url");
+  let [counter, userHandle] = [0, ""];
+
+  const clientData = (type: string, challenge: string, twist: Twist): Buffer =>
+    Buffer.from(
+      JSON.stringify({
+        type: twist.type ?? type,
+        challenge: twist.challenge ?? challenge,
+        origin: twist.origin ?? origin,
+        crossOrigin: twist.crossOrigin ?? false,
+        ...(twist.topOrigin === undefined ? {} : { topOrigin: twist.topOrigin }),
+      }),
+    );
+
+  const head = (rpId: string, flags: number, twist: Twist): Buffer => {
+    const bytes = Buffer.alloc(37);
+    createHash("sha256")
+      .update(twist.rpId ?? rpId)
+      .digest()
+      .copy(bytes);
+    bytes.writeUInt8(twist.flags ?? flags, 32);
+    bytes.writeUInt32BE(twist.counter ?? ++counter, 33);
+    return bytes;
+  };
+
+  return {
+    privateKey,
+    register({ challenge, rp, user }, twist = {}) {
+      userHandle = user.id;
+      const credentialId = Buffer.from(id, "base64url");
+      const length = Buffer.alloc(2);
+      length.writeUInt16BE(credentialId.length);
+      const key = writeCBOR(coseOf(publicKey, twist.algorithm ?? kinds[algorithm]));
+      const more = twist.more ?? Buffer.alloc(0);
+      const authData = Buffer.concat([head(rp.id, 0x45, twist), Buffer.alloc(16), length, credentialId, key, more]);
+      const object = new Map<string, unknown>([
+        ["fmt", twist.fmt ?? "none"],
+        ["attStmt", twist.attStmt ?? new Map()],
+        ["authData", authData],
+      ]);
+      return {
+        id: twist.id ?? id,
+        rawId: twist.id ?? id,
+        type: "public-key",
+        response: {
+          clientDataJSON: clientData("webauthn.create", challenge, twist).toString("base64url"),
+          attestationObject: writeCBOR(object).toString("base64url"),
+          transports: ["internal"],
+        },
+        clientExtensionResults: {},
+      };
+    },
+    assert({ challenge, rpId }, twist = {}) {
+      const client = clientData("webauthn.get", challenge, twist);
+      const data = Buffer.concat([head(rpId, 0x05, twist), twist.more ?? Buffer.alloc(0)]);
+      const message = Buffer.concat([data, createHash("sha256").update(client).digest()]);
+      const signature = sign(algorithm === "EdDSA" ? null : "sha256", message, twist.signWith ?? privateKey);
+      const handle = twist.userHandle === undefined ? userHandle : twist.userHandle;
+      return {
+        id: twist.id ?? id,
+        rawId: twist.id ?? id,
+        type: "public-key",
+        response: {
+          clientDataJSON: client.toString("base64url"),
+          authenticatorData: data.toString("base64url"),
+          signature: signature.toString("base64url"),
+          ...(handle === null ? {} : { userHandle: handle }),
+        },
+        clientExtensionResults: {},
+      };
+    },
+  };
+}
+
+function makeKeys(algorithm: keyof typeof kinds) {
+  if (algorithm === "EdDSA") return generateKeyPairSync("ed25519");
+  if (algorithm === "RS256") return generateKeyPairSync("rsa", { modulusLength: 2048 });
+  return generateKeyPairSync("ec", { namedCurve: "P-256" });
+}
+
+function coseOf(publicKey: KeyObject, algorithm: number): ReadonlyMap<number, unknown> {
+  const { kty, x, y, n, e } = publicKey.export({ format: "jwk" });
+  const bytes = (text: string | undefined): Buffer => Buffer.from(text!, "base64url");
+  if (kty === "RSA")
+    return new Map<number, unknown>([
+      [1, 3],
+      [3, algorithm],
+      [-1, bytes(n)],
+      [-2, bytes(e)],
+    ]);
+  if (kty === "OKP")
+    return new Map<number, unknown>([
+      [1, 1],
+      [3, algorithm],
+      [-1, 6],
+      [-2, bytes(x)],
+    ]);
+  return new Map<number, unknown>([
+    [1, 2],
+    [3, algorithm],
+    [-1, 1],
+    [-2, bytes(x)],
+    [-3, bytes(y)],
+  ]);
+}
+
+/** Writes a value in CBOR. */
+export function writeCBOR(value: unknown): Buffer {
+  if (typeof value === "number") return value >= 0 ? headOf(0, value) : headOf(1, -1 - value);
+  if (typeof value === "string") return Buffer.concat([headOf(3, Buffer.byteLength(value)), Buffer.from(value)]);
+  if (Buffer.isBuffer(value)) return Buffer.concat([headOf(2, value.length), value]);
+  if (Array.isArray(value)) return Buffer.concat([headOf(4, value.length), ...value.map(writeCBOR)]);
+  const entries = [...(value as ReadonlyMap<unknown, unknown>)];
+  return Buffer.concat([headOf(5, entries.length), ...entries.flatMap((entry) => entry.map(writeCBOR))]);
+}
+
+function headOf(major: number, length: number): Buffer {
+  if (length < 24) return Buffer.from([(major << 5) | length]);
+  if (length < 256) return Buffer.from([(major << 5) | 24, length]);
+  const bytes = Buffer.alloc(3);
+  bytes.writeUInt8((major << 5) | 25);
+  bytes.writeUInt16BE(length, 1);
+  return bytes;
+}
