@@ -21,7 +21,8 @@ export interface NamedParts {
 }
 
 /** What is there twice over all parts: one sentence each, with the features and the cure. */
-export function clashesOf(all: readonly NamedParts[], speaksXML: boolean): readonly string[] {
+export function clashesOf(given: readonly NamedParts[], speaksXML: boolean): readonly string[] {
+  const all = withoutTwins(given);
   // Schemes that are `shared` stand beside each other under one name, and beside no other.
   const alone = new Set(
     all.flatMap(({ parts: { schemes = [] } }) =>
@@ -29,6 +30,7 @@ export function clashesOf(all: readonly NamedParts[], speaksXML: boolean): reado
     ),
   );
   return [
+    ...mountedTwice(given),
     ...twice(all, "scheme", ({ schemes = [] }) =>
       schemes.filter(({ name, shared }) => shared !== true || alone.has(name)).map(({ name }) => name),
     ),
@@ -47,6 +49,31 @@ export function clashesOf(all: readonly NamedParts[], speaksXML: boolean): reado
     ...problemsTwice(all),
     ...parametersTwice(all),
   ];
+}
+
+/** A resource that is mounted twice has its endpoints and its table twice, too: one sentence says it all. */
+function mountedTwice(all: readonly NamedParts[]): readonly string[] {
+  const owners = Map.groupBy(
+    all.flatMap(({ name, parts: { mounts = [] } }) => mounts.map(({ resource: { path } }) => ({ name, path }))),
+    ({ path }) => path,
+  );
+  return [...owners].flatMap(([path, found]) => {
+    if (found.length === 1) return [];
+    const names = found.map(({ name }) => name);
+    const places = names.every((name) => name === null) ? " in mounts" : `: ${placesOf(names)}`;
+    return [`${path} is mounted ${times(found.length)}${places}; keep one`];
+  });
+}
+
+function withoutTwins(all: readonly NamedParts[]): readonly NamedParts[] {
+  const seen = new Set<string>();
+  return all.map(({ name, parts }) => ({
+    name,
+    parts: {
+      ...parts,
+      mounts: (parts.mounts ?? []).filter(({ resource: { path } }) => !seen.has(path) && seen.add(path)),
+    },
+  }));
 }
 
 /** Of two with one name that is told, and not that they read the same places as well. */
@@ -105,6 +132,7 @@ export function missingReferences(all: readonly NamedParts[]): readonly string[]
     ...all.flatMap(({ parts }) => parts.collections ?? []),
   ];
   const known = new Map(collections.map(({ name, key }) => [name, key]));
+  const mountedNames = mounted.map(({ collection }) => collection.name);
   return mounted.flatMap(({ resource, collection }) =>
     collection.columns.flatMap(({ name, type, references }) => {
       // What a resource stands within is looked for when it is given its place.
@@ -112,7 +140,10 @@ export function missingReferences(all: readonly NamedParts[]): readonly string[]
       const { collection: to } = references;
       const place = `mount(${resource.path}): the field ${name} refers to ${to}`;
       const key = known.get(to);
-      if (key === undefined) return [`${place}, which is not mounted${suggestion(to, [...known.keys()])}`];
+      if (key === undefined) {
+        const meant = suggestion(to, mountedNames);
+        return [`${place}, which is not mounted${meant.endsWith("?") ? meant : `; mount ${to} too${meant}`}`];
+      }
       if (key === type) return [];
       return [
         `${place}, whose ids are ${idOf(key)}s; write reference("${to}", { id: "${idOf(key)}" }), or give it the declaration`,

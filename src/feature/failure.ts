@@ -1,6 +1,5 @@
 import { DeclarationError } from "../core/checking/declaration-error.ts";
-import { shown } from "../core/checking/members.ts";
-import { isThrown, lineOfThrown } from "../core/checking/thrown.ts";
+import { isThrown, lineOfThrown, shownThrown } from "../core/checking/thrown.ts";
 import { otherCopyMistake } from "../core/copy.ts";
 import { MigrationNeeded, StoreSetupError, StoreUnavailable } from "../store/store.ts";
 import type { Feature } from "./feature.ts";
@@ -25,5 +24,5 @@ export function faultOf(error: unknown): string {
   if (other !== null) return `${lineOfThrown(error)}; ${other}`;
   return isThrown(error, Error)
     ? lineOfThrown(error)
-    : `${error === undefined ? "nothing" : shown(error)}, which is no error`;
+    : `${error === undefined ? "nothing" : shownThrown(error)}, which is no error`;
 }

@@ -87,7 +87,10 @@ export function requireEndpoint(route: Route, method: string): ServedEndpoint | 
   const endpoint = findEndpoint(route, method);
   if (endpoint !== undefined) return endpoint;
   if (method === "OPTIONS") return null;
-  throw problem("method_not_allowed", { headers: [["Allow", route.allow]] });
+  throw problem("method_not_allowed", {
+    detail: `The method is not offered at this address. Those that are: ${route.allow}.`,
+    headers: [["Allow", route.allow]],
+  });
 }
 
 function allowOf(methods: ReadonlyMap<string, ServedEndpoint>): string {

@@ -1,10 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
 import { atOnce, tooLate } from "../core/checking/at-once.ts";
 import { isObject, sortOf } from "../core/checking/members.ts";
+import { meantName } from "../core/checking/nearest.ts";
 import { isExactNumber } from "../core/exact-numbers.ts";
 import { anIssueList, MAX_ISSUES, type Issue } from "../core/problem/problem.ts";
 import {
   Flaw,
+  hasOpenName,
   isRequired,
   isShown,
   isStored,
@@ -56,15 +58,30 @@ export function readDraft(resource: Resource, body: unknown, options: DraftOptio
     if (value instanceof Flaw) issues.push(...issuesOf(name, value, isShown(field) ? undefined : sent));
     else if (value !== undefined) (isStored(field) ? values : transient)[name] = value;
   }
+  const unknown: string[] = [];
   for (const name of Object.keys(body)) {
-    if (issues.length >= MAX_ISSUES) break;
+    if (issues.length + unknown.length >= MAX_ISSUES) break;
     if (name === "id") checkId(body[name], options, issues);
-    else if (!Object.hasOwn(resource.fields, name))
-      issues.push({ pointer: pointerTo(name), code: "unknown_field", detail: "There is no field of this name." });
+    else if (!Object.hasOwn(resource.fields, name)) unknown.push(name);
   }
+  issues.push(...unknown.map((name, at) => unknownField(name, at < MOST_MEANT ? resource : null)));
   if (issues.length === 0 && options.partial !== true)
     issues.push(...issuesFound(resource, { ...options.current, ...values, ...transient }));
   return issues.length === 0 ? { values, transient } : issues.slice(0, MAX_ISSUES);
+}
+
+/** To look for what was meant costs more than to refuse it, and a body can have a hundred such names. */
+const MOST_MEANT = 5;
+
+/** Names a field that was meant, of those that each caller may know. */
+function unknownField(name: string, resource: Resource | null): Issue {
+  const known =
+    resource === null ? [] : Object.keys(resource.fields).filter((each) => hasOpenName(resource.fields[each]!));
+  return {
+    pointer: pointerTo(name),
+    code: "unknown_field",
+    detail: `There is no field of this name.${known.length === 0 ? "" : meantName(name, known)}`,
+  };
 }
 
 /** What the resource's own `check` says. */

@@ -1,7 +1,8 @@
+import { meantName } from "../core/checking/nearest.ts";
 import type { Issue } from "../core/problem/problem.ts";
 import type { PageSize } from "./declaration.ts";
 import { readFilterValue, type FilterValue } from "./filter-value.ts";
-import { Flaw } from "./kinds/field.ts";
+import { Flaw, hasOpenName } from "./kinds/field.ts";
 import { DEFAULT_LIMIT, MAX_LIMIT } from "./page-size.ts";
 import { shownFields, type Operator, type Resource } from "./resource.ts";
 import { readSearch } from "./search.ts";
@@ -182,12 +183,27 @@ function namesOf({ filters }: Resource): readonly (readonly [string, Named])[] {
   );
 }
 
-function noFilter({ filters }: Resource, name: string): Flaw {
+/** What other APIs call the page of a list. */
+const ofPages = new Set(["page", "offset", "skip", "start", "from", "after"]);
+
+function noFilter(resource: Resource, name: string): Flaw {
+  const { filters } = resource;
   const field = /^([a-z][a-z0-9_]*)(?:\[[a-z]+\])?$/.exec(name)?.[1];
   const allowed = field === undefined ? undefined : filters.get(field);
   return new Flaw(
     "unknown_parameter",
-    allowed === undefined ? "There is no such parameter." : `The field can be filtered by ${allowed.join(", ")}.`,
+    allowed === undefined ? noParameter(resource, name) : `The field can be filtered by ${allowed.join(", ")}.`,
+  );
+}
+
+function noParameter(resource: Resource, name: string): string {
+  const none = "There is no such parameter.";
+  if (ofPages.has(name)) return `${none} For the next page, follow the link rel="next" of the Link header.`;
+  const open = [...filtersNamedBy(resource)].filter(
+    ([, { field }]) => field === "id" || hasOpenName(resource.fields[field]!),
+  );
+  return (
+    none + meantName(name, [...ONCE, ...(resource.search.length > 0 ? ["search"] : []), ...open.map(([own]) => own)])
   );
 }
 

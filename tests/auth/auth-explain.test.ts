@@ -80,7 +80,7 @@ test("why a request failed is explained too, where one of its credentials is an 
     in: "the cookie session",
     saw: "rejected",
     reason: "expired",
-    why: "The session has ended. Log in again.",
+    why: "The session of the cookie has ended. Remove the cookie, or log in again.",
   });
   assert.deepEqual(
     [conflict.status, JSON.parse(conflict.headers.get("x-latchkey-explain")!).outcome],

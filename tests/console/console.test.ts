@@ -133,7 +133,7 @@ test("a login that failed keeps what was typed, but for the password", async (t)
   assert.equal(page.status, 401);
   assert.match(lineOf(page), /name="username" value="ann&quot;&gt;&lt;b&gt;"/);
   assert.match(lineOf(page), /name="next" value="\/orders"/);
-  assert.match(lineOf(page), /No active account found with the given credentials/);
+  assert.match(lineOf(page), /Wrong name or password\./);
   assert.doesNotMatch(lineOf(page), /wrong-secret/);
 });
 

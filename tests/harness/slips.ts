@@ -270,7 +270,7 @@ export const slips: readonly Slip[] = [
   {
     code: `readConfig({ resources: [] })`,
     compiled: /'resources' does not exist in type 'ConfigFile'/,
-    started: /resources in the config file means nothing\. There are settings, .*mounts/,
+    started: /resources in the config file means nothing\. The nearest is \w+; there are settings, .*mounts/,
   },
   {
     code: `write(mount(books, { permission: anyone, beforeWrite: () => ({ values: { title: "x", titel: "x" } }) }))`,
@@ -350,7 +350,7 @@ export const slips: readonly Slip[] = [
   {
     code: `readConfig(defineConfig({ registation: "open" }))`,
     compiled: /'registation'.*Did you mean.*'registration'/,
-    started: /registation in the config file means nothing\. There are settings, registration, /,
+    started: /registation in the config file means nothing\. The nearest is registration; there are settings, /,
   },
   field(
     "boolean({ optoinal: true })",

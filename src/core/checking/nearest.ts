@@ -14,6 +14,12 @@ export function suggestion(name: string, known: readonly string[]): string {
   return longer === undefined ? `; there are ${listed(known)}` : `; did you mean ${longer}?`;
 }
 
+/** The end of a sentence to a caller: ` Did you mean title?` if a known name is like this one, otherwise nothing. */
+export function meantName(name: string, known: readonly string[]): string {
+  const end = name.length > 64 ? "" : suggestion(name, known);
+  return end.startsWith("; did") ? ` D${end.slice(3)}` : "";
+}
+
 /** As somebody sees it: a name may come from outside, and be long or hold anything. */
 export function shownName(name: string): string {
   const short = name.length > 80 ? `${name.slice(0, 80)}…` : name;

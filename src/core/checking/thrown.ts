@@ -1,3 +1,5 @@
+import { shown } from "./members.ts";
+
 /** With its stack, where it has one. */
 export function stackOfThrown(thrown: unknown): string {
   return read(() => (thrown instanceof Error ? (thrown.stack ?? thrown.message) : null)) ?? lineOfThrown(thrown);
@@ -11,6 +13,11 @@ export function messageOfThrown(thrown: unknown): string {
 /** `Error: it is gone`. */
 export function lineOfThrown(thrown: unknown): string {
   return read(() => String(thrown)) ?? `What was thrown cannot be read (${typeof thrown}).`;
+}
+
+/** What it is, if it is no error: `'no line'`, `an object`. */
+export function shownThrown(thrown: unknown): string {
+  return read(() => shown(thrown)) ?? "an object that cannot be read";
 }
 
 /** Whether it is one of these. */

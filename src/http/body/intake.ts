@@ -45,7 +45,7 @@ function unsupported(
   const accepts = acceptFields.get(method) ?? "Accept";
   const read = consumes.join(", ");
   return problem("unsupported_media_type", {
-    detail: `${what}; read are ${read}, in UTF-8 and without a Content-Encoding.`,
+    detail: `${what}. This address accepts ${consumes.join(" or ")}, in UTF-8 and without a Content-Encoding.`,
     headers: [[accepts, read], ...codings],
   });
 }

@@ -79,8 +79,9 @@ class Reader {
     this.#enter(level, ARRAYS_OF_OBJECT);
     const object: Record<string, unknown> = {};
     if (this.#next() === 0x7d) return this.#leave(object);
-    for (;;) {
-      if (this.#next() !== QUOTE) throw this.#wrong("Expected the name of a member");
+    for (let isFirst = true; ; isFirst = false) {
+      if (this.#next() !== QUOTE)
+        throw this.#wrong(`Expected the name of a member${isFirst ? "" : " after the comma"}`);
       const start = this.#at;
       const name = this.#string();
       if (Object.hasOwn(object, name))
@@ -102,7 +103,8 @@ class Reader {
     this.#enter(level, 1);
     const array: unknown[] = [];
     if (this.#next() === 0x5d) return this.#leave(array);
-    for (;;) {
+    for (let isFirst = true; ; isFirst = false) {
+      if (this.#next() === 0x5d && !isFirst) throw this.#wrong("Expected a value after the comma");
       array.push(isOpening(this.#next()) ? yield* this.#container(level + 1) : this.#scalar());
       if (this.#isPause()) yield;
       const next = this.#next();

@@ -195,6 +195,11 @@ function readBy(kind: Kind<unknown>, value: unknown): unknown {
   }
 }
 
+/** Whether each caller may know the name of the field: it has no rule of its own about who may read or write it. */
+export function hasOpenName({ options }: Field): boolean {
+  return !("read" in options || "write" in options);
+}
+
 /** Whether a caller may send the field. */
 export function isWritable({ options }: Field): boolean {
   return options.readOnly !== true && options.generated === undefined;

@@ -1,6 +1,7 @@
 import { DeclarationError } from "../../core/checking/declaration-error.ts";
 import {
   aWholeNumber,
+  matching,
   notBelow,
   oneOf,
   type Only,
@@ -229,7 +230,7 @@ const decimalOptions: OwnChecks<DecimalOptions> = {
   json: optional(oneOf("number")),
   scale: wholeFrom(0, 6),
   minimum: optional(text),
-  maximum: text,
+  maximum: matching(/./, 'it has to be a text, like "9999.99"'),
 };
 
 function scaledOf(value: string, scale: number): number | null {

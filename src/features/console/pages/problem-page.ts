@@ -29,7 +29,8 @@ export async function drawProblem(site: Site, view: View, document: ProblemDocum
   const isUnknown = document.code === "not_authenticated" || document.code === "authentication_failed";
   if (isUnknown && hasLoginForm(site))
     return isLoginPage(view) ? drawLogin(site, view, document) : drawLoginFirst(site, view, document);
-  const { title, detail, code } = document;
+  const { title, code } = document;
+  const detail = code === "invalid_credentials" ? "Wrong name or password." : document.detail;
   if (code === "not_found" && askedPath(view) === "/" && !isServed(site, "/"))
     return drawNothingHere(site, view, document);
   const { why = "", cure = "", extensions } = catalogueWith(site.facts().problems)[code] ?? {};
