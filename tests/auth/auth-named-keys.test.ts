@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { opaqueTokenPattern } from "../../src/door/auth.ts";
 import { linksOf } from "../harness/own-service.ts";
 import { serve, type API } from "../harness/serve.ts";
+import { testsOnPostgres } from "../harness/test-store.ts";
 
 const withKey = (key: string) => ({ authorization: `Token ${key}` });
 
@@ -151,7 +152,8 @@ test("the last use is written once a minute at most", async (t) => {
     api.clock.turn(seconds);
     await api.get("/protected/", withKey(key));
     await settle(api);
-    assert.equal(await used(), `2026-01-31T${expected}.000Z`);
+    // PostgreSQL answers before it has written.
+    while ((await used()) !== `2026-01-31T${expected}.000Z`) assert.ok(testsOnPostgres, expected);
   }
 });
 

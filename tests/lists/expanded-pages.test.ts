@@ -30,6 +30,8 @@ const book = defineResource({
     author_id: reference(author),
     tags: references(tag, { default: [] }),
   },
+  // Its index serves the lists of an owner.
+  filters: { owner_id: ["eq"] },
 });
 const page = defineResource({ name: "page", within: book, fields: { line: text() } });
 
