@@ -11,6 +11,7 @@ import { hmac, sameBytes, type Secret } from "../../../core/crypto/secret.ts";
 import { after, type Eventually } from "../../../core/eventually.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import type { Change, Collection, Row, WrittenValues } from "../../../store/store.ts";
+import { rowLeftBy } from "../../../store/written.ts";
 import { requireActive } from "../accounts/stored-accounts.ts";
 import { ofUser, timeText } from "../conditions.ts";
 import { Admission } from "../gate/admission.ts";
@@ -132,16 +133,12 @@ export function storeAPITokens(options: TokensOptions): APITokens {
         const values = newRow(userId, keyrings[0]!, now, expiresAt);
         // Expired, or derived from a secret that is gone, so that nobody can have it.
         const ended = known === null ? [] : [endOf(known)];
-        const outcome = await store.write({
-          changes: [
-            ...ended,
-            { kind: "insert", collection: apiTokensCollection, key: makeLookup(), values },
-            requireActive(userId),
-          ],
-        });
+        const inserted: Change = { kind: "insert", collection: apiTokensCollection, key: makeLookup(), values };
+        const changes = [...ended, inserted, requireActive(userId)];
+        const outcome = await store.write({ changes });
         if (outcome.kind === "dangling") throw problem("not_found");
         if (outcome.kind === "refused") throw problem("conflict", { detail: "The account is not active." });
-        if (outcome.kind === "written") return { token: textOf(outcome.rows[ended.length]!)!, created: true };
+        if (outcome.kind === "written") return { token: textOf(rowLeftBy(inserted, changes, outcome))!, created: true };
       }
       throw problem("unavailable", { headers: [["Retry-After", "1"]] });
     },

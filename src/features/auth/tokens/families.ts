@@ -28,10 +28,17 @@ export interface TokenFamiliesOptions {
   readonly familySeconds: number;
 }
 
+/** The changes that note a use. */
+export interface FamilyUse {
+  /** Leaves the row with the number of uses. */
+  readonly counted: Change;
+  readonly seen: Change;
+}
+
 /** What is known of the logins by tokens. Times in milliseconds. */
 export interface TokenFamilies {
-  /** Notes that a refresh token of the family was used. The first of the changes gives the row. */
-  use(token: RefreshToken, call: Call, newestExpiresAt: number): Change[];
+  /** Notes that a refresh token of the family was used. */
+  use(token: RefreshToken, call: Call, newestExpiresAt: number): FamilyUse;
   /** Forgets a family that has ended. */
   forget(family: string): Change[];
   /** The living families of a user. */
@@ -62,10 +69,10 @@ export function tokenFamilies({ store, familySeconds }: TokenFamiliesOptions): T
         expires_at: timeText(familyExp * 1000),
         ...seen,
       };
-      return [
-        { kind: "add", collection: familiesCollection, key: family, column: "uses", by: 1, values },
-        { kind: "update", collection: familiesCollection, key: family, values: seen },
-      ];
+      return {
+        counted: { kind: "add", collection: familiesCollection, key: family, column: "uses", by: 1, values },
+        seen: { kind: "update", collection: familiesCollection, key: family, values: seen },
+      };
     },
     forget: (family) => [{ kind: "deleteAll", collection: familiesCollection, where: equals("id", family) }],
     async list(userId, page, currentFamily) {

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Call } from "../../../core/call/call.ts";
 import { digest } from "../../../core/crypto/secret.ts";
 import type { Change, Collection, Outcome, Store, Where } from "../../../store/store.ts";
+import { rowLeftBy } from "../../../store/written.ts";
 import { accountsCollection } from "../accounts/stored-accounts.ts";
 import { equals, timeText, until } from "../conditions.ts";
 import { maxLogins } from "../logins.ts";
@@ -114,12 +115,12 @@ export function refreshUses({
       const { now } = call;
       const nonce = randomBytes(16).toString("base64url");
       const successorExpiresAt = Math.min(now + refreshSeconds * 1000, token.familyExp * 1000);
-      const outcome = await store.write({
-        changes: [...firstUse(token, nonce, now), ...families.use(token, call, successorExpiresAt)],
-      });
+      const { counted, seen } = families.use(token, call, successorExpiresAt);
+      const changes = [...firstUse(token, nonce, now), counted, seen];
+      const outcome = await store.write({ changes });
       switch (outcome.kind) {
         case "written":
-          if (outcome.rows[FIRST_USE]!.record["uses"] === 1) await endOldest(token.userId, now);
+          if (rowLeftBy(counted, changes, outcome).record["uses"] === 1) await endOldest(token.userId, now);
           return { kind: "used", nonce, usedAt: now };
         case "taken":
           return (await readUse(token, now)) ?? { kind: "ended" }; // gone with its account
@@ -132,11 +133,11 @@ export function refreshUses({
     },
     async look(token, call) {
       const known = await readUse(token, call.now);
-      const noted = await store.write({
-        changes: [...requireLiving(token), ...families.use(token, call, token.exp * 1000)],
-      });
+      const { counted, seen } = families.use(token, call, token.exp * 1000);
+      const changes = [...requireLiving(token), counted, seen];
+      const noted = await store.write({ changes });
       if (noted.kind !== "written") return { kind: "ended" };
-      if (noted.rows[2]!.record["uses"] === 1) await endOldest(token.userId, call.now);
+      if (rowLeftBy(counted, changes, noted).record["uses"] === 1) await endOldest(token.userId, call.now);
       return known ?? { kind: "unused" };
     },
     async isFresh(token) {
@@ -184,9 +185,6 @@ function firstUse(token: RefreshToken, nonce: string, now: number): Change[] {
   const values = { user_id: userId, family, nonce, used_at: timeText(now), expires_at: timeText(exp * 1000 + slackMs) };
   return [...requireLiving(token), { kind: "insert", collection: refreshUsesCollection, key: keyOf(token), values }];
 }
-
-/** Where the family stands among the changes of a first use. */
-const FIRST_USE = 3;
 
 /** The account first: the end of the family, which requires it too, has happened by then or happens afterwards. */
 function requireLiving({ userId, family, generation }: RefreshToken): readonly Change[] {

@@ -1,0 +1,13 @@
+import type { Row } from "./rows.ts";
+import type { Change, Outcome } from "./transaction.ts";
+
+/** Gives the row that one change of a written transaction has left. Throws a `TypeError` if the transaction has no such change, or the change leaves no row. */
+export function rowLeftBy(
+  change: Change,
+  changes: readonly Change[],
+  { rows }: Extract<Outcome, { readonly kind: "written" }>,
+): Row {
+  const row = rows[changes.indexOf(change)];
+  if (row === undefined || row === null) throw new TypeError(`This ${change.kind} of a transaction has left no row.`);
+  return row;
+}
