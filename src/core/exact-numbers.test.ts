@@ -53,6 +53,42 @@ for (const text of [
     assert.deepEqual(valueOfJSON(text), JSON.parse(text));
   });
 
+for (const json of [
+  '{"1e999":1,"a\\"":[",12345678901234567890"],"b":1e400}',
+  '["\\\\",1e400,"\\\\\\",1e999,\\"",2]',
+  '[1e-300,1,12345678901234567890,"x"]',
+])
+  test(`keeps only the numbers of ${json} that no double holds`, () => {
+    const read = valueOfJSON(json);
+
+    assert.equal(JSON.stringify(read), json);
+    assert.notEqual(JSON.stringify(JSON.parse(json)), json);
+  });
+
+test("reads a MiB of any JSON with at most 40 ms of a core", () => {
+  const numbers = JSON.stringify(Array.from({ length: 500_000 }, () => 1));
+  for (const json of [
+    `[1e5,${numbers}]`,
+    `[1e-100,${numbers}]`,
+    `[",12345678901234567890",${numbers}]`,
+    `[${"123456789012345,".repeat(65_000)}1e100]`,
+    `[${"0.30000000000000004,".repeat(52_000)}1]`,
+    `[1e100,"${'\\\\\\"'.repeat(200_000)}"]`,
+  ])
+    assert.ok(busiestMs(() => void valueOfJSON(json)) < 40, json.slice(0, 30));
+});
+
+/** The CPU time of this thread in the fastest of three runs, in milliseconds. */
+function busiestMs(work: () => void): number {
+  const times = Array.from({ length: 3 }, () => {
+    const start = process.threadCpuUsage();
+    work();
+    const { user, system } = process.threadCpuUsage(start);
+    return (user + system) / 1000;
+  });
+  return Math.min(...times);
+}
+
 test("reads what JSON.stringify writes as JSON.parse does", () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
