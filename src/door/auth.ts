@@ -6,7 +6,15 @@
 import "./index.ts";
 
 export { unlimited } from "../access/permission/permission.ts";
-export type { Action, AllowedRows, Decision, Permission, PermissionRequest } from "../access/permission/permission.ts";
+export type {
+  Action,
+  AllowedRows,
+  Confirmation,
+  Decision,
+  Permission,
+  PermissionRequest,
+  SettledDecision,
+} from "../access/permission/permission.ts";
 export type { AccountsOptions } from "../features/auth/accounts/accounts.ts";
 export { customHeaderLogin, type CustomHeaderLoginOptions } from "../features/auth/custom-header/feature.ts";
 export { issuerLogin, type IssuerLoginOptions } from "../features/auth/issuers/feature.ts";

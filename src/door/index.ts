@@ -27,6 +27,7 @@ export {
   administrator,
   allOf,
   anyOf,
+  confirmed,
   anyone,
   authenticated,
   nobody,

@@ -53,12 +53,14 @@ export class Exchange implements PermissionRequest {
   phase: "going" | "arriving" | "over" = "going";
   /** How many writes are on their way to the store. */
   writing = 0;
+  readonly now: number;
   #identified: Identified | null = null;
   #preferences: ReadonlyMap<string, string> | null | undefined = undefined;
 
   constructor(service: ServiceCore, call: Call, endpoint: MountedFacts, params: Params) {
     this.service = service;
     this.call = call;
+    this.now = call.now;
     this.endpoint = endpoint;
     this.params = params;
     this.format = service.formats[0]!;

@@ -1,6 +1,8 @@
-import { decideOn } from "../access/permission/decision.ts";
+import type { Confirmation } from "../access/permission/contract.ts";
+import { askPermission } from "../access/permission/decision.ts";
 import { isUnsafe } from "../core/call/cross-site.ts";
-import { problem } from "../core/problem/problem.ts";
+import { stepUpChallenge } from "../core/levels.ts";
+import { problem, type Problem } from "../core/problem/problem.ts";
 import type { Exchange } from "./exchange.ts";
 
 /** Narrows to rows where the permission says so; ends the request where it says no. */
@@ -8,14 +10,21 @@ export function requirePermission(exchange: Exchange): void {
   const { access } = exchange.endpoint;
   if (access === "open") return;
   requireWithinScopes(exchange);
-  const decision = decideOn(access, exchange.context, exchange.endpoint.rows ?? null);
+  const decision = askPermission(access, exchange.context, exchange.endpoint.rows ?? null);
   if (decision === "allow") return;
+  if (typeof decision === "object" && "confirm" in decision) throw confirmationRequired(exchange, decision.confirm);
   if (decision !== "deny") {
     exchange.only = decision.only;
     return;
   }
   exchange.requireIdentity();
   throw problem("permission_denied");
+}
+
+/** The challenge of RFC 9470 §3. */
+function confirmationRequired({ call }: Exchange, { within, level }: Confirmation): Problem {
+  const value = stepUpChallenge(call.realm, within, level);
+  return problem("confirmation_required", { headers: [["WWW-Authenticate", value]] });
 }
 
 /** A limited credential does no more than its scopes allow, wherever the permission would let its user. */

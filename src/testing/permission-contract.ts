@@ -65,7 +65,7 @@ export const permissionChecks: readonly PermissionCheck[] = [
     assert.equal(kinds.size, 2, "there is an example that lets somebody in, and one that does not");
     for (const { who, action, params = { id: 1 }, decision } of examples) {
       const told = `${permission.name} for ${who === null ? "nobody" : who.username} to ${action}`;
-      assert.deepEqual(decisionOf(permission, { identity: who, action, params }), decision, told);
+      assert.deepEqual(decisionOf(permission, { identity: who, action, params, now: 0 }), decision, told);
     }
   }),
 
@@ -139,9 +139,9 @@ const paths: readonly PermissionRequest["params"][] = [{}, { id: 1 }, { id: 2 },
 
 /** Everybody, with every action, at every path; and what the examples ask. Each is a copy. */
 function questionsTo({ examples }: PermissionSubject): readonly PermissionRequest[] {
-  const asked = examples.map(({ who, action, params = { id: 1 } }) => ({ identity: who, action, params }));
+  const asked = examples.map(({ who, action, params = { id: 1 } }) => ({ identity: who, action, params, now: 0 }));
   const crossed = callers.flatMap((identity) =>
-    everyAction.flatMap((action) => paths.map((params) => ({ identity, action, params }))),
+    everyAction.flatMap((action) => paths.map((params) => ({ identity, action, params, now: 0 }))),
   );
   return structuredClone([...asked, ...crossed]);
 }

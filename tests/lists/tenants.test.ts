@@ -189,7 +189,7 @@ test("a permission that looks for what is in nobody's identity does not start", 
 
 test("an identity without the fields is denied, and a handler that needs them is told whose fault it is", () => {
   const bare = { id: 1, username: "a", role: "user", scheme: "badge", scopes: null, expiresAt: null } as const;
-  const request = { identity: bare, action: "list", params: {} } as const;
+  const request = { identity: bare, action: "list", params: {}, now: 0 } as const;
 
   assert.equal(sameAs(users, "tenant_id").decide(request), "deny");
   assert.throws(() => callerFields(users, bare), /The identity from badge has no tenant_id/);

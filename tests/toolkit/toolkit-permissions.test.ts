@@ -73,7 +73,7 @@ test("permissions decide, narrow and combine", () => {
   for (const [permission, who, action, decision, params = {}] of rows) {
     const identity = who === null ? null : people[who]!;
     assert.deepEqual(
-      permission.decide({ identity, action, params }),
+      permission.decide({ identity, action, params, now: 0 }),
       decision,
       `${permission.name} for ${who} to ${action}`,
     );

@@ -12,10 +12,23 @@ export interface PermissionRequest {
   readonly action: Action;
   /** The parameters of the path, as declared: `{ id: 7 }`. */
   readonly params: Readonly<Record<string, number | string>>;
+  /** The time of the request, in milliseconds since the epoch. */
+  readonly now: number;
 }
 
-/** Yes, no, or only those rows, found by `id` or by the columns `C`. */
-export type Decision<C extends string = string> = "allow" | "deny" | { readonly only: AllowedRows<C | "id"> };
+/** Recent proofs that a permission asks for (RFC 9470). */
+export interface Confirmation {
+  /** How old the proofs may be, in seconds. */
+  readonly within: number;
+  /** 2: with a second factor. */
+  readonly level: 1 | 2;
+}
+
+/** Yes, no, only those rows, found by `id` or by the columns `C`, or yes once the caller has confirmed who they are (401 `confirmation_required`). */
+export type Decision<C extends string = string> = SettledDecision<C> | { readonly confirm: Confirmation };
+
+/** A decision that waits for nothing. */
+export type SettledDecision<C extends string = string> = "allow" | "deny" | { readonly only: AllowedRows<C | "id"> };
 
 /**
  * The rows that a decision allows: a condition over their columns. `in` takes an array, `null` a boolean. Booleans have no

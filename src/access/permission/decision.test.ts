@@ -5,7 +5,7 @@ import type { Collection } from "../../store/store.ts";
 import { decideOn, decisionOf } from "./decision.ts";
 import { allOf, anyOf, anyone, not, type Permission } from "./permission.ts";
 
-const request = { identity: null, action: "call", params: {} } as const;
+const request = { identity: null, action: "call", params: {}, now: 0 } as const;
 const books: Collection = {
   name: "books",
   key: "integer",

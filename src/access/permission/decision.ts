@@ -4,7 +4,14 @@ import { orderOperators, type Operator, type OrderOperator } from "../../core/op
 import { readDecimal } from "../../store/decimal.ts";
 import { isFolded } from "../../store/fold.ts";
 import type { Collection, Column, Value } from "../../store/store.ts";
-import type { AllowedRows, Decision, Permission, PermissionRequest } from "./contract.ts";
+import type {
+  AllowedRows,
+  Confirmation,
+  Decision,
+  Permission,
+  PermissionRequest,
+  SettledDecision,
+} from "./contract.ts";
 
 const MAX_CONDITIONS = 1000;
 const MAX_DEPTH = 32;
@@ -31,6 +38,8 @@ export function decisionOf(permission: Permission<string>, request: PermissionRe
   if (given === "allow" || given === "deny") return given;
   const only = readOnly(given);
   if (only !== null) return { only };
+  const confirm = readConfirmation(given);
+  if (confirm !== null) return { confirm };
   // Of a promise that nobody waits for, a rejection would end the process.
   if (types.isPromise(given)) given.catch(() => undefined);
   throw new TypeError(`The permission ${permission.name} gave ${undecided(given)}`);
@@ -43,14 +52,31 @@ function undecided(given: unknown): string {
   return `${sortOf(given)}. It has to give "allow", "deny" or { only: … } at once.`;
 }
 
-/** Asks a permission where rows of this collection can be narrowed; null where no rows can. Narrowing to what is not there is a fault. */
+function readConfirmation(given: unknown): Confirmation | null {
+  if (!isObject(given) || Object.keys(given).join() !== "confirm" || !isObject(given["confirm"])) return null;
+  const { within, level } = given["confirm"];
+  const isRight = Number.isFinite(within) && (within as number) > 0 && (level === 1 || level === 2);
+  return isRight ? { within: within as number, level: level as 1 | 2 } : null;
+}
+
+/** The same for what is shown beside an answer: a permission that asks for a confirmation hides it. */
 export function decideOn(
+  permission: Permission<string>,
+  request: PermissionRequest,
+  rows: Collection | null,
+): SettledDecision {
+  const decision = askPermission(permission, request, rows);
+  return typeof decision === "object" && "confirm" in decision ? "deny" : decision;
+}
+
+/** Asks a permission where rows of this collection can be narrowed; null where no rows can. Narrowing to what is not there is a fault. */
+export function askPermission(
   permission: Permission<string>,
   request: PermissionRequest,
   rows: Collection | null,
 ): Decision {
   const decision = decisionOf(permission, request);
-  if (typeof decision === "string") return decision;
+  if (typeof decision === "string" || "confirm" in decision) return decision;
   if (rows === null)
     throw new TypeError(
       `The permission ${permission.name} narrows to rows, and nothing here applies them. Use it for a mounted resource, or decide with "allow" and "deny".`,

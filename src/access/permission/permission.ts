@@ -1,12 +1,28 @@
 import { DeclarationError } from "../../core/checking/declaration-error.ts";
-import { isText, optional, shown, text } from "../../core/checking/members.ts";
-import { requireArguments } from "../../core/checking/options.ts";
+import { aLevel, isText, optional, shown, text, wholeFrom } from "../../core/checking/members.ts";
+import { requireArguments, requireOptions } from "../../core/checking/options.ts";
 import { made, otherCopyMistake } from "../../core/copy.ts";
+import { confirmedLevel } from "../../core/levels.ts";
 import { aPermission } from "./checking.ts";
-import { everyAction, type AllowedRows, type Decision, type Permission, type PermissionRequest } from "./contract.ts";
+import {
+  everyAction,
+  type AllowedRows,
+  type Confirmation,
+  type Decision,
+  type Permission,
+  type PermissionRequest,
+} from "./contract.ts";
 import { decisionOf } from "./decision.ts";
 
-export type { Action, AllowedRows, Decision, Permission, PermissionRequest } from "./contract.ts";
+export type {
+  Action,
+  AllowedRows,
+  Confirmation,
+  Decision,
+  Permission,
+  PermissionRequest,
+  SettledDecision,
+} from "./contract.ts";
 
 /** Everyone, known or not. */
 export const anyone: Permission = made({ name: "anyone", decide: () => "allow" });
@@ -109,6 +125,33 @@ export const readOnly: Permission = made({
 });
 
 /**
+ * Callers who have confirmed lately who they are (RFC 9470). If the proofs of their login are too old or too weak, the request is refused
+ * with 401 `confirmation_required`, and a client confirms at `POST /api/login/confirm/`. API tokens, keys and tokens that act for a user
+ * cannot confirm (403). Throws `DeclarationError` if an option is wrong.
+ *
+ * @param options.within How old the proofs may be, in seconds.
+ * @param options.level 2: a second factor is asked for. Default: 1.
+ *
+ * @example
+ * ```ts
+ * import { administrator, allOf, confirmed } from "latchkey";
+ *
+ * export const dangerous = allOf(administrator, confirmed({ within: 300, level: 2 }));
+ * ```
+ */
+export function confirmed(options: { readonly within: number; readonly level?: 1 | 2 }): Permission {
+  requireOptions(options, { within: wholeFrom(1), level: optional(aLevel) }, { of: "confirmed" });
+  const { within, level = 1 } = options;
+  return made({
+    name: `confirmed within ${within} s at level ${level}`,
+    decide({ identity, now }) {
+      if (identity?.proofs === undefined || identity.actor !== undefined) return "deny";
+      return confirmedLevel(identity.proofs, now - within * 1000) >= level ? "allow" : { confirm: { within, level } };
+    },
+  });
+}
+
+/**
  * What one of them allows; rows that one of them allows.
  *
  * @example
@@ -178,6 +221,8 @@ export function not(permission: Permission<string>): Permission {
     decide(request) {
       const decision = decisionOf(permission, request);
       if (typeof decision === "string") return decision === "allow" ? "deny" : "allow";
+      if ("confirm" in decision)
+        throw new TypeError(`not(${name}): the permission asks for a confirmation, which cannot be negated.`);
       throw new TypeError(`not(${name}): the permission gave rows, and ${CANNOT_NEGATE}. Name the actions in narrows.`);
     },
   });
@@ -195,13 +240,26 @@ function decideTogether(
   enough: "allow" | "deny",
 ): Decision {
   const only: AllowedRows[] = [];
+  const confirmations: Confirmation[] = [];
   for (const permission of permissions) {
     const decision = decisionOf(permission, request);
     if (decision === enough) return enough;
-    if (typeof decision === "object") only.push(decision.only);
+    if (typeof decision === "string") continue;
+    if ("confirm" in decision) confirmations.push(decision.confirm);
+    else only.push(decision.only);
   }
+  // All of them: first the confirmation. Any of them: what needs none.
+  if (confirmations.length > 0 && (enough === "deny" || only.length === 0)) return { confirm: together(confirmations) };
   if (only.length === 0) return enough === "allow" ? "deny" : "allow";
   return { only: only.length === 1 ? only[0]! : enough === "allow" ? { any: only } : { all: only } };
+}
+
+/** The strictest of several. */
+function together(confirmations: readonly Confirmation[]): Confirmation {
+  return {
+    within: Math.min(...confirmations.map(({ within }) => within)),
+    level: confirmations.some(({ level }) => level === 2) ? 2 : 1,
+  };
 }
 
 /** Throws `DeclarationError` where it is no name: a permission that looks for nothing would say so to nobody. */

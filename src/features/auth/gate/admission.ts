@@ -1,6 +1,6 @@
 import type { Level, Proof } from "../../../core/identity.ts";
+import { levelOf } from "../../../core/levels.ts";
 import type { Account } from "../accounts/stored-accounts.ts";
-import { levelOf } from "./levels.ts";
 
 let make: (account: Account, proofs: readonly Proof[]) => Admission;
 

@@ -5,6 +5,7 @@ import type { Call, Reply } from "../../../core/call/call.ts";
 import { DeclarationError } from "../../../core/checking/declaration-error.ts";
 import { after, type Eventually } from "../../../core/eventually.ts";
 import type { Identity, Proof } from "../../../core/identity.ts";
+import { levelOf, provedBy } from "../../../core/levels.ts";
 import { problem, type Problem } from "../../../core/problem/problem.ts";
 import type { Context } from "../../../http/exchange.ts";
 import { requireInTime } from "../../../http/limiting/in-time.ts";
@@ -23,7 +24,6 @@ import type {
   SecondFactorRule,
   StoredFactor,
 } from "./contract.ts";
-import { levelOf, provedBy } from "./levels.ts";
 import type { PendingLogin, PendingLogins } from "./pending.ts";
 import { neededByIdentity, neededLevel } from "./policy.ts";
 

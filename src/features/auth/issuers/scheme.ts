@@ -3,10 +3,10 @@ import { aFunction, anObject, anything, optional, text } from "../../../core/che
 import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
 import { after, type Eventually } from "../../../core/eventually.ts";
 import type { Identity } from "../../../core/identity.ts";
+import { provedBy } from "../../../core/levels.ts";
 import type { Observer } from "../../../core/observation.ts";
 import { identityOf, isPossibleName } from "../accounts/stored-accounts.ts";
 import type { Bindings } from "../bindings.ts";
-import { provedBy } from "../gate/levels.ts";
 import { isTime, readUnverified, typeOf, verifySignature, type UnverifiedJWT } from "../tokens/jwt.ts";
 import { defineIssuers, vouchesForLevel2, type IssuerDeclaration, type TrustedIssuer } from "./declaration.ts";
 import type { FetchKeys } from "./fetch.ts";

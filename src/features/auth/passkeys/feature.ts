@@ -47,7 +47,10 @@ export function passkeys(people: AccountsFeature, options: PasskeyOptions = {}):
     needs: [people],
     setUp(host) {
       const { rpId = hostOf(host.ownOrigins) } = options;
-      const more = isIP(rpId) === 0 ? [] : [`rpId is ${rpId}, and an address cannot be one; name a host`];
+      const more =
+        typeof rpId !== "string" || isIP(rpId) === 0
+          ? []
+          : [`rpId is ${rpId}, and an address cannot be one; name a host`];
       requireOptions(options, checks, { more });
       const offered = host.use(people);
       const [key] = host.secret.deriveEach("passkey-challenge");

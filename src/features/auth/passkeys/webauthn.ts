@@ -58,7 +58,7 @@ export function readRegistration(given: unknown, expected: Expected): NewCredent
   if (id === undefined || !isClientData(response?.["clientDataJSON"], "webauthn.create", expected)) return null;
   const attested = readAttestation(decode(response?.["attestationObject"]));
   const data = attested === null ? null : readAuthenticatorData(attested, expected.rpId);
-  if (data?.credential == null || data.credential.id.toString("base64url") !== id) return null;
+  if (data === null || data.credential === null || data.credential.id.toString("base64url") !== id) return null;
   const key = readKey(data.credential.key);
   if (key === null) return null;
   const transports: unknown = response?.["transports"];

@@ -5,11 +5,11 @@ import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts
 import { made } from "../../../core/copy.ts";
 import { aSecret, type Secret } from "../../../core/crypto/secret.ts";
 import { after, type Eventually } from "../../../core/eventually.ts";
+import { provedBy } from "../../../core/levels.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import type { Change } from "../../../store/store.ts";
 import { identityOf, type Account } from "../accounts/stored-accounts.ts";
 import type { Bindings } from "../bindings.ts";
-import { provedBy } from "../gate/levels.ts";
 
 /** Options of `remoteUser()`: the headers of the proxy, and its proof. */
 export interface RemoteUserOptions {

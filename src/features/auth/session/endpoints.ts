@@ -2,6 +2,7 @@ import { authenticated } from "../../../access/permission/permission.ts";
 import type { Reply } from "../../../core/call/call.ts";
 import { requireSameSite } from "../../../core/call/cross-site.ts";
 import type { Identity } from "../../../core/identity.ts";
+import { methodsOf } from "../../../core/levels.ts";
 import { builtInEndpoint } from "../../../http/endpoint/built-in.ts";
 import { objectSchema, nullable, textSchema, timeSchema } from "../../../http/endpoint/documentation.ts";
 import type { Endpoint } from "../../../http/endpoint/endpoint.ts";
@@ -19,7 +20,6 @@ import { credentials, loginBody, loginFields, MAX_LOGIN_BODY_BYTES, loginTypes, 
 import { userSchema } from "../documentation.ts";
 import type { Admission } from "../gate/admission.ts";
 import type { Beginning, Current, FirstStep } from "../gate/contract.ts";
-import { methodsOf } from "../gate/levels.ts";
 import type { People } from "../login.ts";
 import { clearedSessionCookie, sessionCookie, sessionCookieName } from "./cookie.ts";
 import type { Sessions } from "./sessions.ts";

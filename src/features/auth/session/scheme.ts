@@ -4,8 +4,8 @@ import { anObject, optional } from "../../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
 import { made } from "../../../core/copy.ts";
 import { after } from "../../../core/eventually.ts";
+import { provedBy } from "../../../core/levels.ts";
 import { identityOf, type Account, type Accounts } from "../accounts/stored-accounts.ts";
-import { provedBy } from "../gate/levels.ts";
 import type { Sessions, StoredSession } from "./sessions.ts";
 
 /** What `session()` is made of: where sessions and accounts are found. */

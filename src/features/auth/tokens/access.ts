@@ -12,8 +12,8 @@ import {
   type Proof,
   type Role,
 } from "../../../core/identity.ts";
+import { lastProvedAt, levelOf, methodsOf, provedBy } from "../../../core/levels.ts";
 import type { Account, Accounts } from "../accounts/stored-accounts.ts";
-import { lastProvedAt, levelOf, methodsOf, provedBy } from "../gate/levels.ts";
 import { formatProofs, parseProofs, passwordAt } from "../gate/proofs.ts";
 import { isTime, notYet, verifyJWT, type JWTRules } from "./jwt.ts";
 import type { Revocations } from "./revocation.ts";

@@ -3,9 +3,9 @@ import { SignJWT } from "jose/jwt/sign";
 import { rejected, type Rejection } from "../../../access/scheme/scheme.ts";
 import { hmac, type Secret } from "../../../core/crypto/secret.ts";
 import type { Proof } from "../../../core/identity.ts";
+import { lastProvedAt } from "../../../core/levels.ts";
 import type { Account } from "../accounts/stored-accounts.ts";
 import { Admission } from "../gate/admission.ts";
-import { lastProvedAt } from "../gate/levels.ts";
 import { formatProofs, parseProofs, passwordAt } from "../gate/proofs.ts";
 import { isTime, verifyJWT, type JWTRules } from "./jwt.ts";
 

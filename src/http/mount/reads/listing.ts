@@ -111,7 +111,9 @@ export function tagOfCollection(placed: MountInPlace, exchange: Exchange): Event
   const { identity, params } = exchange;
   const { list } = placed.permissions;
   const decision =
-    list === undefined ? "deny" : decideOn(list, { identity, action: "list", params }, placed.collection);
+    list === undefined
+      ? "deny"
+      : decideOn(list, { identity, action: "list", params, now: exchange.now }, placed.collection);
   if (decision === "deny") return null;
   const only = decision === "allow" ? null : decision.only;
   const asked = askedOf(placed, "");

@@ -1,5 +1,5 @@
 import { decideOn } from "../../../access/permission/decision.ts";
-import type { Decision } from "../../../access/permission/permission.ts";
+import type { SettledDecision } from "../../../access/permission/permission.ts";
 import type { Reply } from "../../../core/call/call.ts";
 import { isUnsafe } from "../../../core/call/cross-site.ts";
 import { after, type Eventually } from "../../../core/eventually.ts";
@@ -199,7 +199,7 @@ export function decisionOn(
   exchange: Exchange,
   action: "read" | "update",
   id: Key,
-): Decision {
+): SettledDecision {
   const permission = permissions[action];
   if (permission === undefined) return "deny";
   const { params } = exchange;

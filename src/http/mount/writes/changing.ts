@@ -96,7 +96,8 @@ async function createUnder(placed: MountInPlace, exchange: Exchange): Promise<Re
 function requireMayCreate(placed: MountInPlace, exchange: Exchange): void {
   if (!reachesEveryRow(placed, exchange)) throw problem("not_found");
   const { create } = placed.permissions;
-  const request = { identity: exchange.identity, action: "create", params: exchange.params } as const;
+  const { identity, params, now } = exchange;
+  const request = { identity, action: "create", params, now } as const;
   if (create === undefined || decideOn(create, request, placed.collection) !== "allow") throw problem("not_found");
 }
 

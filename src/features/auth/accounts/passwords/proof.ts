@@ -1,9 +1,9 @@
 import type { Call } from "../../../../core/call/call.ts";
 import type { Identity } from "../../../../core/identity.ts";
+import { confirmedLevel, stepUpChallenge } from "../../../../core/levels.ts";
 import { problem } from "../../../../core/problem/problem.ts";
 import { invalid, type Context } from "../../../../http/exchange.ts";
 import { admit, type Admission } from "../../gate/admission.ts";
-import { confirmedLevel } from "../../gate/levels.ts";
 import { neededByIdentity } from "../../gate/policy.ts";
 import type { UsersParts } from "../parts.ts";
 import type { Account } from "../stored-accounts.ts";
@@ -35,11 +35,6 @@ export function requireConfirmed(context: Context, identity: Identity, { allowsR
   throw problem("confirmation_required", {
     headers: [["WWW-Authenticate", stepUpChallenge(realm, FRESH_MS / 1000, 2)]],
   });
-}
-
-/** The challenge of RFC 9470 §3. */
-export function stepUpChallenge(realm: string, maxAgeSeconds: number, level: 1 | 2): string {
-  return `Bearer realm="${realm}", error="insufficient_user_authentication", max_age="${maxAgeSeconds}", acr_values="${level}"`;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { decideOn } from "../../../../access/permission/decision.ts";
-import type { Action, Decision, PermissionRequest } from "../../../../access/permission/permission.ts";
+import type { Action, PermissionRequest, SettledDecision } from "../../../../access/permission/permission.ts";
 import type { Identity } from "../../../../core/identity.ts";
 import type { Key, Where } from "../../../../store/store.ts";
 import type { Params } from "../../../endpoint/path.ts";
@@ -9,7 +9,7 @@ import { allOf } from "../conditions.ts";
 
 /** What a permission says of a place. */
 export interface Verdict {
-  readonly decision: Decision;
+  readonly decision: SettledDecision;
   /** It looked at who is calling. */
   readonly isPersonal: boolean;
 }
@@ -29,6 +29,10 @@ export class Question implements PermissionRequest {
     this.#exchange = exchange;
     this.action = action;
     this.params = params;
+  }
+
+  get now(): number {
+    return this.#exchange.call.now;
   }
 
   get identity(): Identity | null {
@@ -73,7 +77,7 @@ export function verdictOnAll(
 }
 
 /** What both allow. */
-export function both(one: Decision, other: Decision): Decision {
+export function both(one: SettledDecision, other: SettledDecision): SettledDecision {
   if (one === "deny" || other === "deny") return "deny";
   if (one === "allow") return other;
   if (other === "allow") return one;

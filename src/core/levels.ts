@@ -1,4 +1,4 @@
-import type { Identity, Level, Proof, ProofMethod } from "../../../core/identity.ts";
+import type { Identity, Level, Proof, ProofMethod } from "./identity.ts";
 
 /** What a proof shows: something that the user knows, something that the user has, a mailbox, or another party's word. */
 type ProofKind = "knows" | "has" | "reaches" | "vouched";
@@ -59,4 +59,9 @@ function kindsOf({ method, verifiesUser = false }: Proof): readonly ProofKind[] 
 
 function isEnoughAlone({ method, vouchesFor, verifiesUser = false }: Proof): boolean {
   return method === "operator" || vouchesFor === 2 || (method === "hwk" && verifiesUser);
+}
+
+/** The challenge that asks for recent proofs (RFC 9470 §3). */
+export function stepUpChallenge(realm: string, maxAgeSeconds: number, level: 1 | 2): string {
+  return `Bearer realm="${realm}", error="insufficient_user_authentication", max_age="${maxAgeSeconds}", acr_values="${level}"`;
 }
