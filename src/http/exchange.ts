@@ -43,7 +43,6 @@ export class Exchange implements PermissionRequest {
   followed: readonly string[] = NONE;
   /** What the caller uses and will go. */
   deprecations: readonly Deprecated[];
-  /** What the body counts for, until the request is over. */
   hold: Hold | null = null;
   /** What limiters say of what is left. */
   limits: LimitFields = NONE;
@@ -98,7 +97,6 @@ export class Exchange implements PermissionRequest {
     return this.#identified === null ? null : this.#identified.identity;
   }
 
-  /** An accepted credential is such that a browser may have sent it unasked. */
   get ambient(): boolean {
     return this.#identified?.ambient ?? false;
   }

@@ -56,7 +56,7 @@ function readConfirmation(given: unknown): Confirmation | null {
   if (!isObject(given) || Object.keys(given).join() !== "confirm" || !isObject(given["confirm"])) return null;
   const { within, level } = given["confirm"];
   const isRight = Number.isFinite(within) && (within as number) > 0 && (level === 1 || level === 2);
-  return isRight ? { within: within as number, level: level as 1 | 2 } : null;
+  return isRight ? { within: within as number, level } : null;
 }
 
 /** The same for what is shown beside an answer: a permission that asks for a confirmation hides it. */
