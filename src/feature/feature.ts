@@ -63,7 +63,7 @@ export interface Parts<Offer = unknown> extends ServiceParts {
   readonly tags?: Readonly<Record<string, string>>;
   /** How pages look and what the service is called there, also on those of other features; the first who says so counts. */
   readonly look?: Look;
-  /** Problems of its own, besides those that its endpoints and mounts name. */
+  /** Problems that no endpoint and no mount of it names. The API's documentation describes them at every operation. */
   readonly problems?: readonly ProblemDefinition[];
   /** Changes that belong into the transaction of every write of a mounted resource: written together, or not at all. */
   readonly alongside?: Alongside;

@@ -52,7 +52,7 @@ test("whatever address an answer names can be asked for", async (t) => {
   );
   const { servers, components } = (await api.get(`${base}/openapi.json`)).json;
   assert.deepEqual(servers, [{ url: base }]);
-  const { examples } = components.responses.Problem404.content["application/problem+json"];
+  const { examples } = components.responses.NotFound.content["application/problem+json"];
   assert.equal(examples.not_found.value.type, `${base}/problems/not_found`);
 });
 

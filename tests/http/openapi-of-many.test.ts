@@ -13,7 +13,7 @@ import {
   type Service,
 } from "../../src/door/index.ts";
 import type { Mount } from "../../src/door/resources.ts";
-import { ownService } from "../harness/own-service.ts";
+import { ownService, visitor } from "../harness/own-service.ts";
 import { slowness } from "../harness/slowness.ts";
 
 const shop = { title: "Many", version: "1" };
@@ -92,7 +92,7 @@ test("what is sent in pieces is the document", async (t) => {
   const { text: sent } = await answerOf(service, "/openapi.json");
 
   const { paths, components } = JSON.parse(sent) as Record<string, Record<string, object>>;
-  const described = await openapiDocument({ ...shop, mounts });
+  const described = await openapiDocument({ ...shop, mounts, schemes: [visitor] });
   const { paths: itsPaths } = described as Record<string, Record<string, object>>;
   for (const path of ["/thing0s", "/thing2s/{id}"])
     assert.deepEqual(Object.keys(paths![path]!), Object.keys(itsPaths![path]!));

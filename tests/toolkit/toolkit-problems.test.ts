@@ -71,8 +71,10 @@ test("a problem of one's own is thrown, has its page and stands in the document"
   );
   assert.match(page, /Somebody else was quicker, or &lt;nobody&gt; has delivered\./);
   assert.match(index, /href="\/problems\/out_of_stock"/);
-  assert.match(document.paths["/shelves"].post.responses["409"].description, /Out of stock \(`out_of_stock`\)/);
-  const examples = document.components.responses.Problem409.content["application/problem+json"].examples;
+  const { $ref } = document.paths["/shelves"].post.responses["409"];
+  const answer = document.components.responses[$ref.split("/").at(-1)];
+  assert.match(answer.description, /Out of stock \(`out_of_stock`\)/);
+  const { examples } = answer.content["application/problem+json"];
   assert.equal(examples.out_of_stock.value.title, "Out of stock");
 });
 

@@ -45,6 +45,16 @@ test("a client that openapi-typescript made has the right types, and works", asy
   assert.deepEqual(JSON.parse(stdout), { names: ["Ann Example"], price: "12.50", code: "invalid", field: "/name" });
 });
 
+test("clients that orval and Hey API make compile under --strict", async () => {
+  const folder = path.join(generated, "clients");
+  await tool("orval", ["--input", document, "--output", path.join(folder, "orval.ts"), "--client", "fetch"]);
+  await tool("openapi-ts", ["--input", document, "--output", path.join(folder, "hey-api")]);
+  const config = { extends: "../../clients/tsconfig.json", include: ["orval.ts", "hey-api/*.ts"] };
+  writeFileSync(path.join(folder, "tsconfig.json"), JSON.stringify(config));
+
+  assert.equal(await tool("tsc", ["-p", folder]), "");
+});
+
 /** Runs a tool of this folder, offline. Gives what it said, also where it found something. */
 async function tool(name: string, args: readonly string[]): Promise<string> {
   const env = { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" };

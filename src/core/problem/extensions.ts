@@ -5,6 +5,7 @@ import { Flaw } from "./flaw.ts";
 /** One extension member of a problem (RFC 9457 §3.2). Every field is one. */
 export interface ExtensionMember<T = unknown, O = unknown> {
   readonly kind: {
+    readonly name?: string;
     /** JSON Schema 2020-12. */
     readonly schema: Readonly<Record<string, unknown>>;
     /** Returns the value in its written form. Returns a `Flaw` if the value is not valid. */

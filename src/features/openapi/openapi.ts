@@ -1,26 +1,30 @@
 import { joinSchemes } from "../../access/scheme/joining.ts";
 import { aList, anObject, optional, text, aBoolean } from "../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../core/checking/options.ts";
-import { catalogueWith, ownAmong } from "../../core/problem/definition.ts";
+import { catalogueWith, codeOf, ownAmong, type ProblemDefinition } from "../../core/problem/definition.ts";
 import { aBasePath } from "../../http/base-path.ts";
 import { readableBy } from "../../http/body/readable.ts";
 import type { Pieces } from "../../http/body/turns.ts";
 import type { ServedEndpoint } from "../../http/endpoint/endpoint.ts";
 import { withoutFinalSlash } from "../../http/endpoint/path.ts";
 import { served } from "../../http/endpoint/replying.ts";
+import type { Format } from "../../http/formats/format.ts";
 import { withBuiltIn } from "../../http/formats/negotiate.ts";
 import { endpointsOf } from "../../http/mount/endpoints.ts";
+import type { MountInPlace } from "../../http/mount/mount.ts";
 import { placeMounts } from "../../http/mount/placing.ts";
-import type { JSONObject } from "./json.ts";
+import { problemsNamedBy } from "../../http/mount/writes/outcome.ts";
+import { ref, type JSONObject } from "./json.ts";
 import { uniqueNames } from "./names.ts";
 import { headers } from "./operations/headers.ts";
 import { operationOf, type Description, type Surroundings } from "./operations/operation.ts";
 import { describeOwn } from "./operations/own-endpoint.ts";
-import { parameters } from "./operations/parameters.ts";
+import { formatParameters, parameters } from "./operations/parameters.ts";
 import { templateOf } from "./operations/path.ts";
 import { ADDITIONAL_OPERATIONS, PLAIN_METHODS } from "./operations/query-operation.ts";
 import { titleChecks, type OpenAPIOptions } from "./options.ts";
-import { problemComponents, problemSchemas, responsesOf } from "./problems.ts";
+import { problemSchemas } from "./problem-schemas.ts";
+import { ProblemResponses } from "./problems.ts";
 import { describeMount, problemsOf, schemaNames } from "./resource.ts";
 import { securitySchemes } from "./security.ts";
 import { standardSchemas } from "./standard.ts";
@@ -58,7 +62,14 @@ export function* describeService(options: OpenAPIOptions): Pieces<JSONObject> {
   const shared = { ...problemSchemas(catalogue), ...standardSchemas };
   const takeName = uniqueNames(Object.keys(shared));
   const names = new Map(mounts.map((each) => [each.resource, schemaNames(each, takeName)]));
-  const surroundings = { schemes, security: Object.keys(security), responsesTo: responsesOf(catalogue) };
+  const problems = new ProblemResponses({ catalogue, formats, basePath });
+  const surroundings = {
+    schemes,
+    security: Object.keys(security),
+    problems,
+    anywhere: anywhereAmong(options.problems ?? [], placed, own),
+    format: formatRefs(formats),
+  };
   const paths = new Paths(surroundings, speaksXML);
   const readable = readableBy(formats);
   const explained: JSONObject[] = [];
@@ -79,8 +90,8 @@ export function* describeService(options: OpenAPIOptions): Pieces<JSONObject> {
   }
   for (const [name, said] of Object.entries(tags)) explained.push({ name, description: said });
   const standard = {
-    responses: problemComponents(catalogue, formats, basePath),
-    parameters,
+    responses: problems.components(),
+    parameters: { ...parameters, ...formatParameters(formats) },
     headers,
   };
   const components = {
@@ -103,6 +114,25 @@ export function* describeService(options: OpenAPIOptions): Pieces<JSONObject> {
       ...(Object.keys(security).length === 0 ? {} : { securitySchemes: security }),
     },
   };
+}
+
+/** The codes of problems that no endpoint and no mount names: a feature names them, and any operation can end in them. */
+function anywhereAmong(
+  problems: readonly ProblemDefinition[],
+  mounts: readonly MountInPlace[],
+  own: readonly ServedEndpoint[],
+): readonly string[] {
+  const places = [
+    ...mounts.flatMap(problemsNamedBy),
+    ...own.flatMap(({ documentation }) => documentation?.problems ?? []),
+  ];
+  const named = new Set(places.map(codeOf));
+  return problems.map(codeOf).filter((code) => !named.has(code));
+}
+
+function formatRefs(formats: readonly Format[]): Surroundings["format"] {
+  const one = ref("parameters", "format");
+  return { one, list: formats.some(({ shows }) => shows === "lists") ? ref("parameters", "listFormat") : one };
 }
 
 type Parts = Readonly<Record<string, Part>>;

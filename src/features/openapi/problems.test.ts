@@ -10,8 +10,8 @@ import { mount } from "../../http/mount/mount.ts";
 import { text } from "../../resource/kinds/fields.ts";
 import { defineResource } from "../../resource/resource.ts";
 import { openapiDocument } from "./on-demand.ts";
-import { problemComponents, responsesOf, problemsOnTheWay } from "./problems.ts";
-import { problemSchema } from "./standard.ts";
+import { problemSchemas } from "./problem-schemas.ts";
+import { ProblemResponses, problemsOnTheWay } from "./problems.ts";
 
 const always = [
   "internal",
@@ -112,27 +112,65 @@ test("an open endpoint looks at no credentials", () => {
   assert.deepEqual(expected({}, [basic, cookie]), expected({}, []));
 });
 
-test("what an answer tells in a header is in its description", () => {
-  const components = problemComponents(catalogue, [json]);
+function answersFor(...codes: readonly string[]) {
+  const problems = new ProblemResponses({ catalogue, formats: [json, xml], basePath: "" });
+  const responses = problems.of(new Set(codes));
+  return { responses, components: problems.components() };
+}
 
-  for (const [status, names] of [
-    [401, ["WWW-Authenticate"]],
-    [405, ["Allow"]],
-    [415, ["Accept", "Accept-Post", "Accept-Patch", "Accept-Query", "Accept-Encoding"]],
-    [429, ["Retry-After"]],
-    [503, ["Retry-After"]],
-    [404, []],
+test("describes the header fields of an answer", () => {
+  for (const [code, names] of [
+    ["not_authenticated", ["WWW-Authenticate"]],
+    ["method_not_allowed", ["Allow"]],
+    ["unsupported_media_type", ["Accept", "Accept-Post", "Accept-Patch", "Accept-Query", "Accept-Encoding"]],
+    ["too_many_attempts", ["Retry-After"]],
+    ["unavailable", ["Retry-After"]],
+    ["not_found", []],
   ] as const) {
-    const { headers } = components[`Problem${status}`] as { headers: object };
-    assert.deepEqual(Object.keys(headers), ["X-Request-Id", ...names]);
+    const [answer] = Object.values(answersFor(code).components) as { headers: object }[];
+    assert.deepEqual(Object.keys(answer!.headers), ["X-Request-Id", ...names]);
   }
 });
 
-test("problems of one status are one answer, which names them", () => {
-  assert.deepEqual(responsesOf(catalogue)(new Set(["taken", "not_found", "conflict"])), {
-    "404": { $ref: "#/components/responses/Problem404", description: "Not found (`not_found`)" },
-    "409": { $ref: "#/components/responses/Problem409", description: "Conflict (`conflict`), Already taken (`taken`)" },
+test("makes one answer of the problems of one status, with exactly their schemas", () => {
+  const { responses, components } = answersFor("taken", "not_found", "conflict");
+
+  assert.deepEqual(responses, {
+    404: { $ref: "#/components/responses/NotFound" },
+    409: { $ref: "#/components/responses/ConflictTaken" },
   });
+  const { description, content } = components["ConflictTaken"] as { description: string; content: object };
+  const schema = {
+    anyOf: [{ $ref: "#/components/schemas/ConflictProblem" }, { $ref: "#/components/schemas/TakenProblem" }],
+  };
+  assert.equal(description, "Conflict (`conflict`), Already taken (`taken`)");
+  assert.deepEqual(Object.keys(content), ["application/problem+json", "application/problem+xml"]);
+  assert.partialDeepStrictEqual(content, {
+    "application/problem+json": { schema },
+    "application/problem+xml": { schema },
+  });
+  assert.partialDeepStrictEqual(components["NotFound"], {
+    content: { "application/problem+json": { schema: { $ref: "#/components/schemas/NotFoundProblem" } } },
+  });
+});
+
+test("describes problems that only a feature names at every operation", async () => {
+  const busy = { code: "busy", status: 429, title: "Busy", detail: "Busy.", why: "Busy.", cure: "Wait." };
+  const sold = { ...busy, code: "sold", status: 409 };
+  const note = defineResource({ name: "note", fields: { body: text() } });
+
+  const { paths } = (await openapiDocument({
+    title: "Notes",
+    version: "1",
+    problems: [busy, sold],
+    mounts: [mount(note, { permission: anyone, problems: { create: [sold] } })],
+  })) as unknown as { paths: Record<string, Record<string, { responses: Record<string, { $ref: string }> }>> };
+
+  const { get, post } = paths["/notes"]!;
+  assert.match(get!.responses["429"]!.$ref, /Busy$/);
+  assert.match(post!.responses["429"]!.$ref, /Busy$/);
+  assert.match(post!.responses["409"]!.$ref, /Sold$/);
+  assert.equal(get!.responses["409"], undefined);
 });
 
 test("a mount says what its hook refuses with, for each action", async () => {
@@ -143,31 +181,34 @@ test("a mount says what its hook refuses with, for each action", async () => {
     title: "Notes",
     version: "1",
     mounts: [mount(note, { permission: anyone, problems })],
-  })) as unknown as { paths: Record<string, Record<string, { responses: Record<string, { description: string }> }>> };
+  })) as unknown as { paths: Record<string, Record<string, { responses: Record<string, { $ref: string }> }>> };
 
   const refusals = paths["/notes/{id}"]!;
-  assert.match(refusals["delete"]!.responses["409"]!.description, /`last_admin`/);
-  assert.doesNotMatch(refusals["put"]!.responses["409"]!.description, /`last_admin`/);
+  assert.match(refusals["delete"]!.responses["409"]!.$ref, /LastAdmin/);
+  assert.doesNotMatch(refusals["put"]!.responses["409"]!.$ref, /LastAdmin/);
 });
 
-test("every code has an example that has every member of a problem", () => {
-  const { properties, required } = problemSchema(catalogue) as {
+test("gives every code an example that has every member of a problem, and a schema of its own", () => {
+  const schemas = problemSchemas(catalogue);
+  const { properties, required } = schemas["Problem"] as {
     required: string[];
     properties: { code: { enum: string[] } };
   };
-  const components = problemComponents(catalogue, [json, xml]);
 
   for (const [code, { status }] of Object.entries(catalogue)) {
-    const { content } = components[`Problem${status}`] as {
-      content: Record<string, { examples: Record<string, { value: object }> }>;
-    };
-    const { value } = content["application/problem+json"]!.examples[code]!;
+    const { components } = answersFor(code);
+    const [answer] = Object.values(components) as {
+      content: Record<string, { schema: { $ref: string }; examples: Record<string, { value: object }> }>;
+    }[];
+    const { schema, examples } = answer!.content["application/problem+json"]!;
+    const { value } = examples[code]!;
     assert.deepEqual(
       required.filter((member) => !(member in value)),
       [],
       code,
     );
-    assert.ok(content["application/problem+xml"], code);
+    const own = { properties: { status: { enum: [status] }, code: { enum: [code] } }, required: ["status", "code"] };
+    assert.partialDeepStrictEqual(schemas[schema.$ref.split("/").at(-1)!], { allOf: [{}, own] });
   }
   assert.deepEqual(properties.code.enum, Object.keys(catalogue));
 });

@@ -13,7 +13,6 @@ import {
   describeAction,
   describeChanges,
   describeQuery,
-  wholeOrPart,
   type SchemaNames,
   type Subject,
 } from "./operations/resource-operations.ts";
@@ -97,7 +96,6 @@ export function schemaNames(
   const record = takeName(pascalCase(...versionOf({ older }), ...lineage(resource)));
   return {
     record,
-    part: takeName(`${record}Part`),
     list: takeName(`${record}List`),
     query: takeName(`${record}Query`),
     condition: takeName(`${record}Condition`),
@@ -121,11 +119,10 @@ function schemasOf(
   };
   return {
     [names.record]: { ...record, required: ["id", ...(required as string[])] },
-    [names.part]: { ...record, description: "The fields of a record that `?fields=` asks for." },
     [names.list]: {
       type: "array",
       maxItems: resource.pageSize.maximum,
-      items: wholeOrPart(names),
+      items: ref("schemas", names.record),
       xml: { name: resource.plural, wrapped: true },
     },
     [names.query]: querySchema(resource, names.condition, expandableNames({ relations })),

@@ -1,3 +1,5 @@
+import type { ExtensionMember } from "../../../core/problem/extensions.ts";
+import { compile } from "../../../resource/json-schema/compile.ts";
 import { Flaw, isInRecords, isRequired, isWritable, type Field } from "../../../resource/kinds/field.ts";
 import type { Fields, Resource } from "../../../resource/resource.ts";
 import type { JSONObject } from "../json.ts";
@@ -20,30 +22,40 @@ export function examplePatch(resource: Resource): JSONObject | null {
 
 function exampleOf(fields: Fields, isPart: (field: Field) => boolean): JSONObject | null {
   const parts = Object.entries(fields).filter(([, field]) => isPart(field));
-  const values = parts.map(([name, field]) => [name, declaredExample(field) ?? samplesOf(field)[0] ?? null] as const);
+  const values = parts.map(
+    ([name, field]) => [name, declaredExample(field) ?? samplesOf(field.kind)[0] ?? null] as const,
+  );
   const isWhole = values.every(([name, value]) => value !== null || fields[name]!.options.optional === true);
   return isWhole ? Object.fromEntries(values) : null;
+}
+
+/** The example of a member. If it has none and is required, a value that is made up. Undefined if there is none. */
+export function exampleValue({ kind, options }: ExtensionMember): unknown {
+  return options.example ?? (options.optional === true ? undefined : samplesOf(kind)[0]);
 }
 
 function declaredExample({ options: { example, default: fallback } }: Field): unknown {
   return example ?? (typeof fallback === "function" ? undefined : fallback);
 }
 
-const known = new WeakMap<Field["kind"], readonly unknown[]>();
+type Kind = ExtensionMember["kind"];
+
+const known = new WeakMap<Kind, readonly unknown[]>();
 
 /** Values that the field itself finds in order. Every operation of a resource shows them. */
-function samplesOf({ kind }: Field): readonly unknown[] {
+function samplesOf(kind: Kind): readonly unknown[] {
   const samples = known.get(kind) ?? samplesOfKind(kind);
   known.set(kind, samples);
   return samples;
 }
 
-function samplesOfKind(kind: Field["kind"]): readonly unknown[] {
+function samplesOfKind(kind: Kind): readonly unknown[] {
   const { enum: words, minimum, minLength, maxLength } = kind.schema;
   const text = "Example".padEnd(Number(minLength ?? 0), ".").slice(0, Number(maxLength ?? Infinity));
   const candidates = [
     ...(Array.isArray(words) ? (words as unknown[]) : []),
     "2026-01-31T09:30:00.000Z",
+    "2026-01-31",
     "ann@example.com",
     "017f22e2-79b0-7cc3-98c4-dc0c0c07398f",
     "1",
@@ -54,16 +66,18 @@ function samplesOfKind(kind: Field["kind"]): readonly unknown[] {
   ];
   // A text takes every candidate, a date-time only one of them.
   const ordered = kind.name === "text" ? [text] : candidates;
+  // A kind that reads anything may say more in its schema.
+  const fits = compile(kind.schema, []);
   return ordered
     .filter((each) => each !== undefined)
     .flatMap((each) => {
       const read = tryToRead(kind, each);
-      return read === undefined || read instanceof Flaw ? [] : [read];
+      return read === undefined || read instanceof Flaw || fits(read).length > 0 ? [] : [read];
     });
 }
 
 /** A kind of somebody's own may throw at what it never meets. */
-function tryToRead(kind: Field["kind"], value: unknown): unknown {
+function tryToRead(kind: Kind, value: unknown): unknown {
   try {
     return kind.parse(value);
   } catch {

@@ -1,13 +1,14 @@
 import type { Format } from "../../../http/formats/format.ts";
 import type { JSONObject } from "../json.ts";
 
-/** What an answer contains, by media type. The example is null where none can be made up. */
+/**
+ * The content of an answer by media type. The example is null if none can be made up. Pages and CSV are not among them: generated clients would
+ * have text beside each type. The parameter `format` describes them.
+ */
 export function contentOf(formats: readonly Format[], schema: JSONObject, example: unknown): JSONObject {
+  const structured = formats.filter(({ mediaType }) => isStructured(mediaType));
   return Object.fromEntries(
-    formats.map(({ mediaType }) => [
-      mediaType,
-      isStructured(mediaType) ? mediaTypeObject(mediaType, schema, example) : { schema: { type: "string" } },
-    ]),
+    structured.map(({ mediaType }) => [mediaType, mediaTypeObject(mediaType, schema, example)]),
   );
 }
 
@@ -16,8 +17,8 @@ export function mediaTypeObject(mediaType: string, schema: JSONObject, example: 
   return example === null || !isJSON(mediaType) ? { schema } : { schema, example };
 }
 
-/** Whether the shape of the data shows in this media type, so that its schema holds (RFC 6839). */
-function isStructured(mediaType: string): boolean {
+/** Returns true if the schema of the data describes this media type too (RFC 6839). */
+export function isStructured(mediaType: string): boolean {
   return isJSON(mediaType) || /[/+]xml$/.test(mediaType);
 }
 

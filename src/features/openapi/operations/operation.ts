@@ -3,9 +3,9 @@ import { codeOf, type AnyProblem } from "../../../core/problem/definition.ts";
 import type { ServedEndpoint } from "../../../http/endpoint/endpoint.ts";
 import { withDeprecation, withGoing } from "../deprecated.ts";
 import type { JSONObject } from "../json.ts";
-import { problemsOnTheWay, type responsesOf } from "../problems.ts";
+import { problemsOnTheWay, type ProblemResponses } from "../problems.ts";
 import { securityOf } from "../security.ts";
-import { pathParameters, shared } from "./parameters.ts";
+import { pathParameters } from "./parameters.ts";
 
 /** What is known of an operation besides the facts of its endpoint. */
 export interface Description {
@@ -26,22 +26,27 @@ export interface Surroundings {
   readonly schemes: readonly Scheme[];
   /** The names of the schemes that clients can use. */
   readonly security: readonly string[];
-  /** The answers for problems. */
-  readonly responsesTo: ReturnType<typeof responsesOf>;
+  readonly problems: ProblemResponses;
+  /** The codes of problems that features name: any operation can end in them. */
+  readonly anywhere: readonly string[];
+  /** The parameter `format` of one record, and of a list. */
+  readonly format: { readonly one: JSONObject; readonly list: JSONObject };
 }
 
 /** Writes an operation: its own description, and what follows from the facts of its endpoint. */
 export function operationOf(
   endpoint: ServedEndpoint,
   description: Description,
-  { schemes, security, responsesTo }: Surroundings,
+  { schemes, security, problems: answers, anywhere, format }: Surroundings,
 ): JSONObject {
   const { access, consumes, bodyOptional } = endpoint;
   const { operationId, tag, summary, request, responses, problems } = description;
   const isNegotiated = endpoint.method === "GET" && endpoint.produces === undefined;
-  const described = isNegotiated ? [...description.parameters, ...shared("format")] : description.parameters;
+  const described = isNegotiated
+    ? [...description.parameters, endpoint.action === "list" ? format.list : format.one]
+    : description.parameters;
   const parameters = withPathParameters(endpoint, described);
-  const expected = new Set([...problemsOnTheWay(endpoint, schemes), ...problems.map(codeOf)]);
+  const expected = new Set([...problemsOnTheWay(endpoint, schemes), ...problems.map(codeOf), ...anywhere]);
   return {
     tags: [tag],
     summary,
@@ -50,7 +55,7 @@ export function operationOf(
     security: securityOf(endpoint, security),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(consumes === undefined ? {} : { requestBody: bodyOf(consumes, bodyOptional === true, request) }),
-    responses: { ...responsesTo(expected), ...withGoing(responses, endpoint.deprecations ?? []) },
+    responses: { ...answers.of(expected), ...withGoing(responses, endpoint.deprecations ?? []) },
   };
 }
 

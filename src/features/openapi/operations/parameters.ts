@@ -1,7 +1,7 @@
 import type { Deprecated } from "../../../core/deprecation.ts";
 import { textOperators, type Operator } from "../../../core/operators.ts";
 import { parametersOf } from "../../../http/endpoint/parameters.ts";
-import { FORMAT_PARAMETER } from "../../../http/formats/format.ts";
+import { FORMAT_PARAMETER, type Format } from "../../../http/formats/format.ts";
 import type { MountInPlace } from "../../../http/mount/mount.ts";
 import { comparedKind } from "../../../resource/filter-value.ts";
 import { fieldOf } from "../../../resource/ids.ts";
@@ -29,12 +29,6 @@ export const parameters = {
     description:
       "The place in the list. Taken from the `Link` header, never made by hand; it belongs to filters and sort.",
     schema: { type: "string", minLength: 1 },
-  },
-  format: {
-    name: FORMAT_PARAMETER,
-    in: "query",
-    description: "Stands for the `Accept` of its type, where no header can be sent.",
-    schema: { type: "string", examples: ["json"] },
   },
   PreferReturn: {
     name: "Prefer",
@@ -80,6 +74,25 @@ export const parameters = {
     schema: { type: "string" },
   },
 } as const satisfies Record<string, JSONObject>;
+
+/** The parameter `format`, and the one of lists if a format shows lists alone. It also describes representations that have no schema. */
+export function formatParameters(formats: readonly Format[]): Readonly<Record<"format" | "listFormat", JSONObject>> {
+  return {
+    format: formatParameter(formats.filter(({ shows }) => shows !== "lists")),
+    listFormat: formatParameter(formats),
+  };
+}
+
+function formatParameter(formats: readonly Format[]): JSONObject {
+  const names = formats.map(({ mediaType }) => mediaType.slice(mediaType.indexOf("/") + 1));
+  const types = formats.map(({ mediaType }) => `\`${mediaType}\``).join(", ");
+  return {
+    name: FORMAT_PARAMETER,
+    in: "query",
+    description: `The representation, in place of \`Accept\`, for links: ${types}.`,
+    schema: { type: "string", enum: names },
+  };
+}
 
 /** Points at parameters that mean the same wherever they occur. */
 export function shared(...names: readonly (keyof typeof parameters)[]): readonly JSONObject[] {
@@ -127,7 +140,9 @@ function searchParameters({ search }: Resource): readonly JSONObject[] {
 
 /** Which fields of each record are shown. */
 export function fieldsParameter(resource: Resource): JSONObject {
-  return commaSeparated("fields", "The fields to show; all where it is left out.", {
+  const words =
+    "The fields to show. Default: all. The others are missing from the answer, although its schema requires them.";
+  return commaSeparated("fields", words, {
     type: "string",
     enum: shownFields(resource),
   });

@@ -9,9 +9,9 @@ import { contentOf, mediaTypeObject } from "./media.ts";
 import type { Description } from "./operation.ts";
 import { expandParameters, fieldsParameter, limitParameter, listParameters, MAX_LIMIT, shared } from "./parameters.ts";
 
-/** The names of a resource's schemas: whole records, parts and lists of them, and what is sent. */
+/** The names of a resource's schemas: records and lists of them, and what is sent. */
 export type SchemaNames = Readonly<
-  Record<"record" | "part" | "list" | "query" | "condition" | "draft" | "patch" | "change", string>
+  Record<"record" | "list" | "query" | "condition" | "draft" | "patch" | "change", string>
 >;
 
 /** A resource, as its operations speak of it. */
@@ -52,7 +52,7 @@ export const describeAction: Readonly<Record<ResourceAction, (subject: Subject) 
       ...expandParameters(expandableNames(subject.mount)),
       ...shared("IfNoneMatch"),
     ],
-    responses: { 200: answer(subject, "The record.", wholeOrPart(subject.names), ["ETag"]), 304: notModified },
+    responses: { 200: shown(subject, "The record.", "ETag"), 304: notModified },
   }),
   replace: (subject) => ({
     ...described(subject, `replace${subject.one.written}`, `Replace one ${subject.one.said}`),
@@ -188,11 +188,6 @@ function listed({ mount: { resource }, formats, names }: Subject): JSONObject {
     headers: answerHeaders(...OF_A_PAGE),
     content: contentOf(formats, ref("schemas", names.list), example === null ? null : [example]),
   };
-}
-
-/** `?fields=` may ask for less than a whole record. */
-export function wholeOrPart(names: SchemaNames): JSONObject {
-  return { anyOf: [ref("schemas", names.record), ref("schemas", names.part)] };
 }
 
 /** Of RFC 9562, appendix A.6. */

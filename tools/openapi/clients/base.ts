@@ -1,0 +1,7 @@
+// The client of orval asks relative addresses, as a page does.
+const { fetch: ask } = globalThis;
+const { BASE = "" } = process.env;
+
+globalThis.fetch = (input, init) => ask(typeof input === "string" ? new URL(input, BASE) : input, init);
+
+export {};
