@@ -34,6 +34,11 @@ export interface DraftOptions {
   readonly current: Readonly<Record<string, unknown>> | null;
   /** The body names some fields only; nobody misses the others. */
   readonly partial?: boolean;
+  /**
+   * The names in the body that come from the record, because the caller did not send them and may not read them: no outcome depends on
+   * their values, nor on any other value of the record. Left out: the caller may read the record.
+   */
+  readonly hidden?: ReadonlySet<string>;
   /** The body was XML: every leaf is text and is read as its field reads text. */
   readonly leavesAreText: boolean;
   readonly context: DraftContext;
@@ -41,20 +46,34 @@ export interface DraftOptions {
 
 // A body of 1 MiB can have thousands of wrong members; a caller who was told of a hundred knows enough.
 
+/** `check` cannot say whether a write fits without a field that the caller did not send and may not read. */
+export interface Undecided {
+  readonly hiddenField: string;
+}
+
 /** Reads a whole representation. Gives every issue at once, but never more than a hundred. */
-export function readDraft(resource: Resource, body: unknown, options: DraftOptions): Draft | readonly Issue[] {
+export function readDraft(
+  resource: Resource,
+  body: unknown,
+  options: DraftOptions,
+): Draft | readonly Issue[] | Undecided {
   if (!isObject(body)) return [{ pointer: "", code: "invalid", detail: "An object is required." }];
   const issues: Issue[] = [];
   const values: Record<string, unknown> = {};
   const transient: Record<string, unknown> = {};
+  const { hidden } = options;
+  const blind = hidden === undefined || options.current === null ? options : { ...options, current: {} };
   for (const [name, field] of Object.entries(resource.fields)) {
     const sent = Object.hasOwn(body, name) ? body[name] : undefined;
     if (sent === undefined && options.partial === true && field.options.regenerated !== true) continue;
+    const isHidden = hidden?.has(name) === true;
+    const against = isHidden ? options : blind;
     // What others have written there stays as it is, whatever this program would take.
-    if (resource.table !== null && staysAsItIs(name, field, sent, options)) continue;
+    if (resource.table !== null && staysAsItIs(name, field, sent, against)) continue;
     const given: GivenField = { path: resource.path, name, field };
-    const value = isWritable(field) ? valueOf(given, sent, options) : givenValue(given, sent, options);
+    const value = isWritable(field) ? valueOf(given, sent, against) : givenValue(given, sent, against);
     if (value instanceof Promise) throw tooLate(value, `${resource.path}: what reads the field ${name}`);
+    if (value instanceof Flaw && isHidden) continue;
     if (value instanceof Flaw) issues.push(...issuesOf(name, value, isShown(field) ? undefined : sent));
     else if (value !== undefined) (isStored(field) ? values : transient)[name] = value;
   }
@@ -65,8 +84,11 @@ export function readDraft(resource: Resource, body: unknown, options: DraftOptio
     else if (!Object.hasOwn(resource.fields, name)) unknown.push(name);
   }
   issues.push(...unknown.map((name, at) => unknownField(name, at < MOST_MEANT ? resource : null)));
-  if (issues.length === 0 && options.partial !== true)
-    issues.push(...issuesFound(resource, { ...options.current, ...values, ...transient }));
+  if (issues.length === 0 && options.partial !== true) {
+    const found = issuesTogether(resource, { values, transient }, options);
+    if ("hiddenField" in found) return found;
+    issues.push(...found);
+  }
   return issues.length === 0 ? { values, transient } : issues.slice(0, MAX_ISSUES);
 }
 
@@ -82,6 +104,36 @@ function unknownField(name: string, resource: Resource | null): Issue {
     code: "unknown_field",
     detail: `There is no field of this name.${known.length === 0 ? "" : meantName(name, known)}`,
   };
+}
+
+/**
+ * Asks the resource's own `check` about the record as it will be. For a caller who may not read it, `check` gets none of the hidden
+ * values: an answer that depends on one of them would find it out, also by whether the write is accepted.
+ */
+function issuesTogether(
+  resource: Resource,
+  { values, transient }: Draft,
+  { current, hidden }: DraftOptions,
+): readonly Issue[] | Undecided {
+  const record: Record<string, unknown> = { ...current, ...values, ...transient };
+  if (hidden === undefined || current === null || resource.check === null) return issuesFound(resource, record);
+  const looked: string[] = [];
+  for (const name of Object.keys(current)) {
+    const isSent = (Object.hasOwn(values, name) || Object.hasOwn(transient, name)) && !hidden.has(name);
+    if (isSent || name === "id" || name === resource.parentColumn) continue;
+    const get = (): never => {
+      looked.push(name);
+      throw new TypeError(`${resource.path}: ${name} is hidden from this caller.`);
+    };
+    Object.defineProperty(record, name, { get, enumerable: true });
+  }
+  try {
+    const found = issuesFound(resource, record);
+    return looked.length === 0 ? found : { hiddenField: looked[0]! };
+  } catch (error) {
+    if (looked.length === 0) throw error;
+    return { hiddenField: looked[0]! };
+  }
 }
 
 /** What the resource's own `check` says. */

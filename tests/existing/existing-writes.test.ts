@@ -1,5 +1,16 @@
 import assert from "node:assert/strict";
-import { anyone, dateTime, decimal, defineResource, integer, mount, reference, text } from "../../src/door/index.ts";
+import {
+  administrator,
+  anyone,
+  authenticated,
+  dateTime,
+  decimal,
+  defineResource,
+  integer,
+  mount,
+  reference,
+  text,
+} from "../../src/door/index.ts";
 import { onBoth, onPostgres } from "../harness/existing.ts";
 
 /** With what others' databases do by themselves: defaults, a trigger, a counter, a rule, references that are looked at last. */
@@ -418,5 +429,41 @@ onBoth(
     ]);
     assert.deepEqual(await told("PATCH", "/passes/2", { gone: 0 }), [409, "taken", [["/code", "taken"]]]);
     assert.equal((await get("/passes")).json.length, 2);
+  },
+);
+
+onBoth(
+  "refuses what a field does not take from a caller who may not read the row, also if the row holds it",
+  "CREATE TABLE shirt (id integer PRIMARY KEY, size varchar(9), tag varchar(9)); INSERT INTO shirt VALUES (1, 's', 'a'), (2, 's', 'a');",
+  async ({ serve, sql }) => {
+    const shirts = defineResource({
+      name: "shirt",
+      table: "shirt",
+      writes: ["update"],
+      fields: { size: text({ maxLength: 3 }), tag: text({ maxLength: 9 }) },
+    });
+    const update = authenticated;
+    const mounted = mount(shirts, { permission: { read: administrator, update }, arrays: true });
+    const api = await serve(mounted);
+    await sql("UPDATE shirt SET size = 'huge' WHERE id = 1");
+    const pointersOf = (json: { errors?: { pointer: string }[] }) => json.errors?.map(({ pointer }) => pointer);
+
+    for (const id of [1, 2]) {
+      const one = await api.ask("PATCH", `/shirts/${id}`, { as: "ada", body: { size: "huge" } });
+      assert.deepEqual([one.status, pointersOf(one.json)], [400, ["/size"]], one.text);
+      const all = await api.ask("PATCH", "/shirts", { as: "ada", body: [{ id, size: "huge" }] });
+      assert.deepEqual([all.status, pointersOf(all.json)], [400, ["/0/size"]], all.text);
+      assert.equal((await api.ask("PATCH", `/shirts/${id}`, { as: "ada", body: { tag: "b" } })).status, 204);
+    }
+    const kept = await api.ask("PATCH", "/shirts/1", { as: "root", body: { size: "huge" } });
+    assert.equal(kept.status, 200, kept.text);
+    const rows = await sql("SELECT size, tag FROM shirt ORDER BY id");
+    assert.deepEqual(
+      rows.map(({ size, tag }) => [size, tag]),
+      [
+        ["huge", "b"],
+        ["s", "b"],
+      ],
+    );
   },
 );

@@ -77,12 +77,14 @@ export function showPage(
 interface Reading {
   readonly current: { readonly old: Values; readonly newer: Values } | null;
   readonly leavesAreText: boolean;
+  /** The names in the whole that come from the record, if the caller may not read it; left out if they may. */
+  readonly hidden?: ReadonlySet<string>;
 }
 
 /** The whole in the newer shape. Ends the request with what is wrong with fields that only the older one has. */
 export function wholeFor(older: Older, whole: unknown, reading: Reading): unknown {
   if (!isObject(whole)) return whole;
-  const { current } = reading;
+  const { current, hidden } = reading;
   const issues: Issue[] = [];
   const say = (name: string, code: string, detail: string): unknown =>
     issues.push({ pointer: pointerTo(name), code, detail });
@@ -91,6 +93,7 @@ export function wholeFor(older: Older, whole: unknown, reading: Reading): unknow
     const member = older.members.get(name);
     if (name === "id") made["id"] = sent;
     else if (member === undefined) say(name, "unknown_field", "There is no field of this name.");
+    else if (hidden?.has(name) === true) keep(member, current, made);
     else if (member.isPlain) made[member.from] = sent;
     else {
       const value = converted(member, sent, reading);
@@ -101,6 +104,26 @@ export function wholeFor(older: Older, whole: unknown, reading: Reading): unknow
   }
   if (issues.length > 0) throw invalid(issues);
   return made;
+}
+
+/** Keeps the value of a member that was not sent. */
+function keep({ from, isPlain, read }: OlderMember, current: Reading["current"], made: Record<string, unknown>): void {
+  if (isPlain || read !== null) made[from] = current?.newer[from];
+}
+
+/** The names in a whole of the newer shape that come from the record, as `hidden` names them in the older one. */
+export function hiddenFor(
+  { members }: Older,
+  whole: unknown,
+  hidden: ReadonlySet<string>,
+  made: unknown,
+): ReadonlySet<string> {
+  const sent = new Set(
+    (isObject(whole) ? Object.keys(whole) : [])
+      .filter((name) => !hidden.has(name))
+      .map((name) => members.get(name)?.from),
+  );
+  return new Set((isObject(made) ? Object.keys(made) : []).filter((name) => name !== "id" && !sent.has(name)));
 }
 
 /** What the older shape cannot send stays as it is. */
@@ -116,9 +139,10 @@ function keptOf({ newer, members }: Older, current: Values): Record<string, unkn
 function converted(
   { name, from, field, read }: OlderMember,
   sent: unknown,
-  { current, leavesAreText }: Reading,
+  { current: seen, leavesAreText, hidden }: Reading,
 ): unknown {
   const { kind, options } = field;
+  const current = hidden === undefined ? seen : null;
   const value =
     sent === null ? null : leavesAreText && typeof sent === "string" ? kind.parseText(sent) : kind.parse(sent);
   if (read === null) {
@@ -155,8 +179,17 @@ function fail(older: Older, error: unknown): never {
 function olderPointer({ members, newer }: Older, pointer: string): string {
   const [, first = "", rest = ""] = /^\/([^/]*)(.*)$/.exec(pointer) ?? [];
   if (first === "" || first === "id" || !Object.hasOwn(newer.resource.fields, first)) return pointer;
-  const all = [...members.values()].filter(({ from }) => from === first);
-  const member = all.find(({ read }) => read !== null) ?? all[0];
+  const member = memberFrom(members, first);
   if (member === undefined) return "";
   return `/${member.name}${member.isPlain ? rest : ""}`;
+}
+
+/** The name of a field in the older shape; null if that has none for it. */
+export function olderName({ members }: Older, name: string): string | null {
+  return memberFrom(members, name)?.name ?? null;
+}
+
+function memberFrom(members: Older["members"], name: string): OlderMember | undefined {
+  const all = [...members.values()].filter(({ from }) => from === name);
+  return all.find(({ read }) => read !== null) ?? all[0];
 }

@@ -102,8 +102,9 @@ function requireMayCreate(placed: MountInPlace, exchange: Exchange): void {
 }
 
 async function replaceRow(placed: MountInPlace, exchange: Exchange, row: Row): Promise<Reply | null> {
-  await requireSeen(placed, exchange, row, unseenFields(placed.resource, exchange.body?.value));
-  const draft = requireSent(placed, exchange.context, { id: exchange.key(), record: row.record });
+  const mayRead = await requireSeen(placed, exchange, row, unseenFields(placed.resource, exchange.body?.value));
+  const hidden = mayRead ? {} : { hidden: new Set<string>() };
+  const draft = requireSent(placed, exchange.context, { id: exchange.key(), record: row.record, ...hidden });
   return change(placed, exchange, row, { kind: "replace", draft, idempotency: null });
 }
 
@@ -124,21 +125,33 @@ async function updateAnew(placed: MountInPlace, exchange: Exchange, idempotency:
       patch.requireSound();
       throw problem("not_found");
     }
-    await requireSeen(placed, exchange, row, patch.unseen);
-    const draft = await apply(patch, placed, exchange, row);
+    const mayRead = await requireSeen(placed, exchange, row, patch.unseen);
+    const draft = await apply(patch, placed, exchange, { row, mayRead });
     return change(placed, exchange, row, { kind: "update", draft, idempotency });
   });
 }
 
-/** Ends the request where what is refused then came from somebody who may not read the record. */
-async function requireSeen(placed: MountInPlace, exchange: Exchange, row: Row, unseen: Problem | null): Promise<void> {
-  if (unseen !== null && !(await mayReadChanged(placed, exchange, [row]))) throw unseen;
+/** Whether the caller may read the record. Ends the request with `unseen` if they may not. */
+async function requireSeen(
+  placed: MountInPlace,
+  exchange: Exchange,
+  row: Row,
+  unseen: Problem | null,
+): Promise<boolean> {
+  const mayRead = await mayReadChanged(placed, exchange, [row]);
+  if (unseen !== null && !mayRead) throw unseen;
+  return mayRead;
 }
 
 /** A patch that does not apply is a conflict, which is told only where the preconditions hold. */
-async function apply(patch: Patch, placed: MountInPlace, exchange: Exchange, row: Row): Promise<Draft> {
+async function apply(
+  patch: Patch,
+  placed: MountInPlace,
+  exchange: Exchange,
+  { row, mayRead }: { readonly row: Row; readonly mayRead: boolean },
+): Promise<Draft> {
   try {
-    return await patch.applyTo(row.record);
+    return await patch.applyTo(row.record, mayRead);
   } catch (error) {
     if (error instanceof Problem && error.code === "patch_conflict") requirePreconditions(placed, exchange, row);
     throw error;

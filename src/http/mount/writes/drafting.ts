@@ -13,7 +13,7 @@ import { applyJSONPatch, parseJSONPatch, type Operation } from "../../patch/json
 import { applyMergePatch } from "../../patch/merge-patch.ts";
 import { goingFields, goingInBody } from "../going.ts";
 import type { MountInPlace } from "../mount.ts";
-import { toldAsOlder, wholeFor } from "../older/translating.ts";
+import { hiddenFor, olderName, toldAsOlder, wholeFor } from "../older/translating.ts";
 
 /** What a body is read against. */
 export interface Target {
@@ -41,6 +41,8 @@ export interface SentTarget {
   readonly record: StoredRecord | null;
   /** The body names some fields only; nobody misses the others. */
   readonly partial?: boolean;
+  /** The names in the body that come from the record, if the caller may not read it; left out if they may. */
+  readonly hidden?: ReadonlySet<string>;
 }
 
 /** Reads the body as a whole representation of a record of this mount. Ends the request with every issue at once. */
@@ -54,23 +56,28 @@ export function requireSent(placed: MountInPlace, context: Context, target: Sent
 }
 
 /** Reads a whole representation of a record of this mount, in whatever shape. Ends the request with every issue at once. */
-export function readSent(placed: MountInPlace, context: Context, whole: unknown, target: SentTarget): Draft {
+export function readSent(placed: MountInPlace, context: Context, whole: unknown, sent: SentTarget): Draft {
   const { resource, older, newer, show } = placed;
-  const { id, record, partial = false } = target;
+  const { id, record, partial = false, hidden } = sent;
   const current = record === null ? null : show(record);
-  if (older === null || newer === null) return readWhole(resource, context, whole, { id, current, partial });
+  if (older === null || newer === null)
+    return readWhole(resource, context, whole, { id, current, partial, ...(hidden === undefined ? {} : { hidden }) });
   const both = record === null ? null : { old: show(record), newer: newer.show(record) };
   const leavesAreText = context.body?.leavesAreText ?? false;
-  const made = wholeFor(older, whole, { current: both, leavesAreText });
-  return toldAsOlder(placed, () =>
-    readWhole(newer.resource, context, made, { id, current: both?.newer ?? null, partial }),
-  );
+  const reading = { current: both, leavesAreText, ...(hidden === undefined ? {} : { hidden }) };
+  const made = wholeFor(older, whole, reading);
+  const kept = hidden === undefined ? {} : { hidden: hiddenFor(older, whole, hidden, made) };
+  const target = { id, current: both?.newer ?? null, partial, ...kept };
+  return toldAsOlder(placed, () => readWhole(newer.resource, context, made, target, (name) => olderName(older, name)));
 }
 
 /** A change of a record, before anybody has looked for the record. */
 export interface Patch {
-  /** Applies it to what callers see of a record, and reads the result as a whole. Throws `patch_conflict` where it does not apply. */
-  applyTo(record: StoredRecord): Eventually<Draft>;
+  /**
+   * Applies it to what callers see of a record, and reads the result as a whole. Throws `patch_conflict` if it does not apply. For a caller
+   * who may not read the record the outcome depends on the patch alone.
+   */
+  applyTo(record: StoredRecord, mayRead: boolean): Eventually<Draft>;
   /** Ends the request where the patch is wrong whatever the record: to be asked where none is there. */
   requireSound(): void;
   /** What it is refused with from whoever may not read the record, where its outcome would tell something of that; else null. */
@@ -90,10 +97,12 @@ export function requirePatch(placed: MountInPlace, context: Context, id: Key): P
       ),
     );
     return {
-      applyTo: async (record) => {
-        const patched = await applyJSONPatch(show(record), operations);
+      applyTo: async (record, mayRead) => {
+        const current = show(record);
+        const patched = await applyJSONPatch(current, operations);
         requireReadOnlyKept(resource, operations, patched);
-        return readSent(placed, context, patched, { id, record });
+        const named = new Set(operations.map(({ path }) => path[0]!));
+        return readSent(placed, context, patched, { id, record, ...hiddenIn(current, named, mayRead) });
       },
       requireSound: () => undefined,
       unseen: unseenPatch(resource, operations),
@@ -101,10 +110,32 @@ export function requirePatch(placed: MountInPlace, context: Context, id: Key): P
   }
   const value = requireValue(resource, context);
   return {
-    applyTo: (record) => readSent(placed, context, merged(show(record), value), { id, record }),
+    applyTo: (record, mayRead) => readMerged(placed, context, value, { id, record, mayRead }),
     requireSound: () => void readSent(placed, context, value, { id, record: null, partial: true }),
     unseen: unseenFields(resource, value),
   };
+}
+
+/** Reads a merge patch of a record. If the caller may not read the record, the patch replaces whole fields, because a merge looks at them. */
+export function readMerged(
+  placed: MountInPlace,
+  context: Context,
+  value: unknown,
+  { id, record, mayRead }: { readonly id: Key; readonly record: StoredRecord; readonly mayRead: boolean },
+): Draft {
+  const current = placed.show(record);
+  const named = new Set(isObject(value) ? Object.keys(value) : []);
+  const base = mayRead ? current : Object.fromEntries(Object.entries(current).filter(([name]) => !named.has(name)));
+  return readSent(placed, context, merged(base, value), { id, record, ...hiddenIn(current, named, mayRead) });
+}
+
+/** Names the fields that a patch leaves as they are, if they are hidden from the caller. */
+function hiddenIn(
+  current: Readonly<Record<string, unknown>>,
+  named: ReadonlySet<string>,
+  mayRead: boolean,
+): Pick<SentTarget, "hidden"> {
+  return mayRead ? {} : { hidden: new Set(Object.keys(current).filter((name) => !named.has(name))) };
 }
 
 /** What a JSON Patch is refused with from whoever may not read the record: with what is within it, or another operation, they could guess what is there. */
@@ -191,7 +222,7 @@ function sentValue({ fields }: Resource, { value, leavesAreText }: ReceivedBody)
 }
 
 /** Null removes a member of the document (RFC 7396); a record keeps its members, and what was removed is null in it. */
-export function merged(current: Readonly<Record<string, unknown>>, patch: unknown): unknown {
+function merged(current: Readonly<Record<string, unknown>>, patch: unknown): unknown {
   if (!isObject(patch)) return patch;
   const removed = Object.entries(patch).filter(([, value]) => value === null);
   return { ...(applyMergePatch(current, patch) as object), ...Object.fromEntries(removed) };
@@ -202,7 +233,8 @@ function readWhole(
   resource: Resource,
   context: Context,
   whole: unknown,
-  target: Target & Pick<DraftOptions, "partial">,
+  target: Target & Pick<DraftOptions, "partial" | "hidden">,
+  nameOf: NameOf = (name) => name,
 ): Draft {
   requireSecret(resource, context, whole);
   const draft = readDraft(resource, whole, {
@@ -210,9 +242,21 @@ function readWhole(
     leavesAreText: context.body?.leavesAreText ?? false,
     context: { identity: context.identity, now: context.now, requireIdentity: () => context.requireIdentity() },
   });
+  if ("hiddenField" in draft) throw undecided(resource, draft.hiddenField, nameOf);
   if (isDraft(draft)) return draft;
   throw invalid(draft);
 }
+
+/** Without a pointer: the sent fields are not wrong. The write is refused for every hidden value, so the answer depends on none. */
+function undecided({ fields }: Resource, hidden: string, nameOf: NameOf): Problem {
+  const name = nameOf(hidden) ?? "another field";
+  const isSendable = Object.hasOwn(fields, hidden) && isWritable(fields[hidden]!) && nameOf(hidden) !== null;
+  const cure = isSendable ? "you did not send. Send it too." : "you cannot send.";
+  return problem("conflict", { detail: `Whether this fits depends on ${name}, which you may not read and ${cure}` });
+}
+
+/** The name of a field in the shape that was sent; null if it has none there. */
+type NameOf = (name: string) => string | null;
 
 /** Passwords are changed as they are shown at a login: nobody on their way reads along. */
 function requireSecret({ fields }: Resource, context: Context, whole: unknown): void {

@@ -16,7 +16,7 @@ import { longestOfColumns } from "../reads/page-length.ts";
 import { decisionOn, mayReadChanged, requireParents, visible, within } from "../reads/reading.ts";
 import { requireFewRecords } from "./change-limit.ts";
 import { isOvertaken, storedOf, untilSettled } from "./committing.ts";
-import { merged, noteGoing, readSent, unseenFields, withoutGiven } from "./drafting.ts";
+import { noteGoing, readMerged, readSent, unseenFields, withoutGiven } from "./drafting.ts";
 import { answerOnce, repeatable } from "./idempotency.ts";
 import { keptRowsOf } from "./kept-arrays.ts";
 import { findRows, ReadOctets, readRecords } from "./large-reads.ts";
@@ -220,9 +220,10 @@ async function draftAll(
 
 /** Applies a patch to its record. */
 async function readChange(placed: MountInPlace, exchange: Exchange, { id, value }: Patch, row: Row): Promise<Draft> {
-  const refused = unseenFields(placed.resource, value);
-  if (refused !== null && !(await mayReadChanged(placed, exchange, [row]))) throw refused;
-  return readSent(placed, exchange.context, merged(placed.show(row.record), value), { id, record: row.record });
+  const mayRead = await mayReadChanged(placed, exchange, [row]);
+  const refused = mayRead ? null : unseenFields(placed.resource, value);
+  if (refused !== null) throw refused;
+  return readMerged(placed, exchange.context, value, { id, record: row.record, mayRead });
 }
 
 function preparePart(
