@@ -183,7 +183,7 @@ function namesOf({ filters }: Resource): readonly (readonly [string, Named])[] {
   );
 }
 
-/** What other APIs call the page of a list. */
+/** Names that other APIs have for the page of a list. */
 const ofPages = new Set(["page", "offset", "skip", "start", "from", "after"]);
 
 function noFilter(resource: Resource, name: string): Flaw {

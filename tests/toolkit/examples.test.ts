@@ -158,11 +158,11 @@ test("a signed webhook is taken as it was sent, and soon", async (t) => {
   assert.equal((await fetch(`${home}/events`, { method: "POST", headers: json, body: paid })).status, 403);
 });
 
-test("a passkey logs in with what its device signs, once and no other", async (t) => {
+test("logs in with what the key of a device signs, once and no other", async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-"));
   t.after(() => rmSync(folder, { recursive: true }));
   const file = path.join(folder, "shop.db");
-  const home = await run(t, "passkey-login.ts", { DATABASE: file });
+  const home = await run(t, "key-pair-login.ts", { DATABASE: file });
   const ask = (path: string, body?: object, headers: object = {}): Promise<Response> =>
     fetch(home + path, {
       method: "POST",
@@ -173,14 +173,14 @@ test("a passkey logs in with what its device signs, once and no other", async (t
   await ask("/users", { name: "Ann", email: "ann@example.com", password: "the password of ann" });
   const device = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const { x, y } = device.publicKey.export({ format: "jwk" });
-  assert.equal((await ask("/api/passkeys/", { x, y })).status, 403);
-  assert.equal((await ask("/api/passkeys/", { x, y: x }, ann)).status, 400);
-  const { passkey } = (await (await ask("/api/passkeys/", { x, y }, ann)).json()) as { passkey: string };
+  assert.equal((await ask("/api/device-keys/", { x, y })).status, 403);
+  assert.equal((await ask("/api/device-keys/", { x, y: x }, ann)).status, 400);
+  const { device_key } = (await (await ask("/api/device-keys/", { x, y }, ann)).json()) as { device_key: string };
   const prove = async (signs: (challenge: string) => string): Promise<object> => {
-    const { challenge } = (await (await ask("/api/passkeys/challenge/")).json()) as { challenge: string };
+    const { challenge } = (await (await ask("/api/device-keys/challenge/")).json()) as { challenge: string };
     const key = { key: device.privateKey, dsaEncoding: "ieee-p1363" } as const;
     const signature = sign("sha256", Buffer.from(signs(challenge)), key).toString("base64url");
-    return { passkey, challenge, signature };
+    return { device_key, challenge, signature };
   };
 
   const lastLogin = async (): Promise<unknown> => {
@@ -190,22 +190,22 @@ test("a passkey logs in with what its device signs, once and no other", async (t
   assert.equal(await lastLogin(), null);
 
   const proof = await prove((challenge) => challenge);
-  const made = await ask("/api/passkeys/session/", proof);
+  const made = await ask("/api/device-keys/session/", proof);
 
   assert.equal(made.status, 201);
   const cookie = made.headers.get("set-cookie")!.split(";")[0]!;
   const who = (await (await fetch(`${home}/api/session/`, { headers: { cookie } })).json()) as { username: string };
   assert.equal(who.username, "ann@example.com");
   assert.equal(typeof (await lastLogin()), "string");
-  assert.equal((await ask("/api/passkeys/session/", proof)).status, 401);
-  assert.equal((await ask("/api/passkeys/session/", await prove(() => "another"))).status, 401);
+  assert.equal((await ask("/api/device-keys/session/", proof)).status, 401);
+  assert.equal((await ask("/api/device-keys/session/", await prove(() => "another"))).status, 401);
   const late = await prove((challenge) => challenge);
   const database = new DatabaseSync(file, { timeout: 5000 });
-  database.exec("UPDATE passkey_challenges SET expires_at = 1");
+  database.exec("UPDATE device_key_challenges SET expires_at = 1");
   database.close();
-  assert.equal((await ask("/api/passkeys/session/", late)).status, 401);
+  assert.equal((await ask("/api/device-keys/session/", late)).status, 401);
   const elsewhere = { origin: "https://evil.example" };
-  assert.equal((await ask("/api/passkeys/session/", await prove((each) => each), elsewhere)).status, 403);
+  assert.equal((await ask("/api/device-keys/session/", await prove((each) => each), elsewhere)).status, 403);
 });
 
 test("an audit trail has a line of each write, and of none that failed", async (t) => {

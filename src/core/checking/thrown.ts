@@ -15,7 +15,7 @@ export function lineOfThrown(thrown: unknown): string {
   return read(() => String(thrown)) ?? `What was thrown cannot be read (${typeof thrown}).`;
 }
 
-/** What it is, if it is no error: `'no line'`, `an object`. */
+/** Describes a thrown value that is no error: `'no line'`, `an object`. */
 export function shownThrown(thrown: unknown): string {
   return read(() => shown(thrown)) ?? "an object that cannot be read";
 }

@@ -195,7 +195,7 @@ function readBy(kind: Kind<unknown>, value: unknown): unknown {
   }
 }
 
-/** Whether each caller may know the name of the field: it has no rule of its own about who may read or write it. */
+/** Whether each caller may know the name of the field: no `read` or `write` rule hides it. */
 export function hasOpenName({ options }: Field): boolean {
   return !("read" in options || "write" in options);
 }

@@ -56,6 +56,7 @@ function samplesOfKind(kind: Kind): readonly unknown[] {
     ...(Array.isArray(words) ? (words as unknown[]) : []),
     "2026-01-31T09:30:00.000Z",
     "2026-01-31",
+    "https://example.com/",
     "ann@example.com",
     "017f22e2-79b0-7cc3-98c4-dc0c0c07398f",
     "1",
@@ -63,8 +64,9 @@ function samplesOfKind(kind: Kind): readonly unknown[] {
     minimum,
     true,
     text,
+    [],
   ];
-  // A text takes every candidate, a date-time only one of them.
+  // A text takes every candidate, a date only one of them.
   const ordered = kind.name === "text" ? [text] : candidates;
   // A kind that reads anything may say more in its schema.
   const fits = compile(kind.schema, []);

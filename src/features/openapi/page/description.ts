@@ -97,10 +97,18 @@ function sampleOf(document: JSONObject, unresolved: unknown, depth: number): unk
   const [alternative] = listAt(schema["anyOf"] ?? schema["oneOf"]);
   if (alternative !== undefined) return sampleOf(document, alternative, depth + 1);
   if (schema["items"] !== undefined) return [sampleOf(document, schema["items"], depth + 1)];
-  if (schema["properties"] === undefined) return simple[String([schema["type"]].flat()[0])] ?? "…";
+  if (schema["properties"] === undefined)
+    return byFormat[String(schema["format"])] ?? simple[String([schema["type"]].flat()[0])] ?? "…";
   const needed = listAt(schema["required"]);
   const members = Object.entries(objectAt(schema["properties"])).filter(([name]) => needed.includes(name));
   return Object.fromEntries(members.map(([name, each]) => [name, sampleOf(document, each, depth + 1)]));
 }
 
+const byFormat: Readonly<Record<string, string>> = {
+  "date-time": "2026-01-31T09:30:00.000Z",
+  date: "2026-01-31",
+  email: "ann@example.com",
+  uri: "https://example.com/",
+  uuid: "017f22e2-79b0-7cc3-98c4-dc0c0c07398f",
+};
 const simple: Readonly<Record<string, unknown>> = { integer: 1, number: 1, boolean: true };

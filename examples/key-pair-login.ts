@@ -1,4 +1,4 @@
-// Logging in by a key pair that never leaves the device, as passkeys do: a challenge is signed, and a session begins.
+// Logging in by a key pair that never leaves the device: it signs a challenge, and a session begins.
 import { createPublicKey, randomBytes, verify, type KeyObject } from "node:crypto";
 import {
   accounts,
@@ -17,7 +17,7 @@ import { sqliteStore, type Collection } from "latchkey/stores";
 const MINUTE_MS = 60_000;
 
 const keys: Collection = {
-  name: "passkeys",
+  name: "device_keys",
   key: "text",
   columns: [
     { name: "user_id", type: "integer", references: { collection: "users", onDelete: "cascade" } },
@@ -27,7 +27,7 @@ const keys: Collection = {
   indexes: [["user_id"]],
 };
 const challenges: Collection = {
-  name: "passkey_challenges",
+  name: "device_key_challenges",
   key: "text",
   columns: [{ name: "expires_at", type: "integer" }],
   indexes: [["expires_at"]],
@@ -38,18 +38,22 @@ const coordinate = text({
   maxLength: 43,
   pattern: { matches: /^[\w-]{43}$/, detail: "32 bytes as Base64url are required." },
 });
-const passkey = defineResource({ name: "passkey", fields: { x: coordinate, y: coordinate } });
+const deviceKey = defineResource({ name: "device_key", fields: { x: coordinate, y: coordinate } });
 const proof = defineResource({
   name: "proof",
-  fields: { passkey: text({ maxLength: 43 }), challenge: text({ maxLength: 43 }), signature: text({ maxLength: 86 }) },
+  fields: {
+    device_key: text({ maxLength: 43 }),
+    challenge: text({ maxLength: 43 }),
+    signature: text({ maxLength: 86 }),
+  },
 });
 
 const people = accounts({ registration: "open" });
 const sessions = sessionLogin(people);
 const json = ["application/json"];
 
-const passkeyLogin = defineFeature({
-  name: "passkey-login",
+const keyPairLogin = defineFeature({
+  name: "key-pair-login",
   needs: [people, sessions],
   setUp(host) {
     const offered = host.use(people);
@@ -61,22 +65,22 @@ const passkeyLogin = defineFeature({
 
     const add = defineEndpoint({
       method: "POST",
-      path: "/api/passkeys/",
+      path: "/api/device-keys/",
       access: authenticated,
       consumes: json,
       async handle(context) {
         await offered.requireFreshLogin(context, undefined);
-        const { x, y } = requireDraft(passkey, context, { id: null, current: null }).values;
+        const { x, y } = requireDraft(deviceKey, context, { id: null, current: null }).values;
         if (keyOf(x, y) === null) throw problem("invalid", { detail: "This is no point of P-256." });
         const id = drawn();
         const values = { user_id: context.requireIdentity().id, x, y };
         await context.write({ changes: [{ kind: "insert", collection: keys, key: id, values }] });
-        return { status: 201, body: { kind: "data", value: { passkey: id }, element: "passkey" } };
+        return { status: 201, body: { kind: "data", value: { device_key: id }, element: "device_key" } };
       },
     });
     const challenge = defineEndpoint({
       method: "POST",
-      path: "/api/passkeys/challenge/",
+      path: "/api/device-keys/challenge/",
       access: "open",
       logsIn: true,
       async handle(context) {
@@ -92,7 +96,7 @@ const passkeyLogin = defineFeature({
     });
     const logIn = defineEndpoint({
       method: "POST",
-      path: "/api/passkeys/session/",
+      path: "/api/device-keys/session/",
       access: "open",
       logsIn: true,
       consumes: json,
@@ -101,7 +105,7 @@ const passkeyLogin = defineFeature({
       async handle(context) {
         await throttle.check(context.call);
         const { values } = requireDraft(proof, context, { id: null, current: null });
-        const row = await context.store.find(keys, values.passkey);
+        const row = await context.store.find(keys, values.device_key);
         const asked = await context.store.find(challenges, values.challenge);
         // Used up whatever comes of it: what is signed once is never signed again.
         const used = await context.write({
@@ -157,10 +161,12 @@ const service = await createService({
     people,
     basicLogin(people),
     sessions,
-    passkeyLogin,
+    keyPairLogin,
     // Each costs a row for a minute.
     rateLimits({
-      limits: [{ name: "challenges", by: "address", limit: 30, windowSeconds: 60, at: ["/api/passkeys/challenge/"] }],
+      limits: [
+        { name: "challenges", by: "address", limit: 30, windowSeconds: 60, at: ["/api/device-keys/challenge/"] },
+      ],
     }),
   ],
 });
