@@ -1,3 +1,4 @@
+import { isExactNumber } from "../../core/exact-numbers.ts";
 import { takeTurn } from "../../http/body/turns.ts";
 
 /** The most characters of one value that a page shows: nobody reads more of it there, and writing it keeps others waiting. */
@@ -38,9 +39,39 @@ export function textOfJSON(value: object): string {
   return text;
 }
 
-/** Gives way to others where a page is of much: it is drawn in one go. */
+/** The beginning of an object or array as JSON text. Only as much of it is written. */
+export function excerptOfJSON(value: object, most: number): string {
+  return excerptOf(JSON.stringify(beginningOf(value, { room: most })), most);
+}
+
+/** A copy of a value without what stands behind so many characters of its JSON. */
+function beginningOf(value: unknown, left: { room: number }): unknown {
+  if (typeof value === "string") {
+    const room = Math.max(0, left.room);
+    left.room -= value.length;
+    return value.length > room ? value.slice(0, room + 1) : value;
+  }
+  left.room--;
+  if (!isJSON(value) || isExactNumber(value)) return value;
+  if (Array.isArray(value)) {
+    const items: unknown[] = [];
+    for (let at = 0; at < value.length && left.room >= 0; at++) items.push(beginningOf(value[at], left));
+    return items;
+  }
+  const members: [string, unknown][] = [];
+  for (const name of Object.keys(value)) {
+    if (left.room < 0) break;
+    left.room -= name.length;
+    members.push([name, beginningOf(value[name as keyof typeof value], left)]);
+  }
+  return Object.fromEntries(members);
+}
+
+/** Gives way to others where a page is of much. */
 export function giveWayFor(value: unknown): Promise<void> | undefined {
-  return isJSON(value) && textOfJSON(value).length > MOST_EDITED ? takeTurn() : undefined;
+  const left = { room: MOST_EDITED };
+  beginningOf(value, left);
+  return left.room < 0 ? takeTurn() : undefined;
 }
 
 function isJSON(value: unknown): value is object {

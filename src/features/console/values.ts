@@ -2,7 +2,7 @@ import { isObject } from "../../core/checking/members.ts";
 import { html, type Markup } from "../../core/html/markup.ts";
 import { toneOf } from "../../resource/kinds/enumeration.ts";
 import type { Field } from "../../resource/kinds/field.ts";
-import { excerptOf, onPage, textOfJSON, type Extent } from "./excerpt.ts";
+import { excerptOf, excerptOfJSON, onPage, type Extent } from "./excerpt.ts";
 import { recordAddress, referredBy, type Drawing } from "./site.ts";
 
 /** One value, as it is shown; `field` is null where nobody declared one. What goes beyond the extent is cut. */
@@ -11,7 +11,7 @@ export function showValue(drawing: Drawing, field: Field | null, value: unknown,
   if (value === null || value === undefined) return html`<span class="dim">null</span>`;
   const to = field === null ? null : referredBy(drawing.site, field);
   if (to !== null && Array.isArray(value)) return showReferences(drawing, to.path, value, extent);
-  if (typeof value === "object") return html`<code>${excerptOf(textOfJSON(value), most)}</code>`;
+  if (typeof value === "object") return html`<code>${excerptOfJSON(value, most)}</code>`;
   if (field === null) return showPlain(value, most);
   if (to !== null) return showReference(drawing, to.path, value, most);
   if (field.kind.name === "enumeration") return showWord(toneOf(field, value), String(value));

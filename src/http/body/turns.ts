@@ -67,6 +67,28 @@ async function inMorePieces<T>(work: Pieces<T>): Promise<T> {
   }
 }
 
+/**
+ * Writes each of a list, one after another. Stops after every `LARGE_BYTES`. A long text becomes octets piece by piece, because that takes as long as
+ * writing it.
+ */
+export function* writeEach<T>(
+  list: readonly T[],
+  write: (one: T) => string,
+  [before, between, behind]: readonly [before: string, between: string, behind: string],
+): Pieces<string | Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let text = before;
+  for (const [at, each] of list.entries()) {
+    text += (at === 0 ? "" : between) + write(each);
+    if (text.length < LARGE_BYTES) continue;
+    chunks.push(Buffer.from(text));
+    text = "";
+    yield;
+  }
+  text += behind;
+  return chunks.length === 0 ? text : Buffer.concat([...chunks, Buffer.from(text)]);
+}
+
 /** So long a piece of such work may be; others then have their turn. */
 const SLICE_MS = 5;
 

@@ -99,7 +99,10 @@ test("what was written is read back", () => {
         fc.oneof(fc.string({ unit: "grapheme" }), fc.maxSafeInteger(), fc.boolean(), fc.constant(null)),
       ),
       (record) => {
-        assert.deepEqual(read(json.write({ value: record, element: "user" })), JSON.parse(JSON.stringify(record)));
+        assert.deepEqual(
+          read(String(json.write({ value: record, element: "user" }))),
+          JSON.parse(JSON.stringify(record)),
+        );
       },
     ),
   );
@@ -232,4 +235,15 @@ test("a body with more than 100,000 arrays is refused before it is read to its e
   assert.equal((readJSON(Buffer.from(`[${objects(24_000)},${arrays(3999)}]`)) as []).length, 27_999);
   assert.throws(() => readJSON(Buffer.from(`[${arrays(100_000)},`)), refused);
   assert.throws(() => readJSON(Buffer.from(`[${objects(24_000)},${arrays(4000)},`)), refused);
+});
+
+test("writes arrays as JSON.stringify does, and long ones in pieces", async () => {
+  const long = Array.from({ length: 3000 }, (_, id) => ({ id, name: `ü "${id}"`.repeat(10) }));
+  for (const value of [[], [undefined, null, 1, "a"], long]) {
+    const written = await json.write({ value, element: "users" });
+
+    assert.equal(Buffer.from(written).toString(), JSON.stringify(value));
+  }
+  assert.equal(typeof json.write({ value: long.slice(0, 10), element: "users" }), "string");
+  assert.ok(json.write({ value: long, element: "users" }) instanceof Promise);
 });

@@ -1,6 +1,6 @@
-import { after } from "../../core/eventually.ts";
+import { after, type Eventually } from "../../core/eventually.ts";
 import type { Problem } from "../../core/problem/problem.ts";
-import { inPieces, LARGE_BYTES, wholly, type Pieces } from "../body/turns.ts";
+import { inPieces, LARGE_BYTES, wholly, writeEach, type Pieces } from "../body/turns.ts";
 import type { Format } from "./format.ts";
 import { setMember } from "./member.ts";
 import { ARRAYS_OF_OBJECT, malformedAt, MAX_ARRAYS, MAX_LEVELS, MAX_NAMES, quoted, requireText } from "./text.ts";
@@ -10,11 +10,16 @@ export const json = {
   mediaType: "application/json",
   problemMediaType: "application/problem+json",
   tagSuffix: "",
-  write: ({ value }) => JSON.stringify(value),
+  write: ({ value }) => (Array.isArray(value) ? writeArray(value) : JSON.stringify(value)),
   writeJSON: (text) => text,
   writeProblem: (document) => JSON.stringify(document),
   read: (bytes) => after(inPieces(new Reader(requireText(bytes)).document()), (value) => ({ value, typed: true })),
 } satisfies Format;
+
+/** Writes an array in pieces: that of a PATCH may have 8 MiB. */
+function writeArray(list: readonly unknown[]): Eventually<string | Uint8Array> {
+  return inPieces(writeEach(list, (each) => JSON.stringify(each) ?? "null", ["[", ",", "]"]));
+}
 
 /**
  * Reads JSON that means the same to everyone: no duplicate members, no integer that reading would round, no half

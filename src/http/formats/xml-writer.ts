@@ -12,16 +12,22 @@ export interface ElementNames {
 export function writeElement(name: string, value: unknown, names: ElementNames = {}): string {
   const shown = asJSON(value);
   if (shown === undefined) return "";
-  const tag = NAME.test(name) ? name : "member";
-  // A name that XML does not allow is not lost, and cannot break out of the tag.
-  const start = tag === name ? tag : `member name="${escape(name).replace(QUOTED, quote)}"`;
-  if (shown === null) return `<${start} nil="true"/>`;
-  if (typeof shown !== "object") return `<${start}>${escape(String(shown))}</${tag}>`;
+  const { name: opening, start, end } = tagsOf(name);
+  if (shown === null) return `<${opening} nil="true"/>`;
+  if (typeof shown !== "object") return start + escape(String(shown)) + end;
   const { items = "i", related } = names;
   const children = Array.isArray(shown)
     ? shown.map((each) => writeElement(items, each ?? null, related === undefined ? undefined : { related }))
     : Object.entries(shown).map(([member, each]) => writeElement(member, each, related?.[member]));
-  return children.length === 0 ? `<${start}/>` : `<${start}>${children.join("")}</${tag}>`;
+  return children.length === 0 ? `<${opening}/>` : start + children.join("") + end;
+}
+
+/** The tags of an element. */
+export function tagsOf(name: string): { readonly name: string; readonly start: string; readonly end: string } {
+  if (NAME.test(name)) return { name, start: `<${name}>`, end: `</${name}>` };
+  // A name that XML does not allow is not lost, and cannot break out of the tag.
+  const opening = `member name="${escape(name).replace(QUOTED, quote)}"`;
+  return { name: opening, start: `<${opening}>`, end: "</member>" };
 }
 
 const START =

@@ -12,7 +12,7 @@ const XSI = "http://www.w3.org/2001/XMLSchema-instance";
 const HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n';
 const read = (text: string): unknown => wholly(readXML(Buffer.from(text))).value;
 const write = (value: unknown, element = "user", items?: string): string =>
-  xml.write(items === undefined ? { value, element } : { value, element, items }).slice(HEAD.length);
+  String(xml.write(items === undefined ? { value, element } : { value, element, items })).slice(HEAD.length);
 
 function refusalOf(text: string | Uint8Array): string {
   try {
@@ -295,4 +295,16 @@ test("hostile bodies are answered quickly", () => {
   read(`<a><l>${"<i>x</i>".repeat(20_000)}</l></a>`);
 
   assert.ok(performance.now() - started < 5000);
+});
+
+test("writes a long list in pieces, each record as by itself", async () => {
+  const records = Array.from({ length: 3000 }, (_, id) => ({ id, meta: { a: ["<ü>".repeat(10)] }, none: null }));
+  const body = { element: "users", items: "user", jsonMembers: ["meta"] };
+  const one = (value: unknown): string => String(xml.write({ ...body, element: "user", value })).slice(HEAD.length);
+
+  const written = xml.write({ ...body, value: records });
+
+  assert.ok(written instanceof Promise);
+  assert.equal(Buffer.from(await written).toString(), `${HEAD}<users>${records.map(one).join("")}</users>`);
+  assert.equal(xml.write({ ...body, value: [] }), `${HEAD}<users/>`);
 });

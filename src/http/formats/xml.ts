@@ -1,19 +1,34 @@
-import { inPieces } from "../body/turns.ts";
+import type { Eventually } from "../../core/eventually.ts";
+import { inPieces, writeEach } from "../body/turns.ts";
 import type { DataBody, Format } from "./format.ts";
 import { readXML } from "./xml-reader.ts";
-import { writeElement } from "./xml-writer.ts";
+import { tagsOf, writeElement } from "./xml-writer.ts";
 
 /** XML: `<user><id>1</id></user>`, and lists as `<users><user>…</user></users>`. DTDs and entities are refused. */
 export const xml = {
   mediaType: "application/xml",
   problemMediaType: "application/problem+xml",
   tagSuffix: "-xml",
-  write: (body) => DECLARATION + writeElement(body.element, withJSONText(body.value, body), body),
+  write: (body) =>
+    Array.isArray(body.value) && body.value.length > 0
+      ? writeList(body, body.value)
+      : DECLARATION + writeElement(body.element, withJSONText(body.value, body), body),
   writeProblem: (document) => `${DECLARATION}<problem xmlns="urn:ietf:rfc:7807">${writeMembers(document)}</problem>`,
   read: (bytes) => inPieces(readXML(bytes)),
 } satisfies Format;
 
 const DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n';
+
+/** Writes a list in pieces, as JSON does. */
+function writeList(
+  { element, items = "i", ...shape }: DataBody,
+  list: readonly unknown[],
+): Eventually<string | Uint8Array> {
+  const names = shape.related === undefined ? {} : { related: shape.related };
+  const { start, end } = tagsOf(element);
+  const write = (each: unknown): string => writeElement(items, withJSONText(each, shape) ?? null, names);
+  return inPieces(writeEach(list, write, [DECLARATION + start, "", end]));
+}
 
 /** XML has no numbers, no lists and no truth: what may be any of them stands in its element as JSON text, so that it is read back as it was. */
 function withJSONText(value: unknown, shape: Pick<DataBody, "jsonMembers" | "related">): unknown {

@@ -1,4 +1,6 @@
+import { isUnsafe } from "../../../core/call/cross-site.ts";
 import { html, type PageContent, type Markup } from "../../../core/html/markup.ts";
+import { inTurns } from "../../../http/body/turns.ts";
 import type { View } from "../../../http/formats/view.ts";
 import { shownFields, type Resource } from "../../../resource/resource.ts";
 import { linksOf, parameterOf, parametersOf, withParameters } from "../addresses.ts";
@@ -15,10 +17,12 @@ import { chipsOf, filtersOf, keptInputs } from "./filters.ts";
 type Values = Readonly<Record<string, unknown>>;
 
 /** A collection: filters, order, columns, one page of records, and a form to make one. */
-export function drawList(drawing: Drawing, resource: Resource, rows: readonly Values[]): Drawn {
+export async function drawList(drawing: Drawing, resource: Resource, rows: readonly Values[]): Promise<Drawn> {
   const { offers } = drawing;
   const title = titleOf(resource.plural);
   const create = offers.find(({ action }) => action === "create");
+  const isEmpty = rows.length === 0;
+  const shown = isEmpty ? emptyOf(drawing, resource, create !== undefined) : await tableOf(drawing, resource, rows);
   const main = html`<div class="head">
       <div>
         <h1>${title}</h1>
@@ -31,7 +35,7 @@ export function drawList(drawing: Drawing, resource: Resource, rows: readonly Va
     ${goingNote(drawing.view)}
     <section aria-label="${title}" class="stack">
       <div class="row">${searchOf(drawing, resource)}${filtersOf(drawing, resource)}${viewOf(drawing, resource)}${chipsOf(drawing, resource)}</div>
-      <div>${rows.length === 0 ? emptyOf(drawing, resource, create !== undefined) : tableOf(drawing, resource, rows)} ${pagerOf(drawing)}</div>
+      <div>${shown} ${pagerOf(drawing)}</div>
     </section>
     ${
       create === undefined
@@ -45,17 +49,27 @@ export function drawList(drawing: Drawing, resource: Resource, rows: readonly Va
   return { title, main };
 }
 
-function tableOf(drawing: Drawing, resource: Resource, rows: readonly Values[]): Markup {
+/** The most characters of the rows that are drawn of an array that was sent. A list ends earlier by itself. */
+const MOST_DRAWN = 2 * 1024 * 1024;
+
+/** Draws the rows in turns. Draws only the first ones of an array that was sent, because its records may have 8 MiB. */
+async function tableOf(drawing: Drawing, resource: Resource, rows: readonly Values[]): Promise<Markup> {
   const names = Object.keys(rows[0]!);
   const order = sortOf(drawing);
   const columns = names.map((name) => headOf(drawing, resource, name, order));
-  const lines = rows.map(
-    (row) =>
-      html`<tr>
-        ${names.map((name) => cellOf(drawing, resource, row, name))}
-      </tr> `,
-  );
-  const count = rows.length === 1 ? "One on this page" : `${rows.length} on this page`;
+  const lines: Markup[] = [];
+  let left = isUnsafe(drawing.view.call.method) ? MOST_DRAWN : Infinity;
+  await inTurns(rows, (row) => {
+    if (left <= 0) return;
+    const cells = names.map((name) => cellOf(drawing, resource, row, name));
+    const line = html`<tr>
+      ${cells}
+    </tr> `;
+    lines.push(line);
+    left -= line.toString().length;
+  });
+  const count = lines.length === 1 ? "One on this page" : `${lines.length} on this page`;
+  const rest = lines.length === rows.length ? "" : `, the first of ${rows.length}`;
   const counting = html`<button
     class="btn low"
     type="button"
@@ -66,7 +80,7 @@ function tableOf(drawing: Drawing, resource: Resource, rows: readonly Values[]):
     Count all
   </button>`;
   return table(
-    html`${count}${order === null ? "" : `, by ${order.name}${order.descending ? ", highest first" : ""}`} ${counting}`,
+    html`${count}${rest}${order === null ? "" : `, by ${order.name}${order.descending ? ", highest first" : ""}`} ${counting}`,
     columns,
     lines,
   );

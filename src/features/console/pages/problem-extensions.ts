@@ -1,7 +1,7 @@
 import { html, type PageContent } from "../../../core/html/markup.ts";
 import { standardMembers, type ExtensionMembers } from "../../../core/problem/extensions.ts";
 import type { ProblemDocument } from "../../../http/formats/format.ts";
-import { excerptOf, MOST_SHOWN, textOfJSON } from "../excerpt.ts";
+import { excerptOfJSON, MOST_SHOWN } from "../excerpt.ts";
 import { showPlain } from "../values.ts";
 
 /** The extension members of a problem with their values. Empty if it has none. */
@@ -11,7 +11,7 @@ export function extensionsOf(document: ProblemDocument, declared: ExtensionMembe
   const rows = given.map(([name, value]) => {
     const shown =
       typeof value === "object" && value !== null
-        ? html`<code>${excerptOf(textOfJSON(value), MOST_SHOWN)}</code>`
+        ? html`<code>${excerptOfJSON(value, MOST_SHOWN)}</code>`
         : showPlain(value, MOST_SHOWN);
     const { description } = declared[name]?.options ?? {};
     return html`<div>
