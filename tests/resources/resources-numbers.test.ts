@@ -3,7 +3,9 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { anyone, decimal, defineResource, integer, mount } from "../../src/door/index.ts";
 import { number } from "../../src/door/resources.ts";
+import type { Change, Collection, WrittenValues } from "../../src/door/stores.ts";
 import { onBoth } from "../harness/existing.ts";
+import { linksOf } from "../harness/own-service.ts";
 
 const fields = { at: number(), low: number({ minimum: -1.5, maximum: 1.5, optional: true }) };
 const place = defineResource({
@@ -49,6 +51,82 @@ onBoth("a number comes back as it was sent, in lists and alone", "SELECT 1", asy
   assert.deepEqual((await api.get("/places?at[in]=5,-5e-1")).json.length, 2);
   assert.deepEqual((await api.ask("QUERY", "/places", { body: { where: { not: { at: { lt: 1 } } } } })).json.length, 3);
 });
+
+/** Doubles that the two write in other ways: small, large, on the border between two spellings, and between two doubles. */
+const borders = [
+  0,
+  -9007199254740991,
+  1.5e-7,
+  1e-6,
+  9.9e-7,
+  1.2345e-10,
+  1e-100,
+  123.45e-8,
+  1e15,
+  1e16,
+  123456789012345680000,
+  1e20,
+  1e21,
+  1.5e21,
+  1e22,
+  1e23,
+  -1e23,
+  2 ** 53,
+  2 ** 54,
+  18014398509481992,
+  2 ** 63,
+  2 ** 64,
+  2 ** 70,
+  1.7976931348623157e308,
+  1e300,
+  1e308,
+];
+const spelled = [
+  ...odd,
+  ...borders,
+  ...fc.sample(fc.double({ noNaN: true, noDefaultInfinity: true }), { numRuns: 300, seed: 7 }),
+  ...fc.sample(fc.double({ noNaN: true, min: 2 ** 53, max: 1e25 }), { numRuns: 300, seed: 8 }),
+  ...fc.sample(fc.double({ noNaN: true, min: -1e-3, max: 1e-3 }), { numRuns: 200, seed: 9 }),
+].map((at) => (at === 0 ? 0 : at));
+
+onBoth(
+  "spells numbers in lists, walked both ways and expanded, as in single records",
+  "SELECT 1",
+  async ({ serve }) => {
+    const visit = defineResource({ name: "visit", within: place, fields: { rate: number() } });
+    const visits = mount(visit, { permission: anyone });
+    const places = mount(place, { permission: anyone, expand: { visits } });
+    const api = await serve(places, visits);
+    const records = spelled.map((at, index) => ({ id: index + 1, at, low: null }));
+    // By the store: a request may not send all of these.
+    const insert = (collection: Collection, values: WrittenValues): Change => ({ kind: "insert", collection, values });
+    const { store } = api.service;
+    await store.write({ changes: spelled.map((at) => insert(places.collection, { at })) });
+    await store.write({
+      changes: spelled.slice(0, 90).map((rate) => insert(visits.collection, { place_id: 1, rate })),
+    });
+
+    const whole = await api.get("/places?limit=1000");
+    assert.equal(whole.text, JSON.stringify(records));
+    const first = await api.get("/places?limit=40");
+    const second = await api.get(linksOf(first)["next"]!);
+    const back = await api.get(linksOf(second)["prev"]!);
+    assert.deepEqual(
+      [first.text, second.text],
+      [JSON.stringify(records.slice(0, 40)), JSON.stringify(records.slice(40, 80))],
+    );
+    assert.deepEqual([back.text, back.headers.get("etag")], [first.text, first.headers.get("etag")]);
+    for (const [at, record] of records.slice(0, 60).entries())
+      assert.equal((await api.get(`/places/${at + 1}`)).text, JSON.stringify(record));
+    const [expanded] = JSON.parse(
+      (await api.get("/places?limit=1&expand=visits")).text.replaceAll(/"rate":([^}]*)/g, '"rate":"$1"'),
+    ) as [{ visits: { rate: string }[] }];
+    assert.deepEqual(
+      expanded.visits.map(({ rate }) => rate),
+      spelled.slice(0, 90).map((rate) => JSON.stringify(rate)),
+    );
+  },
+);
 
 onBoth("what is no number is refused with its place", "SELECT 1", async ({ serve }) => {
   const api = await serve(...mounts);

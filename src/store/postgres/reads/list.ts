@@ -7,6 +7,7 @@ import type { ListQuery, ListText, Value } from "../../store.ts";
 import { postgres, tableOf } from "../dialect.ts";
 import type { NamedRow } from "../network/session.ts";
 import { prepared, unprepared, type Statement } from "../parameters.ts";
+import { doubleAsJSON } from "./double.ts";
 
 /** The name of a row as it is shown. Nobody may call a column so, of which there would then be two. */
 export const SHOWN = `"_shown"`;
@@ -64,11 +65,16 @@ export function readListJSON(row: NamedRow): ListText {
 /** The columns to show of a row `t`, by their names. */
 export function recordOf(table: Table, columns: readonly string[] | undefined): string {
   return shownIn(table, columns)
-    .map((column) => `${valueOf(column)} AS ${quote(column.name)}`)
+    .map((column) => `${shownValue(column)} AS ${quote(column.name)}`)
     .join(", ");
 }
 
-/** A column as JSON shows it: decimals are text, or numbers without nothings at their end. */
+/** A column as a record shows it. */
+function shownValue(column: TableColumn): string {
+  return column.type === "double" ? doubleAsJSON(valueOf(column)) : valueOf(column);
+}
+
+/** A column as JSON has it: decimals are text, or numbers without nothings at their end. */
 function valueOf({ type, form, valueIn, number }: TableColumn): string {
   const value = form === null ? valueIn("t.") : `(${valueIn("t.")})`;
   if (number === true) return `trim_scale(${value})`;
