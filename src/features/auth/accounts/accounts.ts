@@ -91,7 +91,8 @@ const checks: ChecksOf<AccountsOptions> = {
  * });
  * ```
  */
-export function accounts<const F extends Fields = Fields>(options: AccountsOptions<F> = {}): AccountsFeature {
+export function accounts<const F extends Fields = Fields>(options?: AccountsOptions<F>): AccountsFeature;
+export function accounts(options: AccountsOptions = {}): AccountsFeature {
   return defineFeature({ name: "accounts", setUp: (host) => setUp(host, options) });
 }
 

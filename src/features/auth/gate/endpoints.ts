@@ -201,7 +201,7 @@ const documentation = {
     summary: "The login that waits for a second factor",
     tag: "factors",
     responses: { 200: { description: "Its factors, and what they ask.", schema: loginSchema } },
-    problems: ["login_expired"],
+    problems: ["login_expired", "cross_site"],
   },
   complete: {
     summary: "Complete a login with a second factor",
