@@ -228,6 +228,70 @@ test("reports what another copy throws as a fault with its cause", async (t) => 
   }
 });
 
+/** Arguments with which a factory makes something; those that are not here take none. */
+const needed: Readonly<Record<string, () => readonly unknown[]>> = {
+  allOf: () => [other.anyone],
+  anyOf: () => [other.anyone],
+  array: () => [other.text()],
+  decimal: () => [{ scale: 2, maximum: "9.99" }],
+  enumeration: () => [["a"]],
+  hasRole: () => [others.auth.defineUsers({}), "admin"],
+  loginThrottle: () => [{ store: store() }],
+  not: () => [other.anyone],
+  owner: () => ["owner_id"],
+  postgresStore: () => [{ url: new other.Secret("postgres://ann:secret@127.0.0.1:1/shop") }],
+  reference: () => ["books"],
+  references: () => ["books"],
+  sameAs: () => [
+    others.auth.defineUsers({ fields: { team: other.text({ maxLength: 20, optional: true }) }, identity: ["team"] }),
+    "team",
+  ],
+  scope: () => ["notes:read"],
+  sqliteStore: () => [{ path: ":memory:" }],
+  standardSchema: () => [{ "~standard": { version: 1, vendor: "own", validate: (value: unknown) => ({ value }) } }],
+};
+
+/** Members by which a service knows what it is given. */
+const declared = ["decide", "setUp", "authenticate", "mediaType", "listJSON", "isKnown"] as const;
+
+function isDeclaration(value: object): boolean {
+  const isField = "kind" in value && typeof value.kind === "object";
+  return isField || declared.some((member) => member in value);
+}
+
+test("marks each declaration that a factory of the package makes", () => {
+  const found: string[] = [];
+  for (const [name, factory] of Object.entries({
+    ...other,
+    ...others.auth,
+    ...others.http,
+    ...others.resources,
+    ...others.stores,
+  })) {
+    if (typeof factory !== "function" || isClass(factory)) continue;
+    const made = attempt(() => (factory as (...given: readonly unknown[]) => unknown)(...(needed[name]?.() ?? [])));
+    if (typeof made !== "object" || made === null || !isDeclaration(made)) continue;
+    found.push(name);
+    assert.notEqual(otherCopyOf(made), null, name);
+  }
+
+  assert.deepEqual(
+    Object.keys(needed).filter((name) => !found.includes(name)),
+    [],
+  );
+  for (const name of ["text", "accounts", "csv", "self"]) assert.ok(found.includes(name), name);
+});
+
+function attempt(make: () => unknown): unknown {
+  try {
+    const made = make();
+    if (made instanceof Promise) made.catch(() => undefined);
+    return made;
+  } catch {
+    return null;
+  }
+}
+
 test("marks each class that the package exports, and each permission", () => {
   const doors = { latchkey: other, ...others };
   const unmarked = Object.entries(doors).flatMap(([door, exported]) =>
