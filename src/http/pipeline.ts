@@ -225,14 +225,16 @@ function requireFormat(exchange: Exchange): Format {
   return format;
 }
 
-/** The caller prefers a type that it would have to be sent elsewhere for. */
+/** Returns true if the caller prefers a type for which the endpoint redirects. */
 export function prefersRedirect(context: Context): boolean {
-  const {
-    service,
-    call,
-    endpoint: { redirectsFor },
-  } = exchangeOf(context);
-  return redirectsFor !== undefined && prefers(call.list("accept"), redirectsFor, service.formats);
+  const { redirectsFor } = exchangeOf(context).endpoint;
+  return redirectsFor !== undefined && prefersOneOf(context, redirectsFor);
+}
+
+/** Returns true if the caller prefers one of these types to the formats of the service. */
+export function prefersOneOf(context: Context, types: readonly string[]): boolean {
+  const { service, call } = exchangeOf(context);
+  return prefers(call.list("accept"), types, service.formats);
 }
 
 /** Whoever may write and not read is shown nothing by writing: not what was there, nor its tag. */

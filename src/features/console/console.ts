@@ -19,6 +19,7 @@ import { ACCOUNT_PATH, SESSION_PATH, writeFramed } from "./frame.ts";
 import { labelsFor, noLabels } from "./labels.ts";
 import { colorRule, consoleOptions, type ConsoleOptions } from "./options.ts";
 import { drawAccount } from "./pages/account-page.ts";
+import { drawFactor, LOGIN_PATH } from "./pages/factor-page.ts";
 import { drawList } from "./pages/list-page.ts";
 import { drawPlain } from "./pages/plain-page.ts";
 import { drawProblem } from "./pages/problem-page.ts";
@@ -60,6 +61,11 @@ export function consolePages(options: ConsoleOptions): Feature<null> {
           [SESSION_PATH]: drawSession,
           [WHY_PATH]: drawWhy,
           [ACCOUNT_PATH]: drawAccount,
+          [LOGIN_PATH]: drawFactor,
+          [`${LOGIN_PATH}factors/`]: drawFactor,
+          "/users/{id}/factors": drawFactor,
+          "/users/{id}/factors/recovery": drawFactor,
+          "/users/{id}/factors/{factor_id}/confirm": drawFactor,
           ...templates,
         },
         assets: {

@@ -7,7 +7,7 @@ import type { Endpoint, EndpointDocumentation } from "../../../http/endpoint/end
 import type { Context } from "../../../http/exchange.ts";
 import { formType } from "../../../http/formats/form.ts";
 import { requireDraft } from "../../../http/mount/writes/drafting.ts";
-import { prefersRedirect } from "../../../http/pipeline.ts";
+import { prefersOneOf } from "../../../http/pipeline.ts";
 import { json, text } from "../../../resource/kinds/fields.ts";
 import { defineResource } from "../../../resource/resource.ts";
 import type { JSONValue } from "../../../store/store.ts";
@@ -51,6 +51,7 @@ const newFactor = defineResource({
     pending: pendingField,
     kind: text({ maxLength: 40, description: "`totp` or `passkey`." }),
     label: text({ maxLength: 100, optional: true }),
+    next: nextField,
   },
 });
 
@@ -75,7 +76,6 @@ export function gateEndpoints(parts: GateEndpointsParts): readonly Endpoint[] {
       ...open,
       method: "POST",
       path,
-      redirectsFor: ["text/html"],
       documentation: documentation.complete,
       guard: fromOwnPage,
       handle: (context) => completeLogin(parts, context),
@@ -122,7 +122,7 @@ async function completeLogin(parts: GateEndpointsParts, context: Context): Promi
     password,
   });
   const isForm = context.body?.mediaType === formType;
-  if (!isForm || !prefersRedirect(context) || showsCodes(reply)) return reply;
+  if (!isForm || showsCodes(reply) || !prefersOneOf(context, ["text/html"])) return reply;
   const { body: _, ...rest } = reply;
   return { ...rest, status: 303, headers: [...(reply.headers ?? []), ["Location", wayBack(context, next)]] };
 }

@@ -6,7 +6,7 @@ import { inputsOf } from "../forms/inputs.ts";
 import { asJSON } from "../parts.ts";
 import type { Drawing, Drawn } from "../site.ts";
 import { showValue } from "../values.ts";
-import { keysOf, loginsOf, tokenOf } from "./credential-lists.ts";
+import { factorsOf, keysOf, loginsOf, tokenOf } from "./credential-lists.ts";
 import { recordOf } from "./rows.ts";
 
 /** Somebody's account: who they are, how they log in, where they are logged in, and what their programs come with. */
@@ -31,7 +31,7 @@ export async function drawAccount(drawing: Drawing): Promise<Drawn | null> {
       <div class="row"><a class="btn" href="${view.basePath}${user}">${user}</a></div>
     </div>
     ${await profileOf(drawing, user, { record, tag: found?.tag, isOwn })} ${loginOf(drawing, value, isOwn)}
-    ${isOwn ? "" : await oneTimeOf(drawing, user)} ${await loginsOf(drawing, user, isOwn)} ${await keysOf(drawing, user, isOwn)}
+    ${isOwn ? "" : await oneTimeOf(drawing, user)} ${await factorsOf(drawing, user, isOwn)} ${await loginsOf(drawing, user, isOwn)} ${await keysOf(drawing, user, isOwn)}
     ${await tokenOf(drawing, user)}
     <details class="more">
       <summary>What programs get</summary>

@@ -94,6 +94,38 @@ function newKey(view: View, offer: Offer): Markup {
   </details>`;
 }
 
+/** The second factors and passkeys of the account, each with a button that removes it. */
+export async function factorsOf(drawing: Drawing, user: string, isOwn: boolean): Promise<PageContent> {
+  const { view } = drawing;
+  const path = `${user}/factors`;
+  const rows = await rowsAt(view, path);
+  if (rows === null) return "";
+  const add = isOwn ? (await view.offers(path)).find(({ method }) => method === "POST") : undefined;
+  const lines = await Promise.all(
+    rows.map(
+      async (row) => html`<tr>
+        <th scope="row"><bdi>${String(row["label"] ?? row["kind"])}</bdi></th>
+        <td>${String(row["kind"])}</td>
+        <td class="nw">${shown(drawing, row, "created_at")}</td>
+        <td class="nw">${shown(drawing, row, "last_used_at")}</td>
+        <td>${await endOf(drawing, `${path}/${String(row["id"])}`, "Remove")}</td>
+      </tr> `,
+    ),
+  );
+  const list =
+    rows.length === 0
+      ? html`<p class="dim">There is none. A second factor protects the account if the password is stolen.</p>`
+      : table(linkTo(view, path, "All"), heads("Name", "Kind", "Added", "Last used"), lines);
+  const form =
+    add === undefined
+      ? ""
+      : html`<details class="more">
+          <summary>Add an authenticator app</summary>
+          ${writeForm({ view, offer: add, only: ["label", "current_password"], values: { kind: "totp" }, more: html`<input type="hidden" name="kind" value="totp" />`, does: "Add the app", prefix: "factor" })}
+        </details>`;
+  return section("factors", "Second factors", "", html`${list}${form}`);
+}
+
 /** The one token of the user, which can be shown again. */
 export async function tokenOf(drawing: Drawing, user: string): Promise<PageContent> {
   const { view } = drawing;

@@ -15,6 +15,7 @@ import { asJSON, column, table } from "../parts.ts";
 import { askedPath, isReadable, isServed } from "../paths.ts";
 import { addressOf, titleOf, type Drawn, type Site } from "../site.ts";
 import { drawConflict } from "./conflict-page.ts";
+import { drawFactorProblem } from "./factor-page.ts";
 import { extensionsOf } from "./problem-extensions.ts";
 import { drawWithoutRoot } from "./root-page.ts";
 import { recordOf } from "./rows.ts";
@@ -22,6 +23,8 @@ import { programOf } from "./session-page.ts";
 
 /** A problem: what happened, why, and what to do about it. What was typed is still there. */
 export async function drawProblem(site: Site, view: View, document: ProblemDocument): Promise<Drawn> {
+  const factor = await drawFactorProblem(view, document);
+  if (factor !== null) return { ...factor, main: html`${factor.main}${programs(document)}` };
   const form =
     document.status === 412 ? await drawConflict(view, askedPath(view)) : await formAgain(site, view, document);
   if (form !== null) return { title: form.title, narrow: true, main: html`${form.main}${programs(document)}` };

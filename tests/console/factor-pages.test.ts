@@ -1,0 +1,88 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { codeOf, stepOf } from "../../src/features/auth/totp/codes.ts";
+import { addTOTP, cookiesOf, parseBase32 } from "../harness/factors.ts";
+import { adminPassword, serve, type API, type Answered } from "../harness/serve.ts";
+
+const page = { accept: "text/html,application/xhtml+xml,*/*;q=0.8", "sec-fetch-site": "same-origin" };
+
+async function send(api: API, path: string, fields: Readonly<Record<string, string>>, cookie = {}): Promise<Answered> {
+  const headers = { ...page, ...cookie, "content-type": "application/x-www-form-urlencoded" };
+  return api.ask("POST", path, { body: new URLSearchParams(fields).toString(), headers });
+}
+
+test("asks on a page for the code of an app, and goes on to the page that the user wanted", async (t) => {
+  const api = await serve(t);
+  const ann = await addTOTP(api, "Ann");
+
+  const first = await send(api, "/api/session/", {
+    username: ann.email,
+    password: ann.password,
+    next: "/orders?limit=2",
+  });
+  assert.equal(first.status, 401);
+  assert.match(first.text, /Enter your code/);
+  assert.match(first.text, /name="next" value="\/orders\?limit=2"/);
+  assert.match(first.text, /<option value="recovery">/);
+
+  const cookie = cookiesOf(first);
+  const wrong = await send(api, "/api/login/", { factor: ann.factor, code: "000000", next: "/orders?limit=2" }, cookie);
+  assert.equal(wrong.status, 401);
+  assert.match(wrong.text, /Wrong code\./);
+  assert.match(wrong.text, /name="next" value="\/orders\?limit=2"/);
+  assert.match((await api.get("/api/login/", { ...page, ...cookie })).text, /Enter your code/);
+
+  const done = await send(
+    api,
+    "/api/login/",
+    { factor: ann.factor, code: ann.code(), next: "/orders?limit=2" },
+    cookie,
+  );
+  assert.equal(done.status, 303, done.text);
+  assert.equal(done.headers.get("location"), "/orders?limit=2");
+  assert.equal((await api.get("/api/session/", cookiesOf(done))).json.level, 2);
+});
+
+test("lets an administrator who must have a factor add one on pages, and shows the recovery codes once", async (t) => {
+  const api = await serve(t, { settings: { LATCHKEY_SECOND_FACTOR: "admins" } });
+
+  const first = await send(api, "/api/session/", { username: "admin", password: adminPassword, next: "/orders" });
+  assert.match(first.text, /Add a second factor/);
+  const cookie = cookiesOf(first);
+  const made = await send(api, "/api/login/factors/", { kind: "totp", next: "/orders" }, cookie);
+  assert.equal(made.status, 201, made.text);
+  const [, secret] = /<pre id="secret"[^>]*>([A-Z2-7]+)</.exec(made.text)!;
+  const [, factor] = /name="factor" value="(\d+)"/.exec(made.text)!;
+  const code = codeOf(parseBase32(secret!), stepOf(api.clock.now));
+  const done = await send(api, "/api/login/", { factor: factor!, code, next: "/orders" }, cookie);
+  assert.equal(done.status, 201, done.text);
+  assert.match(done.text, /Your recovery codes/);
+  assert.match(done.text, /href="\/orders"/);
+  assert.equal((await api.get("/api/session/", cookiesOf(done))).json.level, 2);
+});
+
+test("follows no `next` to another site from the page of a factor", async (t) => {
+  const api = await serve(t);
+  const ann = await addTOTP(api, "Ann");
+  for (const next of [
+    "https://evil.example/",
+    "//evil.example/",
+    "/\\evil.example",
+    "javascript:alert(1)",
+    "/.//evil.example",
+  ]) {
+    const first = await send(api, "/api/session/", { username: ann.email, password: ann.password, next });
+    const [, shown] = /name="next" value="([^"]*)"/.exec(first.text)!;
+    assert.match(shown!, /^\/(?![/\\])/, next);
+    assert.equal(new URL(shown!, "http://shop.example").host, "shop.example", next);
+  }
+});
+
+test("shows the factors of an account on its page", async (t) => {
+  const api = await serve(t);
+  const ann = await addTOTP(api, "Ann");
+  const account = await api.get(`/users/${ann.id}/account`, { ...page, ...ann.headers });
+  assert.match(account.text, /Second factors/);
+  assert.match(account.text, /Phone/);
+  assert.match(account.text, /Add an authenticator app/);
+});
