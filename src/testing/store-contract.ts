@@ -2,6 +2,7 @@ import { test } from "node:test";
 import { aFunction, text } from "../core/checking/members.ts";
 import { requireArguments } from "../core/checking/options.ts";
 import type { Store } from "../store/store.ts";
+import { promiseCascades } from "./store-contract/cascades.ts";
 import { promiseWhere } from "./store-contract/conditions.ts";
 import { promiseFeeds } from "./store-contract/feeds.ts";
 import { promiseIdempotency } from "./store-contract/idempotency.ts";
@@ -50,6 +51,7 @@ export function certifyStore(
   promiseTogether(promises);
   promiseLinks(promises);
   promiseRules(promises);
+  promiseCascades(promises);
   promiseKeys(promises);
   promiseIdempotency(promises);
   promiseMigrations(promises);

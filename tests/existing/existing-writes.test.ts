@@ -467,3 +467,36 @@ onBoth(
     );
   },
 );
+
+const deepTable = (values: string): string => `
+  CREATE TABLE node (nr integer PRIMARY KEY, kind varchar(9) NOT NULL, above integer NOT NULL, above_kind varchar(9) NOT NULL, UNIQUE (kind, nr),
+    FOREIGN KEY (above_kind, above) REFERENCES node (kind, nr) ON DELETE CASCADE);
+  CREATE TABLE leaf (nr integer PRIMARY KEY, node integer REFERENCES node (nr) ON DELETE SET NULL);
+  INSERT INTO node SELECT i, 'x', CASE i WHEN 1 THEN 1 ELSE i - 1 END, 'x' FROM ${values};
+  INSERT INTO leaf VALUES (1, 1300), (2, 7);`;
+
+onBoth(
+  "removes a row of an existing table with more than 1,000 levels below it",
+  {
+    sqlite: deepTable(
+      "(WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1300) SELECT i FROM n)",
+    ),
+    postgres: deepTable("generate_series(1, 1300) AS n(i)"),
+  },
+  async ({ serve, sql }) => {
+    const node = defineResource({
+      name: "node",
+      table: "node",
+      columns: { id: "nr" },
+      writes: ["delete"],
+      fields: { kind: text() },
+    });
+    const { ask } = await serve(mount(node, { permission: { list: anyone, delete: anyone } }));
+
+    assert.equal((await ask("DELETE", "/nodes/100")).status, 204);
+    assert.deepEqual((await sql("SELECT count(*) AS left_over FROM node")).map(Object.values).flat().map(Number), [99]);
+    assert.deepEqual((await sql("SELECT node FROM leaf ORDER BY nr")).map(Object.values).flat(), [null, 7]);
+    assert.equal((await ask("DELETE", "/nodes/1")).status, 204);
+    assert.deepEqual((await sql("SELECT node FROM leaf ORDER BY nr")).map(Object.values).flat(), [null, null]);
+  },
+);

@@ -2,6 +2,7 @@ import { StoreFull, StoreUnavailable } from "../store.ts";
 
 /** The result codes that are told apart (sqlite.org/rescode.html). */
 export const code = {
+  error: 1,
   tooLarge: 18,
   check: 275,
   foreignKey: 787,

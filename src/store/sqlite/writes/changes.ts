@@ -13,6 +13,7 @@ import { code, codeOf } from "../errors.ts";
 import { keyIn, type NamedChange, type RowChange } from "../named.ts";
 import { conflictFinder } from "./conflicts.ts";
 import type { Counters } from "./counters.ts";
+import { changeRunner } from "./deep-cascades.ts";
 import { linksOver } from "./links.ts";
 import type { Notes } from "./notes.ts";
 
@@ -48,6 +49,7 @@ export function changesOf(
   database.function("latchkey_next_revision", () => counters.nextRevision());
   let known: Keys = [];
   const link = linksOver(database, statements, counters);
+  const runChange = changeRunner(database);
   const making = makingWith(counters, () => known);
 
   function make(change: RowChange, at: number, keys: Keys): Done | Refusal {
@@ -98,11 +100,11 @@ export function changesOf(
         return read(table.collection, key) ?? undefined;
       }
       case "one": {
-        if (statement.run(...values).changes === 0) return undefined;
+        if (!runChange(statement, table, { text, values })) return undefined;
         return change.kind === "update" ? (read(table.collection, change.key) ?? undefined) : null;
       }
       case "none":
-        statement.run(...values);
+        runChange(statement, table, { text, values });
         return null;
     }
   }

@@ -1,0 +1,231 @@
+import type { DatabaseSync } from "node:sqlite";
+import type { Cell } from "../../sql/dialect.ts";
+import { quote } from "../../sql/names.ts";
+import type { Table } from "../../sql/schema/table.ts";
+import { prepare, type Statement } from "../connection.ts";
+import { code, codeOf } from "../errors.ts";
+
+/** Runs a change. Returns false if it has changed no row. */
+export type RunChange = (statement: Statement, table: Pick<Table, "collection">, change: Text) => boolean;
+
+interface Text {
+  readonly text: string;
+  readonly values: readonly Cell[];
+}
+
+/** Runs changes, and removes what cascades from below where that goes deeper than SQLite follows. */
+export function changeRunner(database: DatabaseSync): RunChange {
+  const circular = new Map<string, boolean>();
+
+  /** Elsewhere nothing can be deeper than there are tables. */
+  function mayBeDeep(table: string): boolean {
+    let is = circular.get(table);
+    if (is === undefined) circular.set(table, (is = leadsToCircle(database, table)));
+    return is;
+  }
+
+  return (statement, { collection }, { text, values }) => {
+    const run = (): boolean => statement.run(...values).changes !== 0;
+    const table = collection.existing?.table ?? collection.name;
+    if (!text.startsWith(DELETE) || !mayBeDeep(table)) return run();
+    database.exec("SAVEPOINT removal");
+    try {
+      return removed(run, { table, from: text.slice(DELETE.length), parameters: values });
+    } catch (error) {
+      // A trigger of others may have ended the whole transaction.
+      if (database.isTransaction) database.exec("ROLLBACK TO removal");
+      throw error;
+    } finally {
+      if (database.isTransaction) database.exec("RELEASE removal");
+    }
+  };
+
+  function removed(run: () => boolean, going: Going): boolean {
+    try {
+      return run();
+    } catch (error) {
+      if (!isTooDeep(error)) throw error;
+      // Of a table without rowids SQLite leaves some removed.
+      database.exec("ROLLBACK TO removal");
+      return new Removal(database).remove(going);
+    }
+  }
+}
+
+const DELETE = "DELETE ";
+
+/** Returns true if a cascade goes down more often than SQLite follows it: 1,000 times (SQLITE_MAX_TRIGGER_DEPTH). */
+function isTooDeep(error: unknown): boolean {
+  return (
+    codeOf(error) === code.error && error instanceof Error && error.message.includes("levels of trigger recursion")
+  );
+}
+
+/** Returns true if rows of a table may, by what cascades, lead to rows of a table that was passed already. */
+function leadsToCircle(database: DatabaseSync, table: string): boolean {
+  const seen = new Map<string, "open" | "done">();
+  const isCircular = (name: string): boolean => {
+    const known = seen.get(name);
+    if (known !== undefined) return known === "open";
+    seen.set(name, "open");
+    const found = [...referencesTo(database, name)].some(({ child }) => isCircular(child));
+    seen.set(name, "done");
+    return found;
+  };
+  return isCircular(table);
+}
+
+/** Rows that are to be removed. */
+interface Going {
+  /** The name of their table. */
+  readonly table: string;
+  /** `FROM … WHERE …` */
+  readonly from: string;
+  readonly parameters: readonly Cell[];
+}
+
+interface Row {
+  readonly of: Found;
+  readonly key: readonly Cell[];
+}
+
+/** A row whose rows below are being removed. `below` are those that are left, each with the way by which it was found. */
+interface Step {
+  readonly row: Row;
+  readonly id: string;
+  readonly below: { readonly row: Row; readonly by: Way }[];
+}
+
+/** A reference of a table below that cascades. */
+interface Way {
+  readonly child: Found;
+  /** Finds the keys of the rows below by the values of `to`. */
+  readonly find: Statement;
+  /** Reads those values; null if they are the key. */
+  readonly valuesOf: Statement | null;
+  /** Lets go of the row above; null if nothing else can be put there. */
+  readonly detach: Statement | null;
+}
+
+/** A table, its key, and what cascades from its rows. */
+interface Found {
+  readonly name: string;
+  readonly key: readonly string[];
+  readonly remove: Statement;
+  ways: readonly Way[] | null;
+}
+
+/**
+ * Removes rows with everything that cascades from them, from below: no row has one below it when it goes, so that nothing has to cascade.
+ */
+class Removal {
+  readonly #database: DatabaseSync;
+  readonly #tables = new Map<string, Found>();
+  /** Rows on the way down, and those that are gone. */
+  readonly #seen = new Map<string, "open" | "gone">();
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+  }
+
+  /** Returns false if there are no such rows. */
+  remove({ table, from, parameters }: Going): boolean {
+    const of = this.#table(table);
+    const keys = prepare(this.#database, `SELECT ${of.key.join(", ")} ${from}`).all(...parameters);
+    for (const key of keys) this.#descend({ of, key });
+    return keys.length > 0;
+  }
+
+  /** Without calling itself: a chain may be longer than a stack. */
+  #descend(first: Row): void {
+    const steps = this.#open(first);
+    for (let step = steps.at(-1); step !== undefined; step = steps.at(-1)) {
+      const next = step.below.pop();
+      if (next === undefined) {
+        step.row.of.remove.run(...step.row.key);
+        this.#seen.set(step.id, "gone");
+        steps.pop();
+        continue;
+      }
+      // A row above that is also below: a circle is cut there.
+      if (this.#seen.get(idOf(next.row)) === "open") next.by.detach?.run(...next.row.key);
+      else steps.push(...this.#open(next.row));
+    }
+  }
+
+  /** None if it was there already. */
+  #open(row: Row): Step[] {
+    const id = idOf(row);
+    if (this.#seen.has(id)) return [];
+    this.#seen.set(id, "open");
+    const below = this.#waysFrom(row.of).flatMap((by) => {
+      const values = by.valuesOf === null ? row.key : (by.valuesOf.get(...row.key) ?? []);
+      return by.find.all(...values).map((key) => ({ row: { of: by.child, key }, by }));
+    });
+    return [{ row, id, below }];
+  }
+
+  #table(name: string): Found {
+    let found = this.#tables.get(name);
+    if (found === undefined) {
+      const named = prepare(this.#database, "SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk").all(name);
+      const key = named.length === 0 ? ["rowid"] : named.map(([column]) => quote(String(column)));
+      const remove = prepare(this.#database, `DELETE FROM ${quote(name)} WHERE ${allOf(key)}`);
+      this.#tables.set(name, (found = { name, key, remove, ways: null }));
+    }
+    return found;
+  }
+
+  #waysFrom(of: Found): readonly Way[] {
+    return (of.ways ??= [...referencesTo(this.#database, of.name)].map((each) => this.#way(of, each)));
+  }
+
+  #way(of: Found, { child: name, from, to, mayBeNull }: Reference): Way {
+    const child = this.#table(name);
+    const isKey = to.join() === of.key.join();
+    const others = mayBeNull ? from.map(() => "NULL") : name === of.name ? to : null;
+    const set = others?.map((value, at) => `${from[at]} = ${value}`).join(", ");
+    const where = `WHERE ${allOf(child.key)}`;
+    return {
+      child,
+      find: prepare(this.#database, `SELECT ${child.key.join(", ")} FROM ${quote(name)} WHERE ${allOf(from)}`),
+      valuesOf: isKey
+        ? null
+        : prepare(this.#database, `SELECT ${to.join(", ")} FROM ${quote(of.name)} WHERE ${allOf(of.key)}`),
+      detach: set === undefined ? null : prepare(this.#database, `UPDATE ${quote(name)} SET ${set} ${where}`),
+    };
+  }
+}
+
+function idOf({ of, key }: Row): string {
+  return JSON.stringify([of.name, ...key]);
+}
+
+function allOf(columns: readonly string[]): string {
+  return columns.map((column) => `${column} IS ?`).join(" AND ");
+}
+
+interface Reference {
+  readonly child: string;
+  readonly from: readonly string[];
+  readonly to: readonly string[];
+  readonly mayBeNull: boolean;
+}
+
+/** The references to a table that cascade. Without a column they lead to its key. */
+function* referencesTo(database: DatabaseSync, table: string): Generator<Reference> {
+  const rows = prepare(
+    database,
+    `SELECT child.name, reference.id, reference."from", coalesce(reference."to", (SELECT name FROM pragma_table_info(?1) WHERE pk = reference.seq + 1)),
+       NOT (SELECT "notnull" OR pk > 0 FROM pragma_table_info(child.name) WHERE name = reference."from" COLLATE NOCASE)
+     FROM sqlite_schema AS child JOIN pragma_foreign_key_list(child.name) AS reference ON reference."table" = ?1 COLLATE NOCASE
+     WHERE child.type = 'table' AND reference.on_delete = 'CASCADE' ORDER BY child.name, reference.id, reference.seq`,
+  ).all(table) as [string, number, string, string, number][];
+  for (const parts of Map.groupBy(rows, ([child, id]) => `${id} ${child}`).values())
+    yield {
+      child: parts[0]![0],
+      from: parts.map(([, , from]) => quote(from)),
+      to: parts.map(([, , , to]) => quote(to)),
+      mayBeNull: parts.every(([, , , , mayBeNull]) => mayBeNull === 1),
+    };
+}
