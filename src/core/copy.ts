@@ -22,6 +22,15 @@ export function made<T extends object>(value: T): T {
   return value;
 }
 
+/** What has nothing of another copy in it. */
+const whole = new WeakSet();
+
+/** The same for a value whose parts were checked, when it was made, for what other copies have made. */
+export function madeWhole<T extends object>(value: T): T {
+  whole.add(value);
+  return made(value);
+}
+
 /** Returns the copy that made the value, if that is another one; otherwise null. */
 export function otherCopyOf(value: unknown): Copy | null {
   if ((typeof value !== "object" && typeof value !== "function") || value === null) return null;
@@ -55,7 +64,7 @@ export function otherCopiesWithin(value: unknown, place: string): readonly strin
   const seen = new Set<unknown>();
   const left: (readonly [place: string, value: unknown])[] = [[place, value]];
   for (const [at, each] of left) {
-    if (typeof each !== "object" || each === null || seen.has(each)) continue;
+    if (typeof each !== "object" || each === null || seen.has(each) || whole.has(each)) continue;
     seen.add(each);
     const other = otherCopyOf(each);
     if (other === null) for (const [name, member] of membersOf(each)) left.push([placeIn(each, at, name), member]);

@@ -18,6 +18,7 @@ import {
   type Members,
 } from "../core/checking/members.ts";
 import { shownName, suggestion } from "../core/checking/nearest.ts";
+import { otherCopyMistake } from "../core/copy.ts";
 import { aDeprecation } from "../core/deprecation.ts";
 import { everyOperator, orderOperators, textOperators, type Operator } from "../core/operators.ts";
 import type { Fields, ResourceDeclaration } from "./declaration.ts";
@@ -44,7 +45,8 @@ export function mistakesOf(declaration: unknown): readonly string[] {
 }
 
 export const aResource: Check = (value) =>
-  isObject(value) && isText(value["path"]) ? null : "it has to be a resource; declare it with defineResource";
+  otherCopyMistake(value) ??
+  (isObject(value) && isText(value["path"]) ? null : "it has to be a resource; declare it with defineResource");
 
 /** What the other members speak of. */
 const spokenOf = ["name", "plural", "within", "id", "fields", "table", "columns", "computed"] as const;
