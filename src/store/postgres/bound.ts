@@ -6,11 +6,11 @@ import type { Collection } from "../store.ts";
 /** How much of a name is left where it is too long for PostgreSQL. */
 const keptOfNames = 50;
 
-/** What depends on the columns of a table: the column, what it is, and its name where it has one. */
+/** What depends on the columns of a table: `column`, `what` it is, and `called`, its name or null. */
 const boundSQL = `
-  SELECT a.attname::text,
-    CASE WHEN r.oid IS NULL THEN pg_describe_object(d.classid, d.objid, d.objsubid) ELSE pg_describe_object('pg_class'::regclass, r.ev_class, 0) END,
-    coalesce(c.relname, k.conname, t.tgname)::text
+  SELECT a.attname::text AS column,
+    CASE WHEN r.oid IS NULL THEN pg_describe_object(d.classid, d.objid, d.objsubid) ELSE pg_describe_object('pg_class'::regclass, r.ev_class, 0) END AS what,
+    coalesce(c.relname, k.conname, t.tgname)::text AS called
   FROM pg_attribute a
   JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = a.attrelid AND d.refobjsubid = a.attnum
   LEFT JOIN pg_class c ON d.classid = 'pg_class'::regclass AND c.oid = d.objid AND d.objid <> a.attrelid
@@ -37,10 +37,11 @@ export function* findBound({ name }: Collection, going: ReadonlySet<string>): Sc
     `_${name}_moved`,
   ].map((beginning) => beginning.slice(0, keptOfNames));
   const bound = yield* ask(statement(boundSQL, [quote(name)]));
-  return (bound as readonly [column: string, what: string, called: string | null][])
-    .filter(([column, , called]) => going.has(column) && !ours.some((start) => called?.startsWith(start) === true))
+  return bound
+    .map(({ column, what, called }) => ({ column: String(column), what: String(what), called: String(called ?? "") }))
+    .filter(({ column, called }) => going.has(column) && !ours.some((start) => called.startsWith(start)))
     .map(
-      ([column, what]) =>
+      ({ column, what }) =>
         `${name}.${column} is replaced or goes, and ${what} hangs on it, which somebody else has made. Remove that, and make it again behind the migration.`,
     );
 }

@@ -41,7 +41,7 @@ export const postgres: Dialect = {
     const storage = storageOf(column);
     return { sql: `(${expression})::${storage}`, storage: storage.replace(/\(.*/, "") };
   },
-  typeOf: (expression, table) => `SELECT pg_typeof((SELECT (${expression}) FROM ${table} LIMIT 1))::text`,
+  typeOf: (expression, table) => `SELECT pg_typeof((SELECT (${expression}) FROM ${table} LIMIT 1))::text AS type`,
   // What has a point in its name stands in another schema.
   quoteTable: (table) => namesIn(table).map(quote).join("."),
   fail: (said, column) => `latchkey_refuse(${said})::text::${storageOf(column)}`,

@@ -38,7 +38,7 @@ export interface EngineOptions {
   readonly collections: readonly Collection[];
 }
 
-const timeNow = prepared("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint", []);
+const timeNow = prepared("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now", []);
 
 /** Makes the schema ready and opens the connections. */
 export async function openEngine({
@@ -98,8 +98,8 @@ export async function openEngine({
     follow: feeds.follow,
     check: () => connections.use((session) => requireSchema(session, collections)),
     async now() {
-      const [time] = await connections.send(timeNow);
-      return time![0] as number;
+      const [row] = await connections.send(timeNow);
+      return row!["now"] as number;
     },
     connections: connections.counts,
     async close() {
@@ -154,14 +154,14 @@ function readsOver(connections: Connections, share: Share, requireSame: (collect
     async find(collection, key) {
       if (collection.key === "integer" ? !Number.isSafeInteger(key) : String(key).includes("\0")) return null;
       const table = tableOf(collection);
-      const [cells] = await connections.find(table.name, prepared(selectBy(table, table.id), [key]));
+      const cells = await connections.find(table.name, prepared(selectBy(table, table.id), [key]));
       requireSame(collection);
       return cells === undefined ? null : table.rowOf(cells);
     },
     async findBy(collection, name, value) {
       const table = tableOf(collection);
       const column = requireColumn(table, name);
-      const [cells] = await connections.find(
+      const cells = await connections.find(
         table.name,
         prepared(selectBy(table, column), [encodeCompared(postgres, column, value)]),
       );
@@ -169,22 +169,23 @@ function readsOver(connections: Connections, share: Share, requireSame: (collect
       return cells === undefined ? null : table.rowOf(cells);
     },
     async list(query) {
-      const read = readList(tableOf(query.collection), query);
-      const rows = await sharing(query.long, () => ask(read, query.long === true ? unprepared : prepared));
+      const { text, values, of } = readList(tableOf(query.collection), query);
+      const sent = query.long === true ? unprepared(text, values) : prepared(text, values);
+      const rows = await sharing(query.long, () => connections.sendForCells(sent));
       requireSame(query.collection);
-      return rows;
+      return of(rows);
     },
     async listJSON(query, beside = []) {
       const isJoined = canBeJoined(query, beside);
       const sent = isJoined ? compileJoined(query, beside) : compileListJSON(query);
-      const [row] = await sharing(query.long, () => connections.read(sent));
+      const [row] = await sharing(query.long, () => connections.send(sent));
       requireSame(query.collection);
       const page = readListJSON(row!);
       return isJoined ? { ...page, beside: readJoined(row!, beside) } : page;
     },
     countWords: async (collection, words, atMost) => ask(readWordCounts(tableOf(collection), words, atMost), prepared),
     async listRelated(query) {
-      const [row] = await sharing(query.long, () => connections.read(compileRelated(query)));
+      const [row] = await sharing(query.long, () => connections.send(compileRelated(query)));
       requireSame(query.collection);
       return readRelated(row!, query);
     },
@@ -194,24 +195,24 @@ function readsOver(connections: Connections, share: Share, requireSame: (collect
       // How many rows a table of others has is reckoned by them.
       if (existing !== undefined) return null;
       const [few] = await connections.send(
-        prepared(`SELECT count(*) FROM (SELECT FROM ${quote(name)} LIMIT 10001) AS t`, []),
+        prepared(`SELECT count(*) AS counted FROM (SELECT FROM ${quote(name)} LIMIT 10001) AS t`, []),
       );
-      const counted = few![0] as number;
+      const counted = few!["counted"] as number;
       if (counted <= 10_000) return counted;
       const [known] = await connections.send(prepared(estimateSQL, [quote(name)]));
-      return (known?.[0] ?? null) as number | null;
+      return (known?.["estimated"] ?? null) as number | null;
     },
     async plan(query) {
       const { text, values } = readList(tableOf(query.collection), query);
       const steps = await connections.send({ text: `EXPLAIN (COSTS OFF) ${text}`, values });
-      return steps.map(([step]) => String(step).trim());
+      return steps.map((step) => String(step["QUERY PLAN"]).trim());
     },
   };
 }
 
 /** As the planner reckons: rows of a page when it was looked at last, by the pages of today. */
 const estimateSQL =
-  "SELECT round(reltuples / relpages * (pg_relation_size(oid) / current_setting('block_size')::integer))::bigint " +
+  "SELECT round(reltuples / relpages * (pg_relation_size(oid) / current_setting('block_size')::integer))::bigint AS estimated " +
   "FROM pg_class WHERE oid = to_regclass($1) AND reltuples > 0 AND relpages > 0";
 
 async function prepare(

@@ -7,7 +7,7 @@ import { defaultLiteral, defineColumn, defineReference, shadowsOf } from "../sql
 import { requiredLeftOvers } from "../sql/schema/found-table.ts";
 import { selectLinks } from "../sql/schema/links.ts";
 import type { Found, Schema } from "../sql/schema/schema.ts";
-import { ask, run, statement, type Rows, type Script } from "../sql/schema/script.ts";
+import { ask, run, statement, type NamedRow, type Script } from "../sql/schema/script.ts";
 import type { Collection, Column } from "../store.ts";
 import { findBound } from "./bound.ts";
 import { convert, convertOrFail } from "./changes/conversions.ts";
@@ -42,37 +42,37 @@ export const postgresSchema: Schema = {
     yield* run(ownTables);
   },
   *findVersion() {
-    const [there] = yield* ask(statement("SELECT to_regclass('latchkey_version') IS NOT NULL"));
-    if (there![0] !== true) return 0;
+    const [there] = yield* ask(statement("SELECT to_regclass('latchkey_version') IS NOT NULL AS is_there"));
+    if (there!["is_there"] !== true) return 0;
     const [row] = yield* ask(statement("SELECT version FROM latchkey_version"));
-    return row![0] as number;
+    return row!["version"] as number;
   },
   findColumns: (table) =>
     statement(
-      "SELECT attname::text, format_type(atttypid, atttypmod), NOT attnotnull, " +
+      "SELECT attname::text AS name, format_type(atttypid, atttypmod) AS storage, NOT attnotnull AS nullable, " +
         // `SET DEFAULT NULL` makes none, but of a numeric(19,2): there it is an expression that gives no value.
-        "EXISTS (SELECT FROM pg_attrdef WHERE adrelid = attrelid AND adnum = attnum AND pg_get_expr(adbin, adrelid) NOT LIKE 'NULL::%'), " +
-        "EXISTS (SELECT FROM pg_index WHERE indrelid = attrelid AND indisprimary AND indkey::text = attnum::text) " +
+        "EXISTS (SELECT FROM pg_attrdef WHERE adrelid = attrelid AND adnum = attnum AND pg_get_expr(adbin, adrelid) NOT LIKE 'NULL::%') AS has_default, " +
+        "EXISTS (SELECT FROM pg_index WHERE indrelid = attrelid AND indisprimary AND indkey::text = attnum::text) AS is_key " +
         "FROM pg_attribute WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped ORDER BY attnum",
       [quote(table)],
     ),
   // A table that is not the one of its name is told with its schema.
   findReferences: (table) =>
     statement(
-      "SELECT a.attname::text, " +
-        "CASE WHEN confrelid = to_regclass(format('%I', c.relname)) THEN c.relname::text ELSE confrelid::regclass::text END, " +
-        "CASE confdeltype WHEN 'c' THEN 'CASCADE' WHEN 'r' THEN 'RESTRICT' ELSE confdeltype::text END, conname::text " +
+      "SELECT a.attname::text AS column, " +
+        "CASE WHEN confrelid = to_regclass(format('%I', c.relname)) THEN c.relname::text ELSE confrelid::regclass::text END AS target, " +
+        "CASE confdeltype WHEN 'c' THEN 'CASCADE' WHEN 'r' THEN 'RESTRICT' ELSE confdeltype::text END AS on_delete, conname::text AS constraint " +
         "FROM pg_constraint JOIN pg_class c ON c.oid = confrelid JOIN pg_attribute a ON a.attrelid = conrelid AND a.attnum = conkey[1] " +
         "WHERE contype = 'f' AND conrelid = to_regclass($1) AND starts_with(conname::text, 'reference ')",
       [quote(table)],
     ),
   findIndexes: (table) =>
     statement(
-      "SELECT c.relname::text, i.indisvalid FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid WHERE i.indrelid = to_regclass($1)",
+      "SELECT c.relname::text AS name, i.indisvalid AS is_whole FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid WHERE i.indrelid = to_regclass($1)",
       [quote(table)],
     ),
   findUnknownTables: statement(
-    "SELECT relname::text FROM pg_class WHERE relkind = 'r' " +
+    "SELECT relname::text AS name FROM pg_class WHERE relkind = 'r' " +
       "AND relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = to_regclass('latchkey_schema')) " +
       "AND relname::text NOT IN (SELECT collection FROM latchkey_schema) " +
       "AND EXISTS (SELECT FROM pg_attribute WHERE attrelid = pg_class.oid AND attname = '_revision' AND NOT attisdropped)",
@@ -101,7 +101,7 @@ export const postgresSchema: Schema = {
   },
   findBound: (collection, _, going) => findBound(collection, going ?? new Set()),
   findTriggers: (table) =>
-    statement("SELECT tgname::text FROM pg_trigger WHERE tgrelid = to_regclass($1) AND NOT tgisinternal", [
+    statement("SELECT tgname::text AS name FROM pg_trigger WHERE tgrelid = to_regclass($1) AND NOT tgisinternal", [
       quote(table),
     ]),
   watchWords,
@@ -193,12 +193,12 @@ function* referencesTo({
 > {
   const rows = yield* ask(
     statement(
-      "SELECT conrelid::regclass::text, quote_ident(conname), pg_get_constraintdef(oid) FROM pg_constraint " +
+      "SELECT conrelid::regclass::text AS table, quote_ident(conname) AS constraint, pg_get_constraintdef(oid) AS definition FROM pg_constraint " +
         "WHERE contype = 'f' AND confrelid = to_regclass($1) AND conrelid <> confrelid",
       [quote(name)],
     ),
   );
-  return rows.map(([table, constraint, definition]) => ({
+  return rows.map(({ table, constraint, definition }) => ({
     table: table as string,
     constraint: constraint as string,
     definition: definition as string,
@@ -211,20 +211,20 @@ function* fillShadow(collection: Collection, column: Column): Script<void> {
   const key = keyType(postgres, collection.key);
   let last: Cell = null;
   for (;;) {
-    const rows: Rows = yield* ask(
+    const rows: readonly NamedRow[] = yield* ask(
       statement(
-        `SELECT "id", ${name} FROM ${table} WHERE ($1::${key} IS NULL OR "id" > $1) ORDER BY "id" LIMIT ${pageSize}`,
+        `SELECT "id", ${name} AS value FROM ${table} WHERE ($1::${key} IS NULL OR "id" > $1) ORDER BY "id" LIMIT ${pageSize}`,
         [last],
       ),
     );
     yield* ask(
       statement(
         `UPDATE ${table} SET ${shadow} = page.folded FROM unnest($1::${key}[], $2::text[]) AS page (key, folded) WHERE "id" = page.key AND ${shadow} IS DISTINCT FROM page.folded`,
-        [rows.map(([id]) => id as Cell), rows.map(([, value]) => foldCell(value as Cell))],
+        [rows.map(({ id }) => id as Cell), rows.map(({ value }) => foldCell(value as Cell))],
       ),
     );
     if (rows.length < pageSize) return;
-    last = rows.at(-1)![0] as Cell;
+    last = rows.at(-1)!["id"] as Cell;
   }
 }
 
@@ -234,7 +234,7 @@ function* setNext(sequence: string, next: number): Script<void> {
 
 function* nextOf(sequence: string): Script<number> {
   const [row] = yield* ask(
-    statement(`SELECT CASE WHEN is_called THEN last_value + 1 ELSE last_value END FROM ${quote(sequence)}`),
+    statement(`SELECT CASE WHEN is_called THEN last_value + 1 ELSE last_value END AS next FROM ${quote(sequence)}`),
   );
-  return row![0] as number;
+  return row!["next"] as number;
 }

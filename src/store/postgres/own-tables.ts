@@ -14,10 +14,10 @@ export const refusedState = "LK001";
 export const migrationLock = `SELECT pg_advisory_xact_lock(${lockClass}, 0)`;
 
 /** The same for tables that are there, without waiting: whether this transaction has it. */
-export const migrationTurn = `SELECT pg_try_advisory_xact_lock(${lockClass}, 0)`;
+export const migrationTurn = `SELECT pg_try_advisory_xact_lock(${lockClass}, 0) AS is_ours`;
 
 /** Whether this connection may migrate declarations that have changed; it is alone with it until it ends. */
-export const tryMigrationTurn = `SELECT pg_try_advisory_lock(${lockClass}, -1)`;
+export const tryMigrationTurn = `SELECT pg_try_advisory_lock(${lockClass}, -1) AS is_ours`;
 
 /**
  * What the store keeps beside the collections. `rows` of a write that can be repeated are JSON, `expires_at` is in

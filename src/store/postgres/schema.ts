@@ -136,13 +136,13 @@ export async function requireSchema(session: Session, collections: readonly Coll
   const [found] = await session.send({
     name: "latchkey_check",
     text:
-      "SELECT version, current_setting('transaction_read_only') = 'on', " +
+      "SELECT version, current_setting('transaction_read_only') = 'on' AS read_only, " +
       "to_json(ARRAY(SELECT name FROM unnest($1::text[]) AS name WHERE to_regclass(quote_ident(name)) IS NULL " +
-      "OR name NOT IN (SELECT collection FROM latchkey_schema)))::text " +
+      "OR name NOT IN (SELECT collection FROM latchkey_schema)))::text AS missing " +
       "FROM latchkey_version",
     values: [names],
   });
-  const [version, readOnly, missing] = found!;
+  const { version, read_only: readOnly, missing } = found!;
   requireVersion(postgresSchema, version as number);
   requireTables("PostgreSQL", valueOfJSON(missing as string) as readonly string[]);
   if (readOnly === true) throw new ReadOnly();

@@ -16,7 +16,17 @@ import { quote } from "./names.ts";
 import { shadowsOf } from "./schema/definition.ts";
 import { findTable, readTypes } from "./schema/found-table.ts";
 import type { Schema } from "./schema/schema.ts";
-import { ask, playAsync, statement, type Rows, type Script, type Step } from "./schema/script.ts";
+import {
+  ask,
+  askCells,
+  playAsync,
+  statement,
+  type CellRow,
+  type Rows,
+  type Script,
+  type Statement,
+  type Step,
+} from "./schema/script.ts";
 import { selectedAs } from "./schema/table.ts";
 
 /** The tables of collections as they are copied, and those beside them, by name. */
@@ -36,8 +46,8 @@ export function contentOf(
     counters: () => playAsync(schema.readCounters(collections), send),
     async count(name) {
       if (!(await isThere(schema, name, send))) return 0;
-      const [row] = await send(statement(`SELECT count(*) FROM ${quote(name)}`));
-      return row![0] as number;
+      const [row] = await playAsync(ask(statement(`SELECT count(*) AS counted FROM ${quote(name)}`)), send);
+      return row!["counted"] as number;
     },
     async *read(name) {
       if (await isThere(schema, name, send)) yield* readPages(schema, tables.get(name)!, send);
@@ -56,10 +66,10 @@ async function isThere(schema: Schema, name: string, send: (step: Step) => Promi
  */
 export function* rememberedCollections(schema: Schema, declaredAlone = false): Script<readonly Collection[]> {
   const unknown = yield* ask(schema.findUnknownTables);
-  if (unknown.length > 0) throw unknownTables(unknown.map(([name]) => name as string));
+  if (unknown.length > 0) throw unknownTables(unknown.map(({ name }) => name as string));
   const remembered = yield* ask(statement("SELECT declaration, types FROM latchkey_schema ORDER BY collection"));
   const collections: Collection[] = [];
-  for (const [declaration, types] of remembered) {
+  for (const { declaration, types } of remembered) {
     const declared = valueOfJSON(declaration as string) as Collection;
     const found = yield* findTable(schema, declared);
     if (found === null) throw new CopyError("schema", `The table ${declared.name} is not there any more.`);
@@ -84,9 +94,10 @@ async function* readPages(
   const decoders = columns.map((column) => decoderOf(schema, column));
   const decode = (cells: readonly unknown[]): Cells =>
     cells.map((cell, at) => (decoders[at] === null ? (cell as Value) : decoders[at]!(cell)));
-  let rows = await send(statement(`${all} ${end}`));
+  const read = (asked: Statement): Promise<readonly CellRow[]> => playAsync(askCells(asked), send);
+  let rows = await read(statement(`${all} ${end}`));
   while (rows.length > 0) {
     yield rows.map(decode);
-    rows = await send(statement(behind, rows.at(-1)!.slice(0, key.length) as Cell[]));
+    rows = await read(statement(behind, rows.at(-1)!.slice(0, key.length) as Cell[]));
   }
 }

@@ -1,7 +1,7 @@
 import type { Collection, Column, FoundColumnForm } from "../store.ts";
 import type { Cell } from "./cell.ts";
 import type { Form } from "./existing/form.ts";
-import type { Rows, Statement } from "./schema/script.ts";
+import type { CellRow, NamedRow, Statement } from "./schema/script.ts";
 
 export type { Cell };
 
@@ -76,9 +76,14 @@ export function parametersOf(dialect: Dialect): Parameters {
   return { values, place: (value) => dialect.place(values.push(value)) };
 }
 
-/** A read as it is asked, and what is made of its rows. */
+/** A read as it is asked, and what is made of its rows, which come by name. */
 export interface Read<Given> extends Statement {
-  of(rows: Rows): Given;
+  of(rows: readonly NamedRow[]): Given;
+}
+
+/** A read of records, whose rows come as cells. */
+export interface CellsRead<Given> extends Statement {
+  of(rows: readonly CellRow[]): Given;
 }
 
 /** Such a read; `write` gives its text. */

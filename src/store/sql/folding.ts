@@ -93,8 +93,10 @@ interface Range {
 /** The last key of the next portion; null if there are no more rows. */
 function* endOfPortion({ place }: Schema, { name, collection }: Table, from: Cell): Script<Cell> {
   const rows = `SELECT "id" FROM ${name} WHERE "id" > ${place(1)} ORDER BY "id" LIMIT ${portion}`;
-  const [last] = yield* ask(statement(`SELECT max("id") FROM (${rows}) AS page`, [from ?? firstKey(collection)]));
-  return last![0] as Cell;
+  const [row] = yield* ask(
+    statement(`SELECT max("id") AS last FROM (${rows}) AS page`, [from ?? firstKey(collection)]),
+  );
+  return row!["last"] as Cell;
 }
 
 /** Before all keys that the store hands out. */
@@ -109,16 +111,17 @@ function* correct(schema: Schema, table: Table, { column, from, to }: Range): Sc
   // The database folds ASCII in the same way. Other texts are compared here.
   const rows = yield* ask(
     statement(
-      `SELECT "id", ${sql}, ${shadow!} FROM ${table.name} WHERE "id" > ${first} AND "id" <= ${second} AND ${shadow!} IS DISTINCT FROM lower(${sql})`,
+      `SELECT "id", ${sql} AS value, ${shadow!} AS folded FROM ${table.name} WHERE "id" > ${first} AND "id" <= ${second} AND ${shadow!} IS DISTINCT FROM lower(${sql})`,
       [from ?? firstKey(table.collection), to],
     ),
   );
-  const wrong = (rows as readonly (readonly Cell[])[]).filter(([, value, folded]) => foldCell(value!) !== folded);
+  const wrong = rows.filter(({ value, folded }) => foldCell(value as Cell) !== folded);
   if (wrong.length === 0) return false;
   yield* orUndone(
     (function* () {
       yield* run(schema.beginPortion);
-      for (const [id, value] of wrong) yield* ask(correction(schema, table, { column, id: id!, value: value! }));
+      for (const { id, value } of wrong)
+        yield* ask(correction(schema, table, { column, id: id as Cell, value: value as Cell }));
       yield* run("COMMIT");
     })(),
   );

@@ -1,16 +1,17 @@
 import { linkAlone } from "../served.ts";
 import type { ListQuery, Row, Sort, Value, Where } from "../store.ts";
 import { encodeOperand } from "./codec.ts";
-import { reading, type Parameters, type Read } from "./dialect.ts";
+import { parametersOf, reading, type CellsRead, type Parameters, type Read } from "./dialect.ts";
 import { quote } from "./names.ts";
 import { requireColumn, shownAmong, type Table, type TableColumn } from "./schema/table.ts";
 import { compileWhere } from "./where.ts";
 
 /** The rows of a query. */
-export function readList(table: Table, query: ListQuery): Read<readonly Row[]> {
+export function readList(table: Table, query: ListQuery): CellsRead<readonly Row[]> {
   const { selection, rowOf } = table.showing(query.columns);
-  const write = (values: Parameters): string => `SELECT ${selection} ${compileRest(table, query, values)}`;
-  return reading(table.dialect, write, (rows) => rows.map(rowOf));
+  const values = parametersOf(table.dialect);
+  const text = `SELECT ${selection} ${compileRest(table, query, values)}`;
+  return { text, values: values.values, of: (rows) => rows.map(rowOf) };
 }
 
 /** The row with that value of a column, for `rowOf`; `id` is one. */
@@ -23,9 +24,9 @@ export function readCount(table: Table, where: Where | null): Read<number> {
   const write = (values: Parameters): string => {
     const conditions = where === null ? [] : [...watched(table), compileWhere(table, where, values)];
     const condition = conditions.length === 0 ? "" : ` WHERE ${conditions.join(" AND ")}`;
-    return `SELECT count(*) FROM ${fromOf(table, where, table.name)}${condition}`;
+    return `SELECT count(*) AS counted FROM ${fromOf(table, where, table.name)}${condition}`;
   };
-  return reading(table.dialect, write, (rows) => rows[0]![0] as number);
+  return reading(table.dialect, write, ([row]) => row!["counted"] as number);
 }
 
 /** The part of a query behind its columns: `FROM … WHERE … ORDER BY … LIMIT …`. `also`: a condition that is SQL already. */

@@ -75,7 +75,7 @@ test("a script does the same whether its answers are there at once or come later
     for (const text of ["one", "fails", "two"]) {
       try {
         const [row] = yield* ask(statement(text));
-        seen.push(String(row![0]));
+        seen.push(String(row!["said"]));
       } catch (error) {
         seen.push((error as Error).message);
       }
@@ -83,8 +83,8 @@ test("a script does the same whether its answers are there at once or come later
     return seen;
   }
   const send = (step: Step): Rows => {
-    if ("run" in step || step.text === "fails") throw new Error("failed");
-    return [[step.text.toUpperCase()]];
+    if (!("text" in step) || step.text === "fails") throw new Error("failed");
+    return [{ said: step.text.toUpperCase() }];
   };
 
   const later = await playAsync(counting(), async (step) => send(step));

@@ -57,11 +57,11 @@ export function* findOldest(collection: Collection): Script<Oldest | null> {
   const [row] = yield* ask(
     statement(
       age.isIndexed
-        ? `SELECT ${name} FROM ${table} WHERE ${name} IS NOT NULL ORDER BY ${name} LIMIT 1`
-        : `SELECT ${name} FROM ${table} ORDER BY "id" LIMIT 1`,
+        ? `SELECT ${name} AS oldest FROM ${table} WHERE ${name} IS NOT NULL ORDER BY ${name} LIMIT 1`
+        : `SELECT ${name} AS oldest FROM ${table} ORDER BY "id" LIMIT 1`,
     ),
   );
-  const at = row === undefined ? null : timeOf(row[0]);
+  const at = row === undefined ? null : timeOf(row["oldest"]);
   return at === null ? null : { column: age.column.name, at };
 }
 

@@ -48,12 +48,14 @@ export function readWordCounts(
   const count = (where: string): string =>
     `(SELECT count(*) FROM (SELECT 1 FROM ${wordsTable} WHERE ${where} ORDER BY "word", "id" LIMIT ${Math.trunc(atMost) + 1}) AS t)`;
   const write = (values: Parameters): string => {
-    const counts = words.map((word) => count(begins(word, values)));
-    return `SELECT ${[count(`"word" = ${TAKEN}`), count(`"word" = ${PENDING}`), ...counts].join(", ")}`;
+    const counts = words.map((word, at) => `${count(begins(word, values))} AS rows_${at}`);
+    const own = [`${count(`"word" = ${TAKEN}`)} AS taken`, `${count(`"word" = ${PENDING}`)} AS waiting`];
+    return `SELECT ${[...own, ...counts].join(", ")}`;
   };
   return reading(dialect, write, ([found]) => {
-    const [taken, waiting, ...rows] = found! as number[];
-    return taken === 0 ? { rows, waiting: waiting! } : null;
+    const counted = (name: string): number => found![name] as number;
+    const rows = words.map((_, at) => counted(`rows_${at}`));
+    return counted("taken") === 0 ? { rows, waiting: counted("waiting") } : null;
   });
 }
 
@@ -61,7 +63,7 @@ export function readWordCounts(
 export function* fitWords(schema: Schema, collection: Collection): Script<void> {
   const wanted = schema.watchWords(collection);
   const found = yield* ask(schema.findTriggers(collection.name));
-  const there = new Set(found.map(([name]) => name as string).filter((name) => name.startsWith(triggerPrefix)));
+  const there = new Set(found.map(({ name }) => name as string).filter((name) => name.startsWith(triggerPrefix)));
   if (there.size === wanted.size && [...wanted.keys()].every((name) => there.has(name))) return;
   for (const name of there) yield* run(schema.dropTrigger(collection, name));
   const words = quote(wordsTableOf(schema, collection));
@@ -112,23 +114,26 @@ function* takeWords(schema: Schema, table: Table): Script<boolean> {
 function* takePending(schema: Schema, table: Table): Script<boolean> {
   const { name, wordsTable } = table;
   const searched = searchedIn(table);
-  const read = searched.flatMap(({ sql, words }) => [`${name}.${sql}`, `${name}.${words!}`]).join(", ");
+  const read = searched
+    .map(({ sql, words }, at) => `${name}.${sql} AS text_${at}, ${name}.${words!} AS words_${at}`)
+    .join(", ");
   const rows = yield* ask(
     statement(
-      `SELECT ${name}."id", ${read} FROM ${wordsTable} AS pending JOIN ${name} ON ${name}."id" = pending."id" ` +
+      `SELECT ${name}."id" AS id, ${read} FROM ${wordsTable} AS pending JOIN ${name} ON ${name}."id" = pending."id" ` +
         `WHERE pending."word" = ${PENDING} LIMIT ${portion}${schema.skipLocked(name)}`,
     ),
   );
   const changed: Cell[][] = [];
   const found: [word: string, id: Cell][] = [];
   const taken: [id: Cell][] = [];
-  for (const [id, ...cells] of rows as readonly (readonly Cell[])[]) {
+  for (const row of rows) {
     if (found.length >= portionWords) break;
-    const words = searched.map((_, at) => wordsOf(String(cells[at * 2] ?? "")));
+    const id = row["id"] as Cell;
+    const words = searched.map((_, at) => wordsOf(String(row[`text_${at}`] ?? "")));
     const kept = words.map(wordsAsCell);
-    if (kept.some((each, at) => each !== cells[at * 2 + 1])) changed.push([id!, ...kept]);
-    for (const word of new Set(words.flat())) found.push([word, id!]);
-    taken.push([id!]);
+    if (kept.some((each, at) => each !== row[`words_${at}`])) changed.push([id, ...kept]);
+    for (const word of new Set(words.flat())) found.push([word, id]);
+    taken.push([id]);
   }
   if (taken.length === 0) return false;
   const key = schema.storageOf(table.id);
@@ -169,19 +174,19 @@ function updateFrom(table: Table, key: string, page: string): string {
 
 /** Of the rows that were there before the table, the next ones. */
 function* takeMore(schema: Schema, { name, wordsTable }: Table): Script<boolean> {
-  const taken = yield* ask(
+  const [taken] = yield* ask(
     statement(`SELECT "id" FROM ${wordsTable} WHERE "word" = ${TAKEN}${schema.skipLocked(wordsTable)}`),
   );
-  if (taken.length === 0) return false;
-  const from = taken[0]![0] as Cell;
+  if (taken === undefined) return false;
+  const from = taken["id"] as Cell;
   const [first, second] = [schema.place(1), schema.place(2)];
-  const [last] = yield* ask(
+  const [row] = yield* ask(
     statement(
-      `SELECT max("id") FROM (SELECT "id" FROM ${name} WHERE "id" > ${first} ORDER BY "id" LIMIT ${portion}) AS t`,
+      `SELECT max("id") AS last FROM (SELECT "id" FROM ${name} WHERE "id" > ${first} ORDER BY "id" LIMIT ${portion}) AS t`,
       [from],
     ),
   );
-  const to = last![0] as Cell;
+  const to = row!["last"] as Cell;
   if (to === null) {
     yield* ask(statement(`DELETE FROM ${wordsTable} WHERE "word" = ${TAKEN}`));
     return false;

@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Cell } from "../sql/dialect.ts";
-import { play, type Rows, type Script, type Step } from "../sql/schema/script.ts";
+import { play, type NamedRow, type Rows, type Script, type Step } from "../sql/schema/script.ts";
 import { unavailable } from "./errors.ts";
 import { addFunctions } from "./existing/functions.ts";
 import { DatabaseSync } from "./node-sqlite.ts";
@@ -42,6 +42,17 @@ export function playOn<T>(database: DatabaseSync, script: Script<T>): T {
   return play(script, sendTo(database));
 }
 
+/** A prepared statement whose rows come by the names of their columns. */
+export interface NamedStatement {
+  all(...parameters: readonly Cell[]): readonly NamedRow[];
+}
+
+function prepareNamed(database: DatabaseSync, sql: string): NamedStatement {
+  const statement = database.prepare(sql);
+  statement.setReturnArrays(false);
+  return statement as unknown as NamedStatement;
+}
+
 /** Prepares a statement of a connection made here. */
 export function prepare(database: DatabaseSync, sql: string): Statement {
   // The connection returns arrays, which the types of node:sqlite cannot know.
@@ -76,15 +87,25 @@ export interface Statements {
 
 /** Remembers prepared statements; the oldest goes when there are too many. */
 export function statementsOf(database: DatabaseSync): Statements {
-  const known = new Map<string, Statement>();
+  return rememberedBy((sql) => prepare(database, sql));
+}
+
+/** The same for statements whose rows come by name. */
+export function namedStatementsOf(database: DatabaseSync): (text: string) => NamedStatement {
+  const statements = rememberedBy((sql) => prepareNamed(database, sql));
+  return (text) => statements(text, () => text);
+}
+
+function rememberedBy<Prepared>(make: (sql: string) => Prepared): (shape: string, sql: () => string) => Prepared {
+  const known = new Map<string, Prepared>();
   // Mostly the same is asked again, and to look up a text that was just put together costs more than to compare it.
   let lastShape = "";
-  let last: Statement | null = null;
+  let last: Prepared | null = null;
   return (shape, sql) => {
     if (last !== null && lastShape === shape) return last;
     let statement = known.get(shape);
     if (statement === undefined) {
-      statement = prepare(database, sql());
+      statement = make(sql());
       if (known.size >= limit) known.delete(known.keys().next().value!);
       known.set(shape, statement);
     }
@@ -96,14 +117,18 @@ export function statementsOf(database: DatabaseSync): Statements {
 
 /** Answers the steps of scripts at once. Of many rows each has the same statement. */
 export function sendTo(database: DatabaseSync): (step: Step) => Rows {
-  let last: { readonly text: string; readonly prepared: Statement } | null = null;
+  let last: { readonly text: string; readonly isNamed: boolean; readonly prepared: Statement | NamedStatement } | null =
+    null;
   return (step) => {
     if ("run" in step) {
       database.exec(step.run);
       return [];
     }
-    if (last?.text !== step.text) last = { text: step.text, prepared: prepare(database, step.text) };
-    return last.prepared.all(...step.values);
+    const isNamed = !("cells" in step);
+    const { text, values } = isNamed ? step : step.cells;
+    if (last?.text !== text || last.isNamed !== isNamed)
+      last = { text, isNamed, prepared: (isNamed ? prepareNamed : prepare)(database, text) };
+    return last.prepared.all(...values);
   };
 }
 

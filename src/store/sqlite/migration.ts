@@ -27,9 +27,17 @@ export const sqliteSchema: Schema = {
   makeOwnTables,
   findVersion,
   findColumns: (table) =>
-    statement(`SELECT name, type, NOT "notnull", dflt_value IS NOT NULL, pk FROM pragma_table_info(?)`, [table]),
-  findReferences: (table) => statement(`SELECT "from", "table", on_delete FROM pragma_foreign_key_list(?)`, [table]),
-  findIndexes: (table) => statement("SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = ?", [table]),
+    statement(
+      `SELECT name, type AS storage, NOT "notnull" AS nullable, dflt_value IS NOT NULL AS has_default, pk AS is_key FROM pragma_table_info(?)`,
+      [table],
+    ),
+  findReferences: (table) =>
+    statement(
+      `SELECT "from" AS "column", "table" AS target, on_delete, NULL AS "constraint" FROM pragma_foreign_key_list(?)`,
+      [table],
+    ),
+  findIndexes: (table) =>
+    statement("SELECT name, TRUE AS is_whole FROM sqlite_schema WHERE type = 'index' AND tbl_name = ?", [table]),
   findUnknownTables: statement(
     "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT IN (SELECT collection FROM latchkey_schema) " +
       // What a migration has begun is nobody's yet, and what it leaves behind is nobody's any more.
@@ -81,10 +89,10 @@ export const sqliteSchema: Schema = {
   *readCounters(collections) {
     const [row] = yield* ask(statement("SELECT revision FROM latchkey_revision"));
     const kept = yield* ask(statement("SELECT collection, next FROM latchkey_keys"));
-    const next = new Map(kept.map(([name, key]) => [name, key as number]));
+    const next = new Map(kept.map((row) => [row["collection"], row["next"] as number]));
     const keyed = collections.filter(({ key }) => key === "integer");
     return {
-      revision: row![0] as number,
+      revision: row!["revision"] as number,
       nextKeys: Object.fromEntries(keyed.map(({ name }) => [name, next.get(name) ?? 1])),
     };
   },

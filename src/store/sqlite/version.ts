@@ -10,21 +10,29 @@ export const version = 1;
 export function* findVersion(): Script<number> {
   const [found] = yield* ask(
     statement(
-      "SELECT count(*) FILTER (WHERE name = 'latchkey_schema'), count(*) FILTER (WHERE name = 'latchkey_version') FROM sqlite_schema WHERE type = 'table'",
+      "SELECT count(*) FILTER (WHERE name = 'latchkey_schema') AS schemas, count(*) FILTER (WHERE name = 'latchkey_version') AS versions FROM sqlite_schema WHERE type = 'table'",
     ),
   );
-  if (found![0] === 0) return 0;
-  const [row] = yield* ask(statement(found![1] === 0 ? "PRAGMA user_version" : "SELECT version FROM latchkey_version"));
-  return row![0] as number;
+  if (found!["schemas"] === 0) return 0;
+  const [row] = yield* ask(
+    statement(
+      found!["versions"] === 0
+        ? "SELECT user_version AS version FROM pragma_user_version"
+        : "SELECT version FROM latchkey_version",
+    ),
+  );
+  return row!["version"] as number;
 }
 
 /** Makes what the store keeps beside the collections: `rows` of a write that can be repeated are JSON, `expires_at` is in milliseconds. */
 export function* makeOwnTables(): Script<void> {
   const [others] = yield* ask(
-    statement("SELECT (SELECT count(*) FROM sqlite_schema), (SELECT user_version FROM pragma_user_version)"),
+    statement(
+      "SELECT (SELECT count(*) FROM sqlite_schema) AS objects, (SELECT user_version FROM pragma_user_version) AS version",
+    ),
   );
   // What the first releases look at.
-  const isOurs = others![0] === 0 && others![1] === 0;
+  const isOurs = others!["objects"] === 0 && others!["version"] === 0;
   yield* run(`
     CREATE TABLE latchkey_schema (collection TEXT NOT NULL PRIMARY KEY, declaration TEXT NOT NULL, types TEXT NOT NULL) WITHOUT ROWID, STRICT;
     CREATE TABLE latchkey_revision (revision INTEGER NOT NULL) STRICT;

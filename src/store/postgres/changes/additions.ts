@@ -54,7 +54,7 @@ async function foldBeside(session: Session, collection: Collection, column: Colu
   const [table, name, shadow] = [collection.name, column.name, shadowOf(postgres, column)].map(quote);
   const key = keyType(postgresSchema, collection.key);
   const select = (count: number): string =>
-    `SELECT "id", ${name!} FROM ${table!} WHERE ($1::${key} IS NULL OR "id" > $1) ORDER BY "id" LIMIT ${count} FOR NO KEY UPDATE`;
+    `SELECT "id", ${name!} AS value FROM ${table!} WHERE ($1::${key} IS NULL OR "id" > $1) ORDER BY "id" LIMIT ${count} FOR NO KEY UPDATE`;
   const update =
     `UPDATE ${table!} SET ${shadow!} = page.folded FROM unnest($1::${key}[], $2::text[]) AS page (key, folded) ` +
     `WHERE "id" = page.key AND ${shadow!} IS DISTINCT FROM page.folded`;
@@ -66,13 +66,13 @@ async function foldBeside(session: Session, collection: Collection, column: Colu
     const { page, isFull } = await inPortion(session, async (part) => {
       const most = Math.ceil(portion * part);
       const rows = await session.send(statement(select(most), [behind]));
-      const folded = rows.map(([, value]) => foldCell(value as Cell));
+      const folded = rows.map(({ value }) => foldCell(value as Cell));
       const done = { page: rows, isFull: rows.length === most };
-      return { done, last: [statement(update, [rows.map(([id]) => id as Cell), folded])] };
+      return { done, last: [statement(update, [rows.map(({ id }) => id as Cell), folded])] };
     });
     // Whoever went after the rows that are made meanwhile would never come to an end.
     if (!isFull) return;
-    last = page.at(-1)![0] as Cell;
+    last = page.at(-1)!["id"] as Cell;
     const took = performance.now() - start;
     portion = nextPortion(portion, took);
     await sleep(took / 2);

@@ -134,6 +134,8 @@ export async function catchUpFor(
 
 /** How many rows have changed since they were filled. */
 async function waiting({ session, plan }: Pick<Work, "session" | "plan">): Promise<number> {
-  const [count] = await session.send(statement(`SELECT count(*) FROM ${quote(movedOf(plan.collection.name))}`));
-  return Number(count![0]);
+  const [count] = await session.send(
+    statement(`SELECT count(*) AS counted FROM ${quote(movedOf(plan.collection.name))}`),
+  );
+  return Number(count!["counted"]);
 }

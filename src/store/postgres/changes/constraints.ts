@@ -18,9 +18,9 @@ export async function makeIndexes(
 ): Promise<void> {
   for (const [name, sql] of indexes) {
     const [found] = await session.send(
-      statement("SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1)", [quote(name)]),
+      statement("SELECT indisvalid AS is_whole FROM pg_index WHERE indexrelid = to_regclass($1)", [quote(name)]),
     );
-    if (found?.[0] === true) continue;
+    if (found?.["is_whole"] === true) continue;
     const drop = `DROP INDEX CONCURRENTLY IF EXISTS ${quote(name)}`;
     if (found !== undefined) await session.run(drop);
     try {
@@ -48,7 +48,9 @@ export function wantedIndexes(collection: Collection): readonly (readonly [name:
 export async function requireValues(session: Session, collection: Collection): Promise<void> {
   const table = `ALTER TABLE ${quote(collection.name)}`;
   const found = await session.send(postgresSchema.findColumns(collection.name));
-  const nullable = new Set(found.filter(([, , isNullable]) => isNullable === true).map(([name]) => String(name)));
+  const nullable = new Set(
+    found.filter(({ nullable: isNullable }) => isNullable === true).map(({ name }) => String(name)),
+  );
   for (const column of [...collection.columns, revisionColumn]) {
     if (column.nullable === true || !nullable.has(column.name)) continue;
     const constraint = quote(fitting(postgres, `present ${collection.name}(${column.name})`));
@@ -89,11 +91,11 @@ export async function makeReferences(session: Session, collection: Collection): 
   // Those among them whose process ended before it had looked.
   const waiting = await session.send(
     statement(
-      "SELECT conname::text FROM pg_constraint WHERE contype = 'f' AND NOT convalidated AND conrelid = to_regclass($1) AND starts_with(conname::text, 'reference ')",
+      "SELECT conname::text AS name FROM pg_constraint WHERE contype = 'f' AND NOT convalidated AND conrelid = to_regclass($1) AND starts_with(conname::text, 'reference ')",
       [quote(collection.name)],
     ),
   );
-  for (const [name] of waiting) await validate(session, collection, quote(String(name)));
+  for (const { name } of waiting) await validate(session, collection, quote(String(name)));
 }
 
 /** Drops references that are declared no more. */

@@ -76,7 +76,7 @@ export async function migrateOver(
 /** Only one migrates at a time; the lock goes with the connection, which may take it again. */
 export async function takeTurn(session: Session): Promise<void> {
   const [row] = await session.send(statement(tryMigrationTurn));
-  if (row![0] !== true)
+  if (row!["is_ours"] !== true)
     throw new MigrationNeeded(["Somebody else is migrating this database just now. Wait until that is done."]);
 }
 

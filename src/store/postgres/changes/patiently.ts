@@ -82,14 +82,14 @@ export async function whoHolds(
 ): Promise<StoreUnavailable> {
   const [found] = await session.send(
     statement(
-      "SELECT a.pid, a.state, extract(epoch FROM now() - a.xact_start)::integer, left(a.query, 200), l.relation::regclass::text " +
+      "SELECT a.pid, a.state AS doing, extract(epoch FROM now() - a.xact_start)::integer AS seconds, left(a.query, 200) AS query, l.relation::regclass::text AS table " +
         "FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid " +
         "WHERE l.granted AND a.pid <> pg_backend_pid() AND l.relation = ANY(ARRAY(SELECT to_regclass(name) FROM unnest($1::text[]) AS name)) " +
         "ORDER BY a.xact_start LIMIT 1",
       [collections.map(({ name }) => quote(name))],
     ),
   );
-  const [pid, doing, seconds, query, table] = found ?? [];
+  const { pid, doing, seconds, query, table } = found ?? {};
   const who =
     found === undefined
       ? "Others do not let go of tables that have to be changed."

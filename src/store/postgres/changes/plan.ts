@@ -23,8 +23,10 @@ export function planDatabase(
       tellPlan(postgresSchema, planned, dropped, isWritten, function* (plan) {
         const { name } = plan.collection;
         const found = yield* ask(postgresSchema.findIndexes(name));
-        const indexes = new Set(found.filter(([, isWhole]) => isWhole === true).map(([index]) => String(index)));
-        const triggers = (yield* ask(postgresSchema.findTriggers(name))).map(([trigger]) => String(trigger));
+        const indexes = new Set(
+          found.filter((index) => index["is_whole"] === true).map(({ name: index }) => String(index)),
+        );
+        const triggers = (yield* ask(postgresSchema.findTriggers(name))).map(({ name: trigger }) => String(trigger));
         return alterByHand(plan, dropped, { indexes, triggers });
       }),
     );

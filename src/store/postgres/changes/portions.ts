@@ -29,7 +29,7 @@ export async function fillBeside(work: Work, besides: readonly Beside[]): Promis
   const { session, plan, options } = work;
   const { name } = plan.collection;
   const target = targetOf(plan, options.dropped ?? []);
-  const [count] = await session.send(statement(`SELECT count(*) FROM ${quote(name)}`));
+  const [count] = await session.send(statement(`SELECT count(*) AS counted FROM ${quote(name)}`));
   let state = await session.play(readUnfinished(postgresSchema, name));
   if (state?.target !== target) {
     state = { target, cursor: null, rows: 0, filled: false };
@@ -44,7 +44,7 @@ export async function fillBeside(work: Work, besides: readonly Beside[]): Promis
     state = await inPortion(session, (part) => fill(work, besides, before, Math.ceil(portion * part)));
     const took = performance.now() - start;
     portion = nextPortion(portion, took);
-    options.tell?.(name, state.rows, Number(count![0]));
+    options.tell?.(name, state.rows, Number(count!["counted"]));
     await sleep(took / 2);
   }
   return state;
@@ -127,7 +127,7 @@ async function take(
   const bySQL = setBySQL(besides);
   const { selected, columns, make } = madeByProgram(plan, besides);
   const taken = bySQL === null ? selected : [`"id"`];
-  const rows = await session.send(statement(`SELECT ${taken.join(", ")} FROM ${table!} ${which}`, values));
+  const rows = await session.sendForCells(statement(`SELECT ${taken.join(", ")} FROM ${table!} ${which}`, values));
   const ids = rows.map(([id]) => id as Cell);
   if (ids.length === 0) return { ids, renew: [] };
   const forget = `WITH noted AS (DELETE FROM ${moved!} WHERE "id" = ANY($1::${type}[])) UPDATE ${table!} SET`;

@@ -41,8 +41,10 @@ export async function switchOver(
 async function stepsOf({ session, plan, options }: Work, besides: readonly Beside[]): Promise<string> {
   const { name } = plan.collection;
   const found = await session.play(ask(postgresSchema.findIndexes(name)));
-  const indexes = new Set(found.filter(([, isWhole]) => isWhole === true).map(([index]) => String(index)));
-  const triggers = (await session.play(ask(postgresSchema.findTriggers(name)))).map(([trigger]) => String(trigger));
+  const indexes = new Set(found.filter((index) => index["is_whole"] === true).map(({ name: index }) => String(index)));
+  const triggers = (await session.play(ask(postgresSchema.findTriggers(name)))).map(({ name: trigger }) =>
+    String(trigger),
+  );
   // Of what is searched the words are looked up anew, where any column has changed.
   const isOther = plan.changes.some(({ effect }) => effect !== "adds");
   const ofWords = triggers.filter((trigger) => isOther && trigger.startsWith(triggerPrefix));

@@ -13,9 +13,9 @@ export function makeTryName(): string {
 /** Removes what dry runs have left that were killed. Whoever calls has the turn to migrate, and so no other runs. */
 export async function removeTries(session: Session): Promise<void> {
   const left = await session.send(
-    statement("SELECT nspname::text FROM pg_namespace WHERE nspname ~ $1 AND pg_has_role(nspowner, 'USAGE')", [
+    statement("SELECT nspname::text AS name FROM pg_namespace WHERE nspname ~ $1 AND pg_has_role(nspowner, 'USAGE')", [
       `^${beginning}[0-9a-f]{12}$`,
     ]),
   );
-  for (const [name] of left) await session.run(`DROP SCHEMA IF EXISTS ${quote(String(name))} CASCADE`);
+  for (const { name } of left) await session.run(`DROP SCHEMA IF EXISTS ${quote(String(name))} CASCADE`);
 }

@@ -34,8 +34,8 @@ export async function tryDatabase(
     // An empty database has nothing that would tell.
     const isOurs = (await session.play(postgresSchema.findVersion())) > 0;
     const before = isOurs ? await session.play(rememberedCollections(postgresSchema)) : [];
-    const [path] = await session.send(statement("SELECT current_schema()"));
-    const from = quote(String(path![0]));
+    const [path] = await session.send(statement("SELECT current_schema() AS name"));
+    const from = quote(String(path!["name"]));
     await session.run(`CREATE SCHEMA ${schema}; SET search_path = ${schema}`);
     await prepareSchema(session, address, before);
     // Columns that earlier declarations left were made as well, as if they were declared still.
@@ -65,13 +65,14 @@ async function rememberAsIn(session: Session, from: string, schema: string): Pro
 async function withoutReferences(session: Session, schema: string, task: () => Promise<void>): Promise<void> {
   const found = await session.send(
     statement(
-      "SELECT conrelid::regclass::text, quote_ident(conname), pg_get_constraintdef(oid) FROM pg_constraint WHERE contype = 'f' AND connamespace = to_regnamespace($1)",
+      "SELECT conrelid::regclass::text AS table, quote_ident(conname) AS name, pg_get_constraintdef(oid) AS definition FROM pg_constraint WHERE contype = 'f' AND connamespace = to_regnamespace($1)",
       [schema],
     ),
   );
-  for (const [table, name] of found) await session.run(`ALTER TABLE ${String(table)} DROP CONSTRAINT ${String(name)}`);
+  for (const { table, name } of found)
+    await session.run(`ALTER TABLE ${String(table)} DROP CONSTRAINT ${String(name)}`);
   await task();
-  for (const [table, name, definition] of found)
+  for (const { table, name, definition } of found)
     await session.run(`ALTER TABLE ${String(table)} ADD CONSTRAINT ${String(name)} ${String(definition)}`);
 }
 
@@ -85,10 +86,10 @@ async function removeDangling(session: Session, collections: readonly Collection
       const dangling = `${by} IS NOT NULL AND NOT EXISTS (SELECT FROM ${target} AS target WHERE target."id" = row.${by})`;
       const [count] = await session.send(
         statement(
-          `WITH gone AS (DELETE FROM ${quote(name)} AS row WHERE ${dangling} RETURNING 1) SELECT count(*) FROM gone`,
+          `WITH gone AS (DELETE FROM ${quote(name)} AS row WHERE ${dangling} RETURNING 1) SELECT count(*) AS counted FROM gone`,
         ),
       );
-      removed += Number(count![0]);
+      removed += Number(count!["counted"]);
     }
   return removed > 0;
 }
@@ -101,7 +102,7 @@ async function copySample(
   schema: string,
 ): Promise<void> {
   const there = await session.play(ask(postgresSchema.findColumns(name)));
-  const names = there.map(([column]) => quote(String(column))).join(", ");
+  const names = there.map((column) => quote(String(column["name"]))).join(", ");
   const known = columns
     .filter(({ references }) => references !== undefined && references.collection !== name)
     .map((column) => {

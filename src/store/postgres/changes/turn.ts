@@ -28,7 +28,7 @@ export async function takeTurn(address: Address): Promise<Turn> {
         `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL idle_in_transaction_session_timeout = ${idleMs}`,
       );
       const [row] = await session.send(statement(migrationTurn));
-      if (row![0] === true) break;
+      if (row!["is_ours"] === true) break;
       await session.run("ROLLBACK");
       await sleep(20 + Math.random() * 30);
     }

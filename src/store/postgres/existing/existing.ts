@@ -1,37 +1,37 @@
 import { columnsIn } from "../../sql/existing/expression-columns.ts";
 import type { FoundExisting, FoundExistingColumn, FoundExistingReference } from "../../sql/existing/found.ts";
-import { ask, statement, type Script } from "../../sql/schema/script.ts";
+import { ask, statement, type NamedRow, type Script } from "../../sql/schema/script.ts";
 import { postgres, toldTableSQL } from "../dialect.ts";
 
 /** A table that others have made, as PostgreSQL tells of it. */
 export function* findExisting(table: string): Script<FoundExisting | null> {
   const name = postgres.quoteTable(table);
-  const [kind] = yield* ask(
+  const [found] = yield* ask(
     statement(
-      `SELECT relkind::text, ${isFilledSQL} FROM pg_class WHERE oid = to_regclass($1) AND relkind IN ('r', 'p', 'v', 'm', 'f')`,
+      `SELECT relkind::text AS kind, ${isFilledSQL} AS is_filled FROM pg_class WHERE oid = to_regclass($1) AND relkind IN ('r', 'p', 'v', 'm', 'f')`,
       [name],
     ),
   );
-  if (kind === undefined) return null;
+  if (found === undefined) return null;
   const columns: FoundExistingColumn[] = [];
   for (const row of yield* ask(statement(columnsSQL, [name]))) columns.push(columnOf(row));
   const key = yield* ask(
     statement(
-      "SELECT a.attname::text FROM pg_index i, unnest(i.indkey) WITH ORDINALITY AS k(num, at) " +
+      "SELECT a.attname::text AS name FROM pg_index i, unnest(i.indkey) WITH ORDINALITY AS k(num, at) " +
         "JOIN pg_attribute a ON a.attnum = k.num WHERE i.indrelid = to_regclass($1) AND a.attrelid = i.indrelid AND i.indisprimary ORDER BY k.at",
       [name],
     ),
   );
   const uniques = new Map<string, readonly string[]>();
   const indexes: (readonly string[])[] = [];
-  for (const [index, isUnique, parts, isOneWay] of yield* ask(statement(indexesSQL, [name]))) {
-    const names = (parts as { readonly names: readonly string[] }).names;
-    if (isUnique === true) uniques.set(String(index), names);
-    if (isOneWay === true) indexes.push(names);
+  for (const index of yield* ask(statement(indexesSQL, [name]))) {
+    const { names } = index["parts"] as { readonly names: readonly string[] };
+    if (index["is_unique"] === true) uniques.set(String(index["name"]), names);
+    if (index["is_one_way"] === true) indexes.push(names);
   }
   const references: FoundExistingReference[] = [];
-  for (const [constraint, told, does, target] of yield* ask(statement(referencesSQL, [name]))) {
-    const { from, to } = told as { readonly from: readonly string[]; readonly to: readonly string[] };
+  for (const { constraint, parts, does, target } of yield* ask(statement(referencesSQL, [name]))) {
+    const { from, to } = parts as { readonly from: readonly string[]; readonly to: readonly string[] };
     references.push({
       constraint: String(constraint),
       columns: from,
@@ -42,14 +42,14 @@ export function* findExisting(table: string): Script<FoundExisting | null> {
   }
   const ruled = yield* ask(
     statement(
-      "SELECT conname::text, attname::text FROM pg_constraint JOIN pg_attribute ON attrelid = conrelid AND ARRAY[attnum] = conkey WHERE contype = 'c' AND conrelid = to_regclass($1)",
+      "SELECT conname::text AS constraint, attname::text AS column FROM pg_constraint JOIN pg_attribute ON attrelid = conrelid AND ARRAY[attnum] = conkey WHERE contype = 'c' AND conrelid = to_regclass($1)",
       [name],
     ),
   );
   return {
-    isTable: kind[0] === "r" || kind[0] === "p",
+    isTable: found["kind"] === "r" || found["kind"] === "p",
     columns,
-    key: key.map(([column]) => String(column)),
+    key: key.map(({ name: column }) => String(column)),
     uniques,
     narrowUniques: yield* findNarrowUniques(
       name,
@@ -57,16 +57,16 @@ export function* findExisting(table: string): Script<FoundExisting | null> {
     ),
     indexes,
     references,
-    isFilledByTrigger: kind[1] === true,
-    ruled: new Map(ruled.map(([constraint, column]) => [String(constraint), String(column)])),
+    isFilledByTrigger: found["is_filled"] === true,
+    ruled: new Map(ruled.map(({ constraint, column }) => [String(constraint), String(column)])),
   };
 }
 
 function* findNarrowUniques(table: string, names: readonly string[]): Script<FoundExisting["narrowUniques"]> {
   const found = new Map<string, readonly string[]>();
-  for (const [index, hasExpression, expressions] of yield* ask(statement(narrowUniquesSQL, [table]))) {
-    const columns = columnsIn(String(expressions), names);
-    if (hasExpression === false || columns.length === 1) found.set(String(index), columns);
+  for (const index of yield* ask(statement(narrowUniquesSQL, [table]))) {
+    const columns = columnsIn(String(index["expressions"]), names);
+    if (index["has_expression"] === false || columns.length === 1) found.set(String(index["name"]), columns);
   }
   return found;
 }
@@ -89,48 +89,39 @@ const databaseCollation =
 /** A domain is told as the type that it stands for. */
 const columnsSQL =
   domainsSQL +
-  "SELECT a.attname::text, format_type(t.oid, coalesce(d.typmod, a.atttypmod)), " +
-  "NOT (a.attnotnull OR coalesce(d.notnull, FALSE)), a.atthasdef OR a.attidentity <> '' OR coalesce(d.filled, FALSE), a.attgenerated <> '' OR a.attidentity = 'a', " +
-  "CASE WHEN t.typtype = 'e' THEN (SELECT json_agg(enumlabel ORDER BY enumsortorder) FROM pg_enum WHERE enumtypid = t.oid) END, " +
-  `(SELECT coalesce(CASE WHEN c.collname = 'default' THEN ${databaseCollation} ELSE c.collcollate END, '') FROM pg_collation c WHERE c.oid = a.attcollation) IN ('C', 'POSIX'), ` +
-  "(SELECT NOT collisdeterministic FROM pg_collation c WHERE c.oid = a.attcollation), " +
-  "(SELECT json_agg(pg_get_constraintdef(k.oid)) FROM pg_constraint k WHERE k.contype = 'c' AND (k.contypid = ANY (d.oids) OR k.conrelid = a.attrelid AND k.conkey = ARRAY[a.attnum])) " +
+  "SELECT a.attname::text AS name, format_type(t.oid, coalesce(d.typmod, a.atttypmod)) AS storage, " +
+  "NOT (a.attnotnull OR coalesce(d.notnull, FALSE)) AS nullable, a.atthasdef OR a.attidentity <> '' OR coalesce(d.filled, FALSE) AS filled, a.attgenerated <> '' OR a.attidentity = 'a' AS generated, " +
+  "CASE WHEN t.typtype = 'e' THEN (SELECT json_agg(enumlabel ORDER BY enumsortorder) FROM pg_enum WHERE enumtypid = t.oid) END AS words, " +
+  `(SELECT coalesce(CASE WHEN c.collname = 'default' THEN ${databaseCollation} ELSE c.collcollate END, '') FROM pg_collation c WHERE c.oid = a.attcollation) IN ('C', 'POSIX') AS by_code_point, ` +
+  "(SELECT NOT collisdeterministic FROM pg_collation c WHERE c.oid = a.attcollation) AS is_loose, " +
+  "(SELECT json_agg(pg_get_constraintdef(k.oid)) FROM pg_constraint k WHERE k.contype = 'c' AND (k.contypid = ANY (d.oids) OR k.conrelid = a.attrelid AND k.conkey = ARRAY[a.attnum])) AS checks " +
   "FROM pg_attribute a LEFT JOIN resolved d ON d.first = a.atttypid JOIN pg_type t ON t.oid = coalesce(d.base, a.atttypid) " +
   "WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum";
 
 /** Those over whole columns and all rows. */
 const indexesSQL =
-  "SELECT c.relname::text, i.indisunique, json_build_object('names', (SELECT json_agg(a.attname ORDER BY k.at) " +
-  "FROM unnest(i.indkey) WITH ORDINALITY AS k(num, at) JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.num WHERE k.at <= i.indnkeyatts)), " +
-  "(SELECT count(DISTINCT o) = 1 FROM unnest(i.indoption) AS o) AND m.amname = 'btree' AND i.indisvalid " +
+  "SELECT c.relname::text AS name, i.indisunique AS is_unique, json_build_object('names', (SELECT json_agg(a.attname ORDER BY k.at) " +
+  "FROM unnest(i.indkey) WITH ORDINALITY AS k(num, at) JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.num WHERE k.at <= i.indnkeyatts)) AS parts, " +
+  "(SELECT count(DISTINCT o) = 1 FROM unnest(i.indoption) AS o) AND m.amname = 'btree' AND i.indisvalid AS is_one_way " +
   "FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_am m ON m.oid = c.relam " +
   "WHERE i.indrelid = to_regclass($1) AND i.indpred IS NULL AND i.indexprs IS NULL";
 
 const narrowUniquesSQL =
-  "SELECT c.relname::text, i.indexprs IS NOT NULL, " +
-  "(SELECT string_agg(pg_get_indexdef(i.indexrelid, k, FALSE), ', ' ORDER BY k) FROM generate_series(1, i.indnkeyatts) AS k) " +
+  "SELECT c.relname::text AS name, i.indexprs IS NOT NULL AS has_expression, " +
+  "(SELECT string_agg(pg_get_indexdef(i.indexrelid, k, FALSE), ', ' ORDER BY k) FROM generate_series(1, i.indnkeyatts) AS k) AS expressions " +
   "FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid " +
   "WHERE i.indrelid = to_regclass($1) AND i.indisunique AND (i.indpred IS NOT NULL OR i.indexprs IS NOT NULL)";
 
 const referencesSQL =
-  "SELECT conname::text, json_build_object('from', (SELECT json_agg(a.attname ORDER BY k.at) FROM unnest(conkey) WITH ORDINALITY AS k(num, at) JOIN pg_attribute a ON a.attrelid = conrelid AND a.attnum = k.num), " +
-  "'to', (SELECT json_agg(a.attname ORDER BY k.at) FROM unnest(confkey) WITH ORDINALITY AS k(num, at) JOIN pg_attribute a ON a.attrelid = confrelid AND a.attnum = k.num)), " +
-  "confdeltype::text, " +
-  `${toldTableSQL("confrelid", "c.relname", "n.nspname")} ` +
+  "SELECT conname::text AS constraint, json_build_object('from', (SELECT json_agg(a.attname ORDER BY k.at) FROM unnest(conkey) WITH ORDINALITY AS k(num, at) JOIN pg_attribute a ON a.attrelid = conrelid AND a.attnum = k.num), " +
+  "'to', (SELECT json_agg(a.attname ORDER BY k.at) FROM unnest(confkey) WITH ORDINALITY AS k(num, at) JOIN pg_attribute a ON a.attrelid = confrelid AND a.attnum = k.num)) AS parts, " +
+  "confdeltype::text AS does, " +
+  `${toldTableSQL("confrelid", "c.relname", "n.nspname")} AS target ` +
   "FROM pg_constraint JOIN pg_class c ON c.oid = confrelid JOIN pg_namespace n ON n.oid = c.relnamespace " +
   "WHERE contype = 'f' AND conrelid = to_regclass($1) ORDER BY conname";
 
-function columnOf([
-  name,
-  storage,
-  nullable,
-  filled,
-  generated,
-  words,
-  byCodePoint,
-  isLoose,
-  checks,
-]: readonly unknown[]): FoundExistingColumn {
+function columnOf(row: NamedRow): FoundExistingColumn {
+  const { name, storage, nullable, filled, generated, words, by_code_point: byCodePoint, is_loose, checks } = row;
   const length = /^character(?: varying)?\((\d+)\)$/.exec(String(storage));
   return {
     name: String(name),
@@ -140,7 +131,7 @@ function columnOf([
     generated: generated === true,
     ...(Array.isArray(words) ? { words: words as readonly string[] } : {}),
     ...(typeof byCodePoint === "boolean" ? { byCodePoint } : {}),
-    ...(isLoose === true ? { isLoose } : {}),
+    ...(is_loose === true ? { isLoose: true } : {}),
     ...(length === null ? {} : { maxLength: Number(length[1]) }),
     ...(Array.isArray(checks) ? { checks: checks as readonly string[] } : {}),
   };

@@ -19,28 +19,28 @@ function* unserved(name: string, table: FoundExisting): Script<Pick<FoundExistin
   const key = countedKeyOf(table);
   if (key === null) return {};
   const quoted = postgres.quoteTable(name);
-  const [may] = yield* ask(statement("SELECT has_column_privilege($1, $2, 'SELECT')", [quoted, key]));
-  if (may![0] !== true) return {};
-  const [least] = yield* ask(statement(`SELECT ${shownKeySQL(`min(${quote(key)})`)} FROM ${quoted}`));
-  const why = unservedFor(least![0]);
+  const [row] = yield* ask(statement("SELECT has_column_privilege($1, $2, 'SELECT') AS may", [quoted, key]));
+  if (row!["may"] !== true) return {};
+  const [least] = yield* ask(statement(`SELECT ${shownKeySQL(`min(${quote(key)})`)} AS key FROM ${quoted}`));
+  const why = unservedFor(least!["key"]);
   return why === null ? {} : { unserved: why };
 }
 
 function* findAll(): Script<ReadonlyMap<string, FoundExisting>> {
-  const [ours] = yield* ask(statement("SELECT to_regclass('latchkey_schema') IS NOT NULL"));
+  const [ours] = yield* ask(statement("SELECT to_regclass('latchkey_schema') IS NOT NULL AS is_there"));
   const rows = yield* ask(
     statement(
       `SELECT ${toldTableSQL("c.oid", "c.relname", "n.nspname")} AS name ` +
         "FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace " +
         "WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname NOT LIKE 'pg\\_%' AND n.nspname NOT LIKE 'latchkey\\_try\\_%' AND c.relname NOT LIKE 'latchkey\\_%' " +
-        (ours![0] === true
+        (ours!["is_there"] === true
           ? "AND NOT (pg_table_is_visible(c.oid) AND (c.relname IN (SELECT collection FROM latchkey_schema) OR c.relname IN (SELECT '_' || collection || '_words' FROM latchkey_schema))) "
           : "") +
         "ORDER BY 1",
     ),
   );
   const found = new Map<string, FoundExisting>();
-  for (const [name] of rows) {
+  for (const { name } of rows) {
     const table = yield* findExisting(String(name));
     if (table !== null) found.set(String(name), { ...table, ...(yield* unserved(String(name), table)) });
   }

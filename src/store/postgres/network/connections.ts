@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
 import type { Observer } from "../../../core/observation.ts";
+import type { NamedRow } from "../../sql/schema/script.ts";
 import { StoreTimeout, StoreUnavailable, type ConnectionCounts, type Value } from "../../store.ts";
 import type { Address } from "../address.ts";
 import {
@@ -20,7 +21,7 @@ import { endBehind } from "./ending.ts";
 import { makeHealth } from "./health.ts";
 import { linesOver, type Line } from "./line.ts";
 import type { Primary } from "./primary.ts";
-import { namedQueryOf, queryOf, sessionOf, type NamedRow, type Session } from "./session.ts";
+import { cellsQueryOf, queryOf, sessionOf, type Cells, type Session } from "./session.ts";
 import type { Sockets } from "./sockets.ts";
 
 /** How often a transaction is tried that others were in the way of. */
@@ -28,12 +29,12 @@ const maxTries = 20;
 
 /** The connections to the server: never more than so many, and none that is known to be bad. */
 export interface Connections {
-  /** One statement that only reads, in one trip. */
-  send(statement: Statement): Promise<readonly (readonly Value[])[]>;
-  /** The same; the rows come by the names of their columns. */
-  read(statement: Statement): Promise<readonly NamedRow[]>;
-  /** The same for what reads one row of a table that an index finds: it may share a connection with others, since none takes long. */
-  find(table: string, statement: Statement): Promise<readonly (readonly Value[])[]>;
+  /** Sends one statement that only reads, in one trip. Gives the rows by the names of their columns. */
+  send(statement: Statement): Promise<readonly NamedRow[]>;
+  /** The same, and gives the rows as cells. */
+  sendForCells(statement: Statement): Promise<readonly Cells[]>;
+  /** Gives the cells of one row of a table that an index finds. It may share a connection with others, since none takes long. */
+  find(table: string, statement: Statement): Promise<Cells | undefined>;
   /** Work that needs a connection of its own; tried again where others were in the way. */
   use<T>(work: (session: Session) => Promise<T>): Promise<T>;
   counts(): ConnectionCounts;
@@ -134,23 +135,23 @@ type Ask = <Rows>(
   again: (session: Session) => Promise<Rows>,
 ) => Promise<Rows>;
 
-function readsOver(pools: Pools, ask: Ask, keeps: boolean): Pick<Connections, "send" | "read" | "find"> {
-  function send(statement: Statement, line: Line | null): Promise<readonly (readonly Value[])[]> {
-    const query = queryOf(statement, keeps);
-    const first = async (): Promise<readonly (readonly Value[])[]> =>
+function readsOver(pools: Pools, ask: Ask, keeps: boolean): Pick<Connections, "send" | "sendForCells" | "find"> {
+  function sendForCells(statement: Statement, line: Line | null): Promise<readonly Cells[]> {
+    const query = cellsQueryOf(statement, keeps);
+    const first = async (): Promise<readonly Cells[]> =>
       line === null ? (await pools.pool().query<Value[]>(query)).rows : line.send(query);
-    return ask(statement, first, (session) => session.send(statement));
+    return ask(statement, first, (session) => session.sendForCells(statement));
   }
 
   return {
-    send: (statement) => send(statement, null),
-    read(statement) {
-      const query = namedQueryOf(statement, keeps);
+    send(statement) {
+      const query = queryOf(statement, keeps);
       const first = async (): Promise<readonly NamedRow[]> => (await pools.pool().query<NamedRow>(query)).rows;
-      return ask(statement, first, (session) => session.read(statement));
+      return ask(statement, first, (session) => session.send(statement));
     },
+    sendForCells: (statement) => sendForCells(statement, null),
     // A pooler between us gives its connections away after each statement; nothing is gained there.
-    find: (table, statement) => send(statement, keeps ? pools.line(table) : null),
+    find: async (table, statement) => (await sendForCells(statement, keeps ? pools.line(table) : null))[0],
   };
 }
 

@@ -218,7 +218,7 @@ function readerOf(
     const where = { column: "id", operator: "gt", value: follower.seenId } as const;
     const query = { collection, where, sort: [{ column: "id" }], limit: pageSize };
     const { text, values, of } = readList(tableOf(collection), query);
-    const rows = of(await over.send(prepared(text, values)));
+    const rows = of(await over.sendForCells(prepared(text, values)));
     for (const row of rows) {
       if (!followers.has(follower)) return 0;
       // Told again where that fails: a revocation that was passed over would be none.
@@ -239,7 +239,7 @@ export async function markFollowed(session: Session, collection: Collection): Pr
   const [marked] = await session.send(
     statement("SELECT followed FROM latchkey_schema WHERE collection = $1", [collection.name]),
   );
-  if (marked?.[0] === true) return;
+  if (marked?.["followed"] === true) return;
   await session.run(`BEGIN ISOLATION LEVEL READ COMMITTED; LOCK TABLE ${quote(collection.name)} IN SHARE MODE`);
   try {
     await session.send(

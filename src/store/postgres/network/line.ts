@@ -1,13 +1,14 @@
 import type { Pool, PoolClient, QueryArrayConfig } from "pg";
 import type { Value } from "../../store.ts";
 import { spoilsConnection } from "../errors.ts";
+import type { Cells } from "./session.ts";
 
 /** How many may stand in the line: one that is slow holds up so many at most. */
 const longest = 64;
 
 /** One connection that all reads of single rows of a table share while there are any. */
 export interface Line {
-  send(query: QueryArrayConfig): Promise<readonly (readonly Value[])[]>;
+  send(query: QueryArrayConfig): Promise<readonly Cells[]>;
 }
 
 /** A connection that was taken from the pool, and how many answers are due over it. */

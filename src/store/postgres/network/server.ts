@@ -21,11 +21,11 @@ export interface ServerFacts {
 export async function requireServer(session: Session): Promise<void> {
   const [facts] = await session.send(
     statement(
-      "SELECT current_setting('server_version_num')::integer, current_setting('server_encoding'), " +
-        "CASE WHEN current_schema() IS NULL THEN current_setting('search_path') END",
+      "SELECT current_setting('server_version_num')::integer AS version, current_setting('server_encoding') AS encoding, " +
+        "CASE WHEN current_schema() IS NULL THEN current_setting('search_path') END AS path",
     ),
   );
-  const [version, encoding, path] = facts!;
+  const { version, encoding, path } = facts!;
   requireFit({
     version: version as number,
     encoding: encoding as string,

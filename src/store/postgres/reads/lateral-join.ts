@@ -1,8 +1,8 @@
 import { parametersOf } from "../../sql/dialect.ts";
+import type { NamedRow } from "../../sql/schema/script.ts";
 import { requireColumn } from "../../sql/schema/table.ts";
 import type { BesideQuery, ListQuery, RelatedText } from "../../store.ts";
 import { postgres, tableOf } from "../dialect.ts";
-import type { NamedRow } from "../network/session.ts";
 import { prepared, type Statement } from "../parameters.ts";
 import { selectListJSON, selectPage } from "./list.ts";
 import { readRelated, selectRelated } from "./related.ts";

@@ -2,10 +2,10 @@ import { valueOfJSON } from "../../../core/exact-numbers.ts";
 import { parametersOf, type Parameters } from "../../sql/dialect.ts";
 import { compileRest, shownIn } from "../../sql/list.ts";
 import { quote } from "../../sql/names.ts";
+import type { NamedRow } from "../../sql/schema/script.ts";
 import { requireColumn, type Table, type TableColumn } from "../../sql/schema/table.ts";
 import type { ListQuery, ListText, Value } from "../../store.ts";
 import { postgres, tableOf } from "../dialect.ts";
-import type { NamedRow } from "../network/session.ts";
 import { prepared, unprepared, type Statement } from "../parameters.ts";
 import { doubleAsJSON } from "./double.ts";
 

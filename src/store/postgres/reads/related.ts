@@ -2,10 +2,10 @@ import { valueOfJSON } from "../../../core/exact-numbers.ts";
 import { parametersOf, type Parameters } from "../../sql/dialect.ts";
 import { shownIn } from "../../sql/list.ts";
 import { compileRestOfKey, cutArray, KEYS, shortestRecord } from "../../sql/related.ts";
+import type { NamedRow } from "../../sql/schema/script.ts";
 import { requireColumn } from "../../sql/schema/table.ts";
 import type { RelatedQuery, RelatedText } from "../../store.ts";
 import { postgres, tableOf } from "../dialect.ts";
-import type { NamedRow } from "../network/session.ts";
 import { prepared, type Statement } from "../parameters.ts";
 import { recordOf, SHOWN } from "./list.ts";
 

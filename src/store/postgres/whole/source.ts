@@ -79,10 +79,10 @@ export async function versionOf({ session, address }: Whole): Promise<number> {
 async function requireNobodyElse({ session, address }: Whole): Promise<void> {
   const [row] = await session.send(
     statement(
-      "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'latchkey' AND pid <> pg_backend_pid()",
+      "SELECT count(*) AS counted FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'latchkey' AND pid <> pg_backend_pid()",
     ),
   );
-  const count = row![0] as number;
+  const count = row!["counted"] as number;
   if (count > 0)
     throw new CopyError(
       "in_use",

@@ -22,14 +22,14 @@ export function statsOfDatabase(url: Secret): Promise<Stats> {
     const { session } = whole;
     await versionOf(whole);
     await session.run(`SET default_transaction_read_only = on; SET statement_timeout = ${patienceMs}`);
-    const [[bytes]] = (await session.send(statement("SELECT pg_database_size(current_database())"))) as [[number]];
-    const found = (await session.send(
+    const [whole_size] = await session.send(statement("SELECT pg_database_size(current_database()) AS bytes"));
+    const found = await session.send(
       statement(
-        "SELECT relname::text, pg_total_relation_size(oid) FROM pg_class " +
+        "SELECT relname::text AS name, pg_total_relation_size(oid) AS bytes FROM pg_class " +
           "WHERE relnamespace = to_regnamespace(current_schema()::text) AND relkind IN ('r', 'p') ORDER BY 1",
       ),
-    )) as [string, number][];
-    const sizes = new Map(found);
+    );
+    const sizes = new Map(found.map((table) => [table["name"] as string, table["bytes"] as number]));
     const tables: TableStats[] = [];
     for (const [table, collection] of ownTables(postgresSchema, await rememberedIn(session), [...sizes.keys()]))
       tables.push({
@@ -38,22 +38,23 @@ export function statsOfDatabase(url: Secret): Promise<Stats> {
         bytes: sizes.get(table)!,
         oldest: collection === null ? null : await oldestOf(session, collection),
       });
-    return { bytes, freeBytes: null, walBytes: null, tables };
+    return { bytes: whole_size!["bytes"] as number, freeBytes: null, walBytes: null, tables };
   });
 }
 
 async function rowsOf(session: Session, table: string): Promise<Pick<TableStats, "rows" | "estimated">> {
   const name = quote(table);
-  const some = statement(`SELECT count(*) FROM (SELECT 1 FROM ${name} LIMIT ${mostCounted + 1}) AS found`);
-  const counted = await inTime(async () => (await session.send(some))[0]![0] as number);
+  const some = statement(`SELECT count(*) AS counted FROM (SELECT 1 FROM ${name} LIMIT ${mostCounted + 1}) AS found`);
+  const counted = await inTime(async () => (await session.send(some))[0]!["counted"] as number);
   if (counted !== null && counted <= mostCounted) return { rows: counted, estimated: false };
   // What the server has counted since it started last is nearer than what the planner takes a table for that nobody has looked at yet.
-  const [[living]] = (await session.send(
-    statement("SELECT coalesce(pg_stat_get_live_tuples(to_regclass($1)), 0)", [name]),
-  )) as [[number]];
+  const [told] = await session.send(
+    statement("SELECT coalesce(pg_stat_get_live_tuples(to_regclass($1)), 0) AS living", [name]),
+  );
+  const living = told!["living"] as number;
   if (living > 0 && living >= (counted ?? 0)) return { rows: living, estimated: true };
   const [row] = await session.send(statement(`EXPLAIN (FORMAT JSON) SELECT 1 FROM ${name}`));
-  return { rows: plannedRows(row![0]), estimated: true };
+  return { rows: plannedRows(row!["QUERY PLAN"]), estimated: true };
 }
 
 function plannedRows(told: unknown): number {

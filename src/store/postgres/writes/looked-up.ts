@@ -21,7 +21,7 @@ async function leftOutOf(outcome: Outcome, { changes }: Transaction, session: Se
   if ((change.kind !== "update" && change.kind !== "delete") || change.collection.existing === undefined)
     return outcome;
   const table = tableOf(change.collection);
-  const [cells] = await session.send(compileReading(table, { kind: "known", key: change.key }));
+  const [cells] = await session.sendForCells(compileReading(table, { kind: "known", key: change.key }));
   const isSame = cells !== undefined && [undefined, table.rowOf(cells).revision].includes(change.revision);
   return isSame ? { kind: "unfit", change: outcome.change, column: null } : outcome;
 }
@@ -41,5 +41,5 @@ async function placedIn(
   const target = opened.get(column.references.collection);
   const from = target === undefined ? quote(column.references.collection) : tableOf(target).name;
   const [found] = await session.send(compileMissing(column, from, change.ids));
-  return found === undefined ? outcome : { ...outcome, place: (found[0] as number) - 1 };
+  return found === undefined ? outcome : { ...outcome, place: (found["place"] as number) - 1 };
 }

@@ -149,7 +149,7 @@ async function sendPlan(session: Session, { statements, readings }: Plan): Promi
     const isTurn = sent.length % statementsATurn === 0;
     const before = isLong && isBehindLong ? sent.at(-1) : isTurn ? sent.at(-statementsATurn) : undefined;
     if (before !== undefined && !(await isMade(before))) break;
-    sent.push(heard(session.send(statement)));
+    sent.push(heard(session.sendForCells(statement)));
     isBehindLong = isLong;
   }
   return sent;

@@ -174,8 +174,8 @@ function leftOverChanges(collection: Collection, found: Found, { dropped }: Wish
 function* indexChanges(schema: Schema, collection: Collection): Script<readonly Change[]> {
   const wanted = indexesOf(schema, collection);
   const found = yield* ask(schema.findIndexes(collection.name));
-  const whole = found.filter(([, isWhole]) => isWhole !== false);
-  const there = new Set(whole.map(([name]) => declaredName(name as string)));
+  const whole = found.filter((index) => index["is_whole"] !== false);
+  const there = new Set(whole.map(({ name }) => declaredName(name as string)));
   const place = collection.name;
   const gone = [...there].filter(
     (name) =>

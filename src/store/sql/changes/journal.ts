@@ -46,13 +46,13 @@ export function* readHistory(schema: Schema): Script<readonly Done[]> {
   const rows = yield* ask(
     statement("SELECT at, program, collection, words, written, ms FROM latchkey_migrations ORDER BY at"),
   );
-  return rows.map(([at, program, table, words, written, ms]) => ({
-    at: String(at),
-    program: String(program),
-    table: String(table),
-    words: String(words),
-    rows: Number(written),
-    ms: Number(ms),
+  return rows.map((row) => ({
+    at: String(row["at"]),
+    program: String(row["program"]),
+    table: String(row["collection"]),
+    words: String(row["words"]),
+    rows: Number(row["written"]),
+    ms: Number(row["ms"]),
   }));
 }
 
@@ -97,12 +97,11 @@ export function* readUnfinished(schema: Schema, table: string): Script<Unfinishe
     ),
   );
   if (row === undefined) return null;
-  const [target, reached, rows, filled] = row;
   return {
-    target: String(target),
-    cursor: valueOfJSON(String(reached)) as Key | null,
-    rows: Number(rows),
-    filled: Number(filled) === 1,
+    target: String(row["target"]),
+    cursor: valueOfJSON(String(row["reached"])) as Key | null,
+    rows: Number(row["written"]),
+    filled: Number(row["filled"]) === 1,
   };
 }
 

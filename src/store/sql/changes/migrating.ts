@@ -158,8 +158,8 @@ export function* tellPlan(
   const tables = missing.map(tellMissing);
   for (const plan of plans) {
     if (plan.changes.length === 0) continue;
-    const [count] = yield* ask(statement(`SELECT count(*) FROM ${quote(plan.collection.name)}`));
-    const rows = Number(count![0]);
+    const [count] = yield* ask(statement(`SELECT count(*) AS counted FROM ${quote(plan.collection.name)}`));
+    const rows = Number(count!["counted"]);
     const indexes = indexesOf(schema, plan.collection).size;
     const seconds = isWritten(plan, rows) ? secondsToWrite(rows, indexes) : rows / lookedAt;
     const steps = obstaclesOf(plan).length > 0 || !isMoreThanStart(plan) ? null : yield* byHand(plan);
@@ -188,10 +188,10 @@ function* tellForgotten(schema: Schema, { plans, missing }: Planned): Script<rea
   const declared = new Set([...plans.map(({ collection }) => collection.name), ...missing.map(({ name }) => name)]);
   const remembered = yield* ask(statement("SELECT collection FROM latchkey_schema ORDER BY collection"));
   const told: string[] = [];
-  for (const name of remembered.map(String)) {
+  for (const name of remembered.map(({ collection }) => String(collection))) {
     if (declared.has(name) || (yield* ask(schema.findColumns(name))).length === 0) continue;
-    const [count] = yield* ask(statement(`SELECT count(*) FROM ${quote(name)}`));
-    const rows = Number(count![0]);
+    const [count] = yield* ask(statement(`SELECT count(*) AS counted FROM ${quote(name)}`));
+    const rows = Number(count!["counted"]);
     const stay =
       rows === 1
         ? "1 row. It stays, and nobody sees it"

@@ -108,8 +108,8 @@ function misfitsWhere({ name }: Collection, column: Column, where: string, why: 
 function* misfitsAmong(place: string, from: string, why: string): Script<readonly Misfit[]> {
   const first = yield* ask(statement(`SELECT "id" ${from} ORDER BY "id" LIMIT ${shownIds}`));
   if (first.length === 0) return [];
-  const [count] = yield* ask(statement(`SELECT count(*) ${from}`));
-  return [{ place, rows: Number(count![0]), ids: first.map(([id]) => id as string | number), why }];
+  const [count] = yield* ask(statement(`SELECT count(*) AS counted ${from}`));
+  return [{ place, rows: Number(count!["counted"]), ids: first.map(({ id }) => id as string | number), why }];
 }
 
 /** Of what is unique: whether its values, as they will be, are there more than once. */
@@ -119,13 +119,13 @@ function* valuesTwice({ name }: Collection, column: Column, source: Source, foun
   const isNew = source.kind !== "same" || was?.unique !== column.unique;
   if (column.unique !== true || expression === null || !isNew) return [];
   const twice = `SELECT ${expression} AS value FROM ${quote(name)} WHERE ${expression} IS NOT NULL GROUP BY 1 HAVING count(*) > 1`;
-  const [count] = yield* ask(statement(`SELECT count(*) FROM (${twice}) AS t`));
-  if (Number(count![0]) === 0) return [];
+  const [count] = yield* ask(statement(`SELECT count(*) AS counted FROM (${twice}) AS t`));
+  if (Number(count!["counted"]) === 0) return [];
   const first = yield* ask(
     statement(`SELECT "id" FROM ${quote(name)} WHERE ${expression} IN (${twice}) ORDER BY "id" LIMIT ${shownIds}`),
   );
-  const ids = first.map(([id]) => id as string | number);
-  return [{ place: `${name}.${column.name}`, rows: Number(count![0]), ids, why: whyTwice }];
+  const ids = first.map(({ id }) => id as string | number);
+  return [{ place: `${name}.${column.name}`, rows: Number(count!["counted"]), ids, why: whyTwice }];
 }
 
 const whyTwice = "is declared unique, and some values are there more than once. Change all but one of each";

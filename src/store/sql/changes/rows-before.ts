@@ -3,7 +3,7 @@ import { decoderOf } from "../codec.ts";
 import type { Cell, Dialect } from "../dialect.ts";
 import { quote } from "../names.ts";
 import type { Found, Schema } from "../schema/schema.ts";
-import { ask, statement, type Rows, type Script } from "../schema/script.ts";
+import { askCells, statement, type CellRow, type Script } from "../schema/script.ts";
 import { selectedAs } from "../schema/table.ts";
 import { columnWas } from "./source.ts";
 
@@ -41,10 +41,10 @@ export function readBehind(
   { name, key }: Collection,
   selected: readonly string[],
   behind: Cell,
-): Script<Rows> {
+): Script<readonly CellRow[]> {
   const where = behind === null ? "" : ` WHERE "id" > CAST(${schema.place(1)} AS ${keyType(schema, key)})`;
   const text = `SELECT ${selected.join(", ")} FROM ${quote(name)}${where} ORDER BY "id" LIMIT ${pageSize}`;
-  return ask(statement(text, behind === null ? [] : [behind]));
+  return askCells(statement(text, behind === null ? [] : [behind]));
 }
 
 /** The type of the key, as a database spells it. */

@@ -65,7 +65,7 @@ function* tryExpression(
   const typed = schema.typeOf(expression, "latchkey_made");
   if (typed === null) return null;
   const [row] = yield* ask(statement(typed));
-  return String(row![0]);
+  return String(row!["type"]);
 }
 
 function* unfitRows(schema: Schema, collection: Collection, computing: Computing): Script<readonly string[]> {
@@ -75,10 +75,10 @@ function* unfitRows(schema: Schema, collection: Collection, computing: Computing
   const source = sourceOf(schema, collection, table.name);
   const rows = yield* ask(
     statement(
-      `SELECT ${shownKeySQL('"id"')} FROM (SELECT "id", ${name} FROM ${source} LIMIT ${lookedAt}) AS t WHERE ${unfit} LIMIT 3`,
+      `SELECT ${shownKeySQL('"id"')} AS key FROM (SELECT "id", ${name} FROM ${source} LIMIT ${lookedAt}) AS t WHERE ${unfit} LIMIT 3`,
     ),
   );
-  return rows.map(([id]) => String(id));
+  return rows.map(({ key }) => String(key));
 }
 
 /** Does something of which nothing stays. */

@@ -220,10 +220,11 @@ function* unfitRows(schema: Schema, collection: Collection): Script<readonly str
   const table = tablesOf(schema)(collection);
   const told: string[] = [];
   if (collection.key === "integer") {
-    const [first] = yield* ask(statement(`SELECT ${shownKeySQL('min("id")')} FROM ${table.name}`));
-    if (first![0] !== null && !(Number(first![0]) >= 1))
+    const [first] = yield* ask(statement(`SELECT ${shownKeySQL('min("id")')} AS key FROM ${table.name}`));
+    const least = first!["key"];
+    if (least !== null && !(Number(least) >= 1))
       told.push(
-        `${collection.existing!.table} has a row with the key ${String(first![0])}, and ids are whole numbers from 1; serve a view without it, or say id: "text" where the key is a text`,
+        `${collection.existing!.table} has a row with the key ${String(least)}, and ids are whole numbers from 1; serve a view without it, or say id: "text" where the key is a text`,
       );
   }
   for (const column of table.columns.values()) {
@@ -235,11 +236,11 @@ function* unfitRows(schema: Schema, collection: Collection): Script<readonly str
     const looked = quoted === '"id"' ? quoted : `"id", ${quoted}`;
     const rows = yield* ask(
       statement(
-        `SELECT ${shownKeySQL('"id"')} FROM (SELECT ${looked} FROM ${table.name} LIMIT ${lookedAt}) AS t WHERE ${unfit} LIMIT 4`,
+        `SELECT ${shownKeySQL('"id"')} AS key FROM (SELECT ${looked} FROM ${table.name} LIMIT ${lookedAt}) AS t WHERE ${unfit} LIMIT 4`,
       ),
     );
     if (rows.length === 0) continue;
-    const some = rows.slice(0, 3).map(([id]) => String(id));
+    const some = rows.slice(0, 3).map(({ key }) => String(key));
     const which = rows.length > 3 ? `${some.join(", ")}, …` : some.join(", ");
     told.push(
       `${collection.existing!.table}.${rawNameOf(collection.existing!, column.name)} has values that are not of the kind that ${column.name} is declared as (${wordsFor(column)}), in the rows ${which}; mend the rows, or declare the field otherwise`,

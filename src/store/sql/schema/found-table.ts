@@ -8,20 +8,21 @@ import { ask, statement, type Script } from "./script.ts";
 export function* findTable(schema: Schema, { name }: Collection): Script<Found | null> {
   const rows = yield* ask(schema.findColumns(name));
   if (rows.length === 0) return null;
-  const columns = rows.map(([column, storage, nullable, hasDefault, isKey]): FoundColumn => ({
-    name: column as string,
-    storage: storage as string,
-    nullable: Boolean(nullable),
-    hasDefault: Boolean(hasDefault),
-    isKey: Boolean(isKey),
+  const columns = rows.map((row): FoundColumn => ({
+    name: row["name"] as string,
+    storage: row["storage"] as string,
+    nullable: Boolean(row["nullable"]),
+    hasDefault: Boolean(row["has_default"]),
+    isKey: Boolean(row["is_key"]),
   }));
   const remembered = `SELECT types, declaration FROM latchkey_schema WHERE collection = ${schema.place(1)}`;
   const [kept] = yield* ask(statement(remembered, [name]));
+  const declaration = kept?.["declaration"];
   return {
     columns: new Map(columns.map((column) => [column.name, column])),
     references: yield* findReferences(schema, name),
-    types: readTypes(kept?.[0]),
-    declared: typeof kept?.[1] === "string" ? (valueOfJSON(kept[1]) as Collection) : null,
+    types: readTypes(kept?.["types"]),
+    declared: typeof declaration === "string" ? (valueOfJSON(declaration) as Collection) : null,
     rows: (yield* ask(statement(`SELECT 1 FROM ${quote(name)} LIMIT 1`))).length > 0,
   };
 }
@@ -30,9 +31,9 @@ export function* findTable(schema: Schema, { name }: Collection): Script<Found |
 export function* findReferences(schema: Schema, table: string): Script<ReadonlyMap<string, FoundReference>> {
   const rows = yield* ask(schema.findReferences(table));
   return new Map(
-    rows.map(([column, target, onDelete, constraint]) => [
+    rows.map(({ column, target, on_delete: onDelete, constraint }) => [
       column as string,
-      { target: `${String(target)} ${String(onDelete)}`, constraint: (constraint ?? null) as string | null },
+      { target: `${String(target)} ${String(onDelete)}`, constraint: constraint as string | null },
     ]),
   );
 }

@@ -14,7 +14,7 @@ export function* fillLinks(schema: Schema, collection: Collection): Script<void>
   if (links === undefined) return;
   const there = yield* ask(schema.findColumns(links.collection));
   // A column that is added behind this has no lists yet.
-  if (!there.some(([name]) => name === links.column)) return;
+  if (!there.some(({ name }) => name === links.column)) return;
   for (const sql of schema.insertLinks(collection, links)) yield* run(sql);
   const [record] = collection.columns;
   const before = links.was === undefined ? null : yield* findTable(schema, { ...collection, name: links.was });
@@ -32,7 +32,7 @@ export function* forgottenLinks(schema: Schema, declared: readonly Collection[])
   const renamed = new Set(declared.map(({ links }) => links?.was));
   const rows = yield* ask(statement("SELECT declaration FROM latchkey_schema"));
   const forgotten: Collection[] = [];
-  for (const [declaration] of rows) {
+  for (const { declaration } of rows) {
     const kept = valueOfJSON(String(declaration)) as Collection;
     const owner = owners.get(kept.links?.collection ?? "");
     if (owner === undefined || owners.has(kept.name) || renamed.has(kept.name)) continue;
@@ -59,7 +59,7 @@ export function* emptiedLinks(
   const emptied = new Map<string, readonly string[]>();
   for (const { name, links } of yield* forgottenLinks(schema, declared)) {
     const there = yield* ask(schema.findColumns(links!.collection));
-    if (there.some(([column]) => column === links!.column)) continue;
+    if (there.some((column) => column["name"] === links!.column)) continue;
     emptied.set(name, [
       `DROP TABLE ${quote(name)}`,
       `DELETE FROM latchkey_schema WHERE collection = ${schema.literal(name)}`,

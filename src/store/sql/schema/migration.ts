@@ -155,10 +155,10 @@ export function* findOwnIndexes(
   const wanted = indexesOf(schema, collection);
   const there = new Set<string>();
   const useless: string[] = [];
-  for (const [found, isWhole] of yield* ask(schema.findIndexes(collection.name))) {
-    const name = String(found);
+  for (const found of yield* ask(schema.findIndexes(collection.name))) {
+    const name = String(found["name"]);
     const isOurs = [true, false].some((unique) => name.startsWith(`${indexPrefix(collection, unique)}(`));
-    if (isOurs && (isWhole === false || !wanted.has(declaredName(name)))) useless.push(name);
+    if (isOurs && (found["is_whole"] === false || !wanted.has(declaredName(name)))) useless.push(name);
     else there.add(declaredName(name));
   }
   return { there, useless };

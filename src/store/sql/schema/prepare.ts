@@ -46,7 +46,7 @@ export function* unprepared(schema: Schema, all: readonly Collection[]): Script<
   const collections = ownOf(all);
   if ((yield* requireKnownVersion(schema)) === 0) return collections;
   const rows = yield* ask(statement("SELECT collection, declaration FROM latchkey_schema"));
-  const remembered = new Map(rows.map(([name, declaration]) => [name, declaration]));
+  const remembered = new Map(rows.map((row) => [row["collection"], row["declaration"]]));
   requireSamePrefix(collections, [...remembered.keys()].map(String));
   return [...collections, ...(yield* forgottenLinks(schema, collections))].filter(
     (collection) => remembered.get(collection.name) !== declarationOf(collection),

@@ -47,13 +47,13 @@ export interface Schema extends Dialect {
   makeOwnTables(): Script<void>;
   /** The version of the tables; 0 where there are none. */
   findVersion(): Script<number>;
-  /** The columns of a table, in their order: name, type as `storageOf` spells it, nullable, whether it has a default, whether it is the key. */
+  /** The columns of a table, in their order: `name`, `storage` as `storageOf` spells it, `nullable`, `has_default`, `is_key`. */
   findColumns(table: string): Statement;
-  /** The references of a table: column, table, what a removal does (`CASCADE`), name of the constraint where it has one. */
+  /** The references of a table: `column`, `target` (the other table), `on_delete` (`CASCADE`), `constraint` (its name, or null). */
   findReferences(table: string): Statement;
-  /** The names of the indexes of a table; behind one that was broken off while it was made, and is of no use, stands FALSE. */
+  /** The indexes of a table: `name`, and `is_whole`, which is FALSE for one that was broken off while it was made. */
   findIndexes(table: string): Statement;
-  /** Tables with revisions that `latchkey_schema` does not name. */
+  /** Each `name` of a table with revisions that `latchkey_schema` does not name. */
   readonly findUnknownTables: Statement;
   /** A table that was there before, as it is, where these of its columns are declared as date-times; null where there is none. */
   findExisting(table: string, instants: ReadonlySet<string>): Script<FoundExisting | null>;
@@ -80,7 +80,7 @@ export interface Schema extends Dialect {
    * null where there is no more to do than a start does.
    */
   findBound(collection: Collection, found: Found, going: ReadonlySet<string> | null): Script<readonly string[]>;
-  /** The names of the triggers of a table. */
+  /** Each `name` of a trigger of a table. */
   findTriggers(table: string): Statement;
   /** The triggers that take the words of a row out when it is changed, and note that it has others, by their names; none where nothing is searched. */
   watchWords(collection: Collection): ReadonlyMap<string, string>;

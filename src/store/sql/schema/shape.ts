@@ -57,7 +57,7 @@ export function* markShape(schema: Schema, collection: Collection, changed: Chan
 /** The shapes of tables as they are. */
 export function* readShapes(names: Iterable<string>): Script<Shapes> {
   const rows = yield* ask(statement("SELECT collection, types FROM latchkey_schema"));
-  const found = new Map(rows.map(([name, types]) => [name, readTypes(types)[shapeMember] ?? null]));
+  const found = new Map(rows.map((row) => [row["collection"], readTypes(row["types"])[shapeMember] ?? null]));
   return new Map([...names].map((name) => [name, found.get(name) ?? null]));
 }
 
@@ -70,7 +70,7 @@ export function* findOutdated(known: Shapes): Script<ReadonlySet<string>> {
 /** The collections of whose columns some hold values of other types than are declared: read as they are declared, 12.00 could be 1200. */
 export function* findRetyped(collections: readonly Collection[]): Script<ReadonlySet<string>> {
   const rows = yield* ask(statement("SELECT collection, types FROM latchkey_schema"));
-  const found = new Map(rows.map(([name, types]) => [name, readTypes(types)]));
+  const found = new Map(rows.map((row) => [row["collection"], readTypes(row["types"])]));
   const isRetyped = (collection: Collection): boolean =>
     Object.entries(typesOf(collection)).some(([column, type]) => {
       const now = found.get(collection.name)?.[column];

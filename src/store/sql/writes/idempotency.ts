@@ -31,8 +31,9 @@ export function idempotencyOf({ place, isSomeOf }: Dialect): IdempotencyStatemen
       text: recall,
       values: [key],
       of([found]) {
-        if (found === undefined || (found[2] as number) <= Date.parse(now)) return null;
-        return found[0] === fingerprint ? parseKept((found[1] ?? "[]") as string) : { kind: "mismatch" };
+        if (found === undefined || (found["expires_at"] as number) <= Date.parse(now)) return null;
+        const isSame = found["fingerprint"] === fingerprint;
+        return isSame ? parseKept((found["rows"] ?? "[]") as string) : { kind: "mismatch" };
       },
     }),
     remember(idempotency, collection, rows) {

@@ -13,11 +13,11 @@ export function* findBound({ name: table, columns }: Collection, { types }: Foun
   const declared = new Set(columns.map(({ name }) => name));
   const found = yield* ask(
     statement(
-      `SELECT name, hidden IN (2, 3), "notnull" OR dflt_value IS NOT NULL OR name IN (SELECT "from" FROM pragma_foreign_key_list(?1)) FROM pragma_table_xinfo(?1)`,
+      `SELECT name, hidden IN (2, 3) AS is_generated, "notnull" OR dflt_value IS NOT NULL OR name IN (SELECT "from" FROM pragma_foreign_key_list(?1)) AS is_more FROM pragma_table_xinfo(?1)`,
       [table],
     ),
   );
-  return found.flatMap(([column, isGenerated, isMore]) => {
+  return found.flatMap(({ name: column, is_generated: isGenerated, is_more: isMore }) => {
     const name = String(column);
     if (name === "id" || name.startsWith("_") || declared.has(name) || types[name] !== undefined) return [];
     if (isGenerated !== 1 && isMore !== 1) return [];

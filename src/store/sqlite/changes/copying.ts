@@ -71,7 +71,7 @@ export async function begin(database: DatabaseSync, plan: TablePlan, options: Mi
 export function carryIndexes({ database, plan, shadow }: Pick<Work, "database" | "plan" | "shadow">): void {
   const { indexes } = ownObjects(plan.collection, playOn(database, read(findObjects(plan.collection))));
   const ofCopy = playOn(database, read(findObjects({ name: namesFor(plan.collection).copy })));
-  const there = new Set(ofCopy.map(([, name]) => declaredName(String(name))));
+  const there = new Set(ofCopy.map(({ name }) => declaredName(String(name))));
   const taken = new Set(namesOf(database, "index"));
   for (const index of indexes)
     if (!there.has(declaredName(index.name))) makeIndexOn(database, index, freeName(index.name, taken), shadow.name);

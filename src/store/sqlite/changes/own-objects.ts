@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { declaredName, otherName, quote } from "../../sql/names.ts";
-import { statement, type Rows, type Statement } from "../../sql/schema/script.ts";
+import { statement, type NamedRow, type Statement } from "../../sql/schema/script.ts";
 import { triggerPrefix } from "../../sql/words.ts";
 import type { Collection } from "../../store.ts";
 import { isStoreFailure } from "../errors.ts";
@@ -23,25 +23,25 @@ export function findObjects({ name }: Pick<Collection, "name">): Statement {
 }
 
 /** Of these what is neither an index of ours nor about words: what somebody else has made, and what keeps the copy of a migration in step. */
-export function objectsBeside({ name }: Collection, found: Rows): readonly string[] {
-  return besideIndexes(name, found).map(([, , sql]) => String(sql));
+export function objectsBeside({ name }: Collection, found: readonly NamedRow[]): readonly string[] {
+  return besideIndexes(name, found).map(({ sql }) => String(sql));
 }
 
 /** Of these the indexes and triggers that are none of ours. */
 export function ownObjects(
   { name: table }: Collection,
-  found: Rows,
+  found: readonly NamedRow[],
 ): { readonly indexes: readonly OwnObject[]; readonly triggers: readonly OwnObject[] } {
   const ours = [remainsPrefix, `moved in ${table} `];
-  const own = besideIndexes(table, found).filter(([, name]) => !ours.some((start) => String(name).startsWith(start)));
+  const own = besideIndexes(table, found).filter(({ name }) => !ours.some((start) => String(name).startsWith(start)));
   const of = (type: string): readonly OwnObject[] =>
-    own.filter(([each]) => each === type).map(([, name, sql]) => ({ name: String(name), sql: String(sql) }));
+    own.filter((each) => each["type"] === type).map(({ name, sql }) => ({ name: String(name), sql: String(sql) }));
   return { indexes: of("index"), triggers: of("trigger") };
 }
 
-function besideIndexes(table: string, found: Rows): Rows {
+function besideIndexes(table: string, found: readonly NamedRow[]): readonly NamedRow[] {
   const ours = [triggerPrefix, `${table}(`, `unique ${table}(`];
-  return found.filter(([, name]) => !ours.some((start) => String(name).startsWith(start)));
+  return found.filter(({ name }) => !ours.some((start) => String(name).startsWith(start)));
 }
 
 const aName = /"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|'(?:[^']|'')*'|[^\s"'`[\](),;]+/.source;

@@ -20,10 +20,10 @@ export const remainsPrefix = "left in ";
 export function* findRemains(collections?: readonly Pick<Collection, "name">[]): Script<readonly string[]> {
   const names =
     collections?.map(({ name }) => name) ??
-    (yield* ask(statement("SELECT collection FROM latchkey_schema"))).map(String);
+    (yield* ask(statement("SELECT collection FROM latchkey_schema"))).map(({ collection }) => String(collection));
   const called = new Set(names.flatMap((name) => [goneOf(name), goneOf(wordsAsideOf(name))]));
   const found = yield* ask(statement("SELECT name FROM sqlite_schema WHERE type = 'table'"));
-  return found.map(([name]) => String(name)).filter((name) => called.has(name));
+  return found.map(({ name }) => String(name)).filter((name) => called.has(name));
 }
 
 /** Removes those of some collections at once, before their tables are changed: nothing else has the names that are wanted then. */
@@ -59,7 +59,8 @@ export function letGo(database: DatabaseSync, of: string): void {
 /** Drops the triggers whose names begin so, of all tables. */
 export function* dropTriggers(beginning: string): Script<void> {
   const found = yield* ask(statement("SELECT name FROM sqlite_schema WHERE type = 'trigger'"));
-  for (const [name] of found as [string][]) if (name.startsWith(beginning)) yield* run(`DROP TRIGGER ${quote(name)}`);
+  for (const name of found.map((trigger) => String(trigger["name"])))
+    if (name.startsWith(beginning)) yield* run(`DROP TRIGGER ${quote(name)}`);
 }
 
 /**

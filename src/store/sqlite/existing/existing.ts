@@ -1,7 +1,7 @@
 import { columnsIn, indexedExpressions } from "../../sql/existing/expression-columns.ts";
 import type { FoundExisting, FoundExistingColumn, FoundExistingReference } from "../../sql/existing/found.ts";
 import { quote } from "../../sql/names.ts";
-import { ask, statement, type Rows, type Script } from "../../sql/schema/script.ts";
+import { askCells, statement, type CellRow, type Script } from "../../sql/schema/script.ts";
 import type { DateTimeShape } from "../../store.ts";
 import { shapeOf } from "./forms.ts";
 
@@ -10,21 +10,21 @@ export function* findExisting(
   table: string,
   instants: ReadonlySet<string> | null = null,
 ): Script<FoundExisting | null> {
-  const [kind] = yield* ask(
+  const [kind] = yield* askCells(
     statement(
       "SELECT type, wr, (SELECT sql FROM sqlite_schema AS s WHERE s.name = l.name) FROM pragma_table_list AS l WHERE schema = 'main' AND name = ?",
       [table],
     ),
   );
   if (kind === undefined) return null;
-  const rows = yield* ask(
+  const rows = yield* askCells(
     statement('SELECT name, type, "notnull", dflt_value, pk, hidden FROM pragma_table_xinfo(?) WHERE hidden <> 1', [
       table,
     ]),
   );
   const key = rows.filter(([, , , , pk]) => (pk as number) > 0).toSorted((a, b) => (a[4] as number) - (b[4] as number));
   const isTable = kind[0] === "table";
-  const [ofKey] = yield* ask(statement("SELECT 1 FROM pragma_index_list(?) WHERE origin = 'pk'", [table]));
+  const [ofKey] = yield* askCells(statement("SELECT 1 FROM pragma_index_list(?) WHERE origin = 'pk'", [table]));
   // The one column that SQLite itself counts. With an index of its own (`PRIMARY KEY DESC`) it is a column like all others.
   const isCounted = key.length === 1 && kind[1] === 0 && ofKey === undefined;
   const counted = isCounted && String(key[0]![1]).toUpperCase() === "INTEGER" ? key[0]![0] : null;
@@ -63,14 +63,14 @@ export function* findExisting(
 }
 
 function* shapeIn(table: string, name: string): Script<DateTimeShape> {
-  const [found] = yield* ask(
+  const [found] = yield* askCells(
     statement(`SELECT ${quote(name)} FROM ${quote(table)} WHERE ${quote(name)} IS NOT NULL LIMIT 1`),
   );
   return shapeOf(found?.[0]);
 }
 
 function* findIndexes(table: string, counted: string | null): Script<Pick<FoundExisting, "uniques" | "indexes">> {
-  const rows = yield* ask(
+  const rows = yield* askCells(
     statement(
       'SELECT l.name, l."unique", x.name, x."desc", x.coll FROM pragma_index_list(?) AS l, pragma_index_xinfo(l.name) AS x ' +
         "WHERE l.partial = 0 AND x.key = 1 ORDER BY l.seq, x.seqno",
@@ -94,7 +94,7 @@ function* findIndexes(table: string, counted: string | null): Script<Pick<FoundE
 
 /** Only those with an expression: SQLite names the columns of the others. */
 function* findNarrowUniques(table: string, names: readonly string[]): Script<FoundExisting["narrowUniques"]> {
-  const rows = yield* ask(
+  const rows = yield* askCells(
     statement(
       'SELECT l.name, s.sql FROM pragma_index_list(?) AS l JOIN sqlite_schema AS s ON s.name = l.name WHERE l."unique" = 1 ' +
         "AND EXISTS (SELECT 1 FROM pragma_index_xinfo(l.name) AS x WHERE x.key = 1 AND x.name IS NULL)",
@@ -112,7 +112,7 @@ const onDelete: Readonly<Record<string, FoundExistingReference["onDelete"]>> = {
 };
 
 function* findReferences(table: string): Script<readonly FoundExistingReference[]> {
-  const rows: Rows = yield* ask(
+  const rows: readonly CellRow[] = yield* askCells(
     statement('SELECT id, "table", "from", "to", on_delete FROM pragma_foreign_key_list(?) ORDER BY id, seq', [table]),
   );
   const references: FoundExistingReference[] = [];
@@ -121,7 +121,7 @@ function* findReferences(table: string): Script<readonly FoundExistingReference[
     const to = parts.map(([, , , column]) => column);
     // Without a name it is the key.
     const [keys] = to.includes(null)
-      ? [yield* ask(statement("SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk", [String(target)]))]
+      ? [yield* askCells(statement("SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk", [String(target)]))]
       : [to.map((column) => [column])];
     references.push({
       constraint: null,

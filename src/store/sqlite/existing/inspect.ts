@@ -1,6 +1,6 @@
 import { countedKeyOf, shownKeySQL, unservedFor, type FoundExisting } from "../../sql/existing/found.ts";
 import { quote } from "../../sql/names.ts";
-import { play, statement, type Rows, type Step } from "../../sql/schema/script.ts";
+import { ask, play, statement, type NamedRow, type Rows, type Statement, type Step } from "../../sql/schema/script.ts";
 import { connectReadOnly, sendTo } from "../connection.ts";
 import { findExisting } from "./existing.ts";
 
@@ -11,7 +11,7 @@ function lookAt(name: string, send: Send): FoundExisting {
   try {
     const found = play(findExisting(name), send)!;
     const key = countedKeyOf(found);
-    const unserved = key === null ? null : unservedFor(send(statement(leastSQL(key, name)))[0]![0]);
+    const unserved = key === null ? null : unservedFor(play(ask(statement(leastSQL(key, name))), send)[0]!["key"]);
     return unserved === null ? found : { ...found, unserved };
   } catch (error) {
     const unserved = `it cannot be read: ${(error as Error).message}`;
@@ -34,7 +34,7 @@ const nothing: FoundExisting = {
 
 /** What is no number is told when the service starts. */
 function leastSQL(key: string, table: string): string {
-  return `SELECT ${shownKeySQL(`min(${quote(key)})`)} FROM ${quote(table)} WHERE typeof(${quote(key)}) = 'integer'`;
+  return `SELECT ${shownKeySQL(`min(${quote(key)})`)} AS key FROM ${quote(table)} WHERE typeof(${quote(key)}) = 'integer'`;
 }
 
 /** Every table of a file that is not ours, by its name; it is only read. */
@@ -44,7 +44,8 @@ export function inspectFile(path: string): ReadonlyMap<string, FoundExisting> {
     database.exec("BEGIN");
     const send = sendTo(database);
     const isOurs = send(statement("SELECT 1 FROM sqlite_schema WHERE name = 'latchkey_schema'")).length > 0;
-    const names = send(
+    const read = (asked: Statement): readonly NamedRow[] => play(ask(asked), send);
+    const names = read(
       statement(
         "SELECT name, type FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'view', 'virtual') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name NOT LIKE 'latchkey\\_%' ESCAPE '\\' " +
           (isOurs
@@ -54,7 +55,7 @@ export function inspectFile(path: string): ReadonlyMap<string, FoundExisting> {
       ),
     );
     const found = new Map<string, FoundExisting>();
-    for (const [name, type] of names)
+    for (const { name, type } of names)
       found.set(String(name), { ...lookAt(String(name), send), ...(type === "virtual" ? { unserved: virtual } : {}) });
     return found;
   } finally {

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { encodeCompared } from "../../sql/codec.ts";
-import { parametersOf, type Parameters, type Read } from "../../sql/dialect.ts";
+import { parametersOf, type CellsRead, type Parameters, type Read } from "../../sql/dialect.ts";
 import { readCount, readList, selectBy } from "../../sql/list.ts";
 import { requireColumn, type Table, type TableColumn } from "../../sql/schema/table.ts";
 import { readWordCounts } from "../../sql/words.ts";
@@ -18,7 +18,7 @@ import type {
   RelatedText,
   WordCounts,
 } from "../../store.ts";
-import { prepare, type Statements, statementsOf } from "../connection.ts";
+import { namedStatementsOf, prepare, type Statements, statementsOf } from "../connection.ts";
 import { sqlite } from "../dialect.ts";
 import { storeError } from "../errors.ts";
 import { lastingIn, type IsLasting } from "../existing/views.ts";
@@ -107,8 +107,8 @@ export function readerOf(options: ReaderOptions): Reader {
       }
     },
     list: guarded((query) => {
-      const { table, ask } = of(query.collection);
-      return ask(readList(table, query));
+      const { table, askCells } = of(query.collection);
+      return askCells(readList(table, query));
     }),
     listJSON: guarded((query) => {
       const { table, statements } = of(query.collection);
@@ -152,6 +152,7 @@ interface Prepared {
   readonly by: (column: TableColumn) => ReadRow;
   readonly statements: Statements;
   ask<Given>(read: Read<Given>): Given;
+  askCells<Given>(read: CellsRead<Given>): Given;
 }
 
 /** Each is prepared once. */
@@ -171,6 +172,7 @@ function preparedIn(
 
 function prepareFor(database: DatabaseSync, table: Table, isLasting: boolean): Prepared {
   const statements = statementsOf(database);
+  const named = namedStatementsOf(database);
   const read = (column: TableColumn): ReadRow => {
     const statement = prepare(database, selectBy(table, column));
     return isLasting ? rememberedRows(statement) : (value) => statement.get(value);
@@ -185,6 +187,7 @@ function prepareFor(database: DatabaseSync, table: Table, isLasting: boolean): P
       return known;
     },
     statements,
-    ask: ({ text, values, of }) => of(statements(text, () => text).all(...values)),
+    ask: ({ text, values, of }) => of(named(text).all(...values)),
+    askCells: ({ text, values, of }) => of(statements(text, () => text).all(...values)),
   };
 }

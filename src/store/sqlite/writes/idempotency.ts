@@ -3,7 +3,7 @@ import { parametersOf } from "../../sql/dialect.ts";
 import type { Statement } from "../../sql/schema/script.ts";
 import { forgetRows, idempotencyOf } from "../../sql/writes/idempotency.ts";
 import type { Idempotency, Key, Recalled, Row } from "../../store.ts";
-import { statementsOf } from "../connection.ts";
+import { namedStatementsOf, statementsOf } from "../connection.ts";
 import { sqlite } from "../dialect.ts";
 
 /** Tells what is known of a key; null where it is free. */
@@ -33,9 +33,9 @@ export function idempotencyRecordsOf(database: DatabaseSync): IdempotencyRecords
 
 /** The same for a connection that only reads. */
 export function recallOf(database: DatabaseSync): Recall {
-  const statements = statementsOf(database);
+  const statements = namedStatementsOf(database);
   return (idempotency) => {
     const { text, values, of } = recall(idempotency);
-    return of(statements(text, () => text).all(...values));
+    return of(statements(text).all(...values));
   };
 }
