@@ -6,7 +6,7 @@ import type { Collection } from "../store.ts";
 /** How much of a name is left where it is too long for PostgreSQL. */
 const keptOfNames = 50;
 
-/** What depends on the columns of a table: `column`, `what` it is, and `called`, its name or null. */
+/** Lists everything that depends on the columns of a table: `column`, `what` it is, and `called`, its name or null. */
 const boundSQL = `
   SELECT a.attname::text AS column,
     CASE WHEN r.oid IS NULL THEN pg_describe_object(d.classid, d.objid, d.objsubid) ELSE pg_describe_object('pg_class'::regclass, r.ev_class, 0) END AS what,

@@ -76,7 +76,7 @@ export function parametersOf(dialect: Dialect): Parameters {
   return { values, place: (value) => dialect.place(values.push(value)) };
 }
 
-/** A read as it is asked, and what is made of its rows, which come by name. */
+/** A statement that reads, and how its rows become a result. The rows come by name. */
 export interface Read<Given> extends Statement {
   of(rows: readonly NamedRow[]): Given;
 }

@@ -16,7 +16,7 @@ function verify(client: pg.PoolClient, done: (error?: Error) => void): void {
   requireWritable(client).then(() => done(), done);
 }
 
-/** Where a connection leads. */
+/** The server that a connection leads to. */
 export interface Way {
   readonly address: Address;
   readonly server: string;
@@ -52,7 +52,7 @@ export function makePool(way: Way, max: number): pg.Pool {
     query_timeout: way.address.timeouts.statementMs + answerMs,
     ...(way.address.writable ? { verify } : {}),
   });
-  // A connection that breaks while nobody uses it is no news: the pool drops it.
+  // The pool drops an unused connection that breaks.
   pool.on("error", () => undefined);
   pool.on("connect", quiet);
   if (!way.address.pooled) pool.on("connect", readCommitted);
@@ -80,7 +80,7 @@ function settingsFor({ address: { pooled, timeouts }, server, sockets }: Way): p
   };
 }
 
-/** Whoever waits for an answer is told of a lost connection; the event itself would end the process. */
+/** Ignores the event of a lost connection, which would end the process: every query over it rejects. */
 function quiet<C extends pg.Client | pg.PoolClient>(client: C): C {
   client.on("error", () => undefined);
   return client;

@@ -128,7 +128,7 @@ export function connectionsTo({
   };
 }
 
-/** Asks by `first`, and by `again` over a connection of its own if the first may not or does not answer. */
+/** Asks by `first`. If that may not answer, or does not, asks by `again` over a separate connection. */
 type Ask = <Rows>(
   statement: Statement,
   first: () => Promise<Rows>,

@@ -56,7 +56,7 @@ export function sendTo(session: Session): (step: Step) => Promise<Rows> {
   };
 }
 
-/** A statement for `pg`. If a connection keeps no statements (`keeps`), it is sent anew each time. */
+/** A statement for `pg`. Its name keeps it prepared, unless the connection cannot keep statements (`keeps`). */
 export function queryOf({ name, text, values }: Statement, keeps: boolean): QueryConfig {
   const query = { text, values: values as unknown[] };
   return name === undefined || !keeps ? query : { ...query, name };

@@ -10,7 +10,7 @@ import { readRelated, selectRelated } from "./related.ts";
 /** The rows of the page; no collection's name begins like that. */
 const PAGE = `"_page"`;
 
-/** Whether one statement reads a page and the records beside it: if an index finds all of them, in tables of ours, whose keys are as they are shown. */
+/** True if one statement can read a page and the records beside it: an index finds all of them, and the tables are our own. */
 export function canBeJoined(query: ListQuery, beside: readonly BesideQuery[]): boolean {
   return (
     beside.length > 0 &&

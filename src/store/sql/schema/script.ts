@@ -16,7 +16,7 @@ export type NamedRow = Readonly<Record<string, unknown>>;
 /** A row as the values of its columns, in the order in which the statement names them: for statements that are made from the columns of a table. */
 export type CellRow = readonly unknown[];
 
-/** What comes back for a step. */
+/** The rows that answer a step. */
 export type Rows = readonly NamedRow[] | readonly CellRow[];
 
 /** A step of a script: a statement whose rows come by name or as cells, or SQL of several without values and without rows. */
