@@ -11,7 +11,7 @@ import { findRetyped, refusalsTold, type Shapes } from "../sql/schema/shape.ts";
 import { requireColumn } from "../sql/schema/table.ts";
 import type { Engine } from "../sql/store.ts";
 import { readWordCounts, takeFirstWords, takeSomeWords } from "../sql/words.ts";
-import { MigrationNeeded, StoreOutdated, StoreSetupError, type Collection } from "../store.ts";
+import { MigrationNeeded, StoreSetupError, type Collection } from "../store.ts";
 import type { Address } from "./address.ts";
 import { postgres, tableOf } from "./dialect.ts";
 import { postgresSchema } from "./migration.ts";
@@ -26,10 +26,11 @@ import { prepared, unprepared } from "./parameters.ts";
 import { canBeJoined, compileJoined, readJoined } from "./reads/lateral-join.ts";
 import { compileListJSON, readListJSON } from "./reads/list.ts";
 import { compileRelated, readRelated } from "./reads/related.ts";
-import { shareOf, type Share } from "./reads/share.ts";
 import { prepareSchema, requireSchema, shapesIn } from "./schema.ts";
+import { semaphore, type Semaphore } from "./semaphore.ts";
 import { explainOutdated } from "./writes/outdated.ts";
 import { recall, writerOf } from "./writes/transactions.ts";
+import { writingWith } from "./writes/writing.ts";
 
 export interface EngineOptions {
   readonly address: Address;
@@ -74,27 +75,28 @@ export async function openEngine({
     listens: !address.pooled,
     mark: (collection) => connections.use((session) => markFollowed(session, collection)),
   });
-  const write = writerOf(connections, asSettled(collections, settled), { shapes, refusing, pooled: address.pooled });
   const indexing = indexingOver(connections, collections);
+  // Long reads and long writes together have half of the connections. A handful of callers would have all of them, and every other read and write
+  // would wait for seconds.
+  const longWork = semaphore(poolSize >> 1);
+
+  const writing = writingWith({
+    write: writerOf(connections, asSettled(collections, settled), { shapes, refusing, pooled: address.pooled }),
+    longWork,
+    lookForTypes,
+    async written(added) {
+      indexing?.written();
+      // A caller that gets the answer to a revocation finds it in force here.
+      const followed = new Set(added.filter((each) => feeds.isFollowed(each)));
+      await Promise.all([...followed].map((each) => feeds.catchUp(each)));
+    },
+  });
 
   return {
     settled,
-    ...readsOver(connections, shareOf(poolSize), requireSame),
+    ...readsOver(connections, longWork, requireSame),
     recall: (idempotency) => recall(connections, idempotency),
-    async write(transaction) {
-      const outcome = await write(transaction).catch(async (error: unknown) => {
-        // Types that PostgreSQL keeps as the same one (dates are texts) are told by no read.
-        if (error instanceof StoreOutdated) await lookForTypes();
-        throw error;
-      });
-      indexing?.written();
-      // Whoever was told of a revocation finds it in force here.
-      const added = transaction.changes.filter(
-        ({ kind, collection }) => kind === "insert" && feeds.isFollowed(collection),
-      );
-      if (outcome.kind === "written") await Promise.all(added.map(({ collection }) => feeds.catchUp(collection)));
-      return outcome;
-    },
+    write: writing.write,
     follow: feeds.follow,
     check: () => connections.use((session) => requireSchema(session, collections)),
     async now() {
@@ -104,7 +106,8 @@ export async function openEngine({
     connections: connections.counts,
     async close() {
       indexing?.stop();
-      // What is being written may still wait for its feed.
+      // What is being written may still wait for its turn or its feed.
+      await writing.close();
       await connections.close();
       feeds.close();
       await sockets.closed();
@@ -141,10 +144,14 @@ type Reads = Required<
 >;
 
 /** What is read, each in one trip. */
-function readsOver(connections: Connections, share: Share, requireSame: (collection: Collection) => void): Reads {
+function readsOver(
+  connections: Connections,
+  longWork: Semaphore,
+  requireSame: (collection: Collection) => void,
+): Reads {
   /** What may look at all rows has no connection that others need. */
-  const sharing = <T>(isLong: boolean | undefined, read: () => Promise<T>): Promise<T> =>
-    isLong === true ? share(read) : read();
+  const inTurn = <T>(isLong: boolean | undefined, read: () => Promise<T>): Promise<T> =>
+    isLong === true ? longWork(read) : read();
 
   async function ask<Given>({ text, values, of }: Read<Given>, sent: typeof prepared): Promise<Given> {
     return of(await connections.send(sent(text, values)));
@@ -171,26 +178,26 @@ function readsOver(connections: Connections, share: Share, requireSame: (collect
     async list(query) {
       const { text, values, of } = readList(tableOf(query.collection), query);
       const sent = query.long === true ? unprepared(text, values) : prepared(text, values);
-      const rows = await sharing(query.long, () => connections.sendForCells(sent));
+      const rows = await inTurn(query.long, () => connections.sendForCells(sent));
       requireSame(query.collection);
       return of(rows);
     },
     async listJSON(query, beside = []) {
       const isJoined = canBeJoined(query, beside);
       const sent = isJoined ? compileJoined(query, beside) : compileListJSON(query);
-      const [row] = await sharing(query.long, () => connections.send(sent));
+      const [row] = await inTurn(query.long, () => connections.send(sent));
       requireSame(query.collection);
       const page = readListJSON(row!);
       return isJoined ? { ...page, beside: readJoined(row!, beside) } : page;
     },
     countWords: async (collection, words, atMost) => ask(readWordCounts(tableOf(collection), words, atMost), prepared),
     async listRelated(query) {
-      const [row] = await sharing(query.long, () => connections.send(compileRelated(query)));
+      const [row] = await inTurn(query.long, () => connections.send(compileRelated(query)));
       requireSame(query.collection);
       return readRelated(row!, query);
     },
     count: async (collection, where, isLong) =>
-      sharing(isLong, () => ask(readCount(tableOf(collection), where), unprepared)),
+      inTurn(isLong, () => ask(readCount(tableOf(collection), where), unprepared)),
     async estimate({ name, existing }) {
       // How many rows a table of others has is reckoned by them.
       if (existing !== undefined) return null;

@@ -56,6 +56,36 @@ test("of a transaction with many changes each has its time, however long all of 
   assert.deepEqual(refused, { kind: "stale", change: 0 });
 });
 
+test("leaves half of the connections to others while long writes wait", async (t) => {
+  const { store, url } = await opened(t, 10_000, 4);
+  await ask(
+    url,
+    "CREATE TABLE gate (); CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN LOCK TABLE gate IN SHARE MODE; RETURN NEW; END'",
+  );
+  await ask(
+    url,
+    "CREATE TRIGGER wait BEFORE INSERT ON notes FOR EACH ROW WHEN (NEW.text = 'long') EXECUTE FUNCTION wait()",
+  );
+  const holder = new pg.Client(url);
+  await holder.connect();
+  await holder.query("BEGIN; LOCK TABLE gate IN ACCESS EXCLUSIVE MODE");
+  let done = 0;
+  const insert = (text: string): Change => ({ kind: "insert", collection: notes, values: { text } });
+  const long = Array.from({ length: 8 }, () =>
+    store.write({ changes: Array.from({ length: 101 }, () => insert("long")) }).finally(() => done++),
+  );
+
+  const short = await store.write({ changes: [insert("short")] });
+  const listed = await store.list({ collection: notes, where: null, sort: [{ column: "id" }], limit: 10 });
+
+  assert.deepEqual([short.kind, listed.length, done], ["written", 1, 0]);
+  await holder.query("COMMIT");
+  await holder.end();
+  const outcomes = await Promise.all(long);
+  assert.deepEqual(new Set(outcomes.map(({ kind }) => kind)), new Set(["written"]));
+  assert.equal(await store.count(notes, null), 8 * 101 + 1);
+});
+
 test("a long read that is given up says nothing of whether the server answers", async (t) => {
   const { store, url, observed } = await opened(t, 200);
   const holder = new pg.Client(url);

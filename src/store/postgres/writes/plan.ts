@@ -46,14 +46,14 @@ export interface Planning {
 }
 
 /**
- * Throws a TypeError where the transaction cannot be meant. With `mayPutTogether` a statement may make several new rows: which of them was refused
- * nobody can tell then.
+ * Plans a transaction, and stops after each step. Throws a TypeError if the transaction is a fault of the program. With `mayPutTogether` one statement
+ * may make several new rows, and a refusal does not name the row.
  */
-export function planTransaction(
+export function* planTransaction(
   { changes }: Transaction,
   { opened, sameShape }: Planning,
   mayPutTogether: boolean,
-): Plan {
+): Generator<undefined, Plan, undefined> {
   const reread = rowsToRead(changes, (at) => changes[at]!.collection);
   const told = spokenOf(changes);
   for (const change of reread) told.add(change);
@@ -64,38 +64,52 @@ export function planTransaction(
     tellsKey: told.has(at) ? at : null,
     sameShape: sameShape(collections[at]!),
   });
-  const madeTogether = (table: Table, places: readonly number[]): Statement => {
-    if (changes[places[0]!]!.kind === "link")
-      return compileLinks(
-        table,
-        places.map((at): LinkTogether => ({ change: changes[at] as LinkTogether["change"], ...among(at) })),
-      );
-    return compileTogether(
-      table,
-      places.map((at): RowTogether => ({ change: changes[at] as RowTogether["change"], ...among(at) })),
-    );
-  };
+  yield;
   const together = mayPutTogether ? putTogether(changes) : null;
   const isAmongOthers = new Set(together?.flatMap((places) => (places.length > 1 ? places : [])));
-  const alone = changes.map((change, at): Statement | null => {
-    const statement = isAmongOthers.has(at) ? null : compile(tableOf(collections[at]!), change, among(at));
+  const alone: (Statement | null)[] = [];
+  for (const [at, change] of changes.entries()) {
+    alone.push(isAmongOthers.has(at) ? null : compile(tableOf(collections[at]!), change, among(at)));
     keys.push(keyMadeBy(change, at, keys));
-    return statement;
-  });
-  const statements = (together ?? changes.map((_, at) => [at])).map((places): Planned => {
-    const collection = collections[places[0]!]!;
-    return {
-      changes: places,
-      collection,
-      statement: alone[places[0]!] ?? madeTogether(tableOf(collection), places),
-      isLong: changes[places[0]!]!.kind === "link",
-    };
-  });
-  const readings = reread.map((change) => ({
-    change,
-    statement: compileReadingOf(tableOf(collections[change]!), keys[change]!, changes[change]!, change),
-  }));
+    yield;
+  }
+  const statements: Planned[] = [];
+  for (const places of together ?? changes.map((_, at) => [at])) {
+    const [first] = places as readonly [number];
+    const collection = collections[first]!;
+    const statement = alone[first] ?? compileSeveral(tableOf(collection), places, changes, among);
+    statements.push({ changes: places, collection, statement, isLong: changes[first]!.kind === "link" });
+    yield;
+  }
+  const readings: Plan["readings"][number][] = [];
+  for (const change of reread) {
+    const table = tableOf(collections[change]!);
+    readings.push({ change, statement: compileReadingOf(table, keys[change]!, changes[change]!, change) });
+    yield;
+  }
   return { locks: locksFor(changes), statements, readings, isInOrder: together === null };
+}
+
+/** Compiles several new rows, of a relation or of another table, as one statement. */
+function compileSeveral(
+  table: Table,
+  places: readonly number[],
+  changes: readonly Change[],
+  among: (at: number) => Among,
+): Statement {
+  const of = <C extends Change>(at: number): Among & { readonly change: C } => ({
+    change: changes[at] as C,
+    ...among(at),
+  });
+  return changes[places[0]!]!.kind === "link"
+    ? compileLinks(
+        table,
+        places.map((at) => of<LinkTogether["change"]>(at)),
+      )
+    : compileTogether(
+        table,
+        places.map((at) => of<RowTogether["change"]>(at)),
+      );
 }
 
 function requireOpened(opened: ReadonlyMap<string, Collection>, { collection: { name } }: Change): Collection {

@@ -7,10 +7,11 @@ import { isServerError, state } from "../errors.ts";
 import type { Connections } from "../network/connections.ts";
 import { idleInTransactionMs, type Session } from "../network/session.ts";
 import { prepared } from "../parameters.ts";
+import { inSlices } from "../slices.ts";
 import { claimKey } from "./idempotency.ts";
 import { lookedUp } from "./looked-up.ts";
 import { outdatedBy, sameShapeOf } from "./outdated.ts";
-import { planTransaction, type Plan } from "./plan.ts";
+import { planTransaction, type Plan, type Planning } from "./plan.ts";
 import { readRefusal } from "./refusals.ts";
 
 type Rows = readonly (readonly Value[])[];
@@ -36,6 +37,21 @@ function causeOf(error: unknown): unknown {
   return error instanceof StatementFailed ? error.cause : error;
 }
 
+/** Plans a transaction. Returns what an earlier write under its key has left if it cannot be planned any more. */
+async function planned(
+  connections: Connections,
+  transaction: Transaction,
+  planning: Planning,
+): Promise<Plan | Recalled> {
+  try {
+    return await inSlices(planTransaction(transaction, planning, true));
+  } catch (error) {
+    const known = transaction.idempotency === undefined ? null : await recall(connections, transaction.idempotency);
+    if (known === null) throw error;
+    return known;
+  }
+}
+
 /** Makes transactions. */
 export function writerOf(
   connections: Connections,
@@ -47,19 +63,13 @@ export function writerOf(
   const begin = pooled ? beginPooled : beginOwn;
 
   return async (transaction) => {
-    let plan: Plan;
-    try {
-      plan = planTransaction(transaction, planning, true);
-    } catch (error) {
-      // What was written then is told even where it could not be written now.
-      const known = transaction.idempotency === undefined ? null : await recall(connections, transaction.idempotency);
-      if (known === null) throw error;
-      return known;
-    }
+    const plan = await planned(connections, transaction, planning);
+    if ("kind" in plan) return plan;
     return connections.use(async (session) => {
       const outcome = await attempt(session, transaction, plan);
       // Of what was put together nobody knows what was refused, and what would have been refused first.
-      return outcome ?? (await attempt(session, transaction, planTransaction(transaction, planning, false)))!;
+      if (outcome !== null) return outcome;
+      return (await attempt(session, transaction, await inSlices(planTransaction(transaction, planning, false))))!;
     });
   };
 

@@ -1,0 +1,56 @@
+import { StoreOutdated, StoreUnavailable, type Collection, type Outcome, type Transaction } from "../../store.ts";
+import type { Semaphore } from "../semaphore.ts";
+import { isLongWrite } from "./long.ts";
+
+/** What a write is made with, and followed by. */
+export interface WritingParts {
+  write(transaction: Transaction): Promise<Outcome>;
+  readonly longWork: Semaphore;
+  /** Looks for columns whose types were changed. No read finds types that PostgreSQL keeps as the same one: dates are texts. */
+  lookForTypes(): Promise<void>;
+  /** Is called after each write, with the collections that have new rows. */
+  written(added: readonly Collection[]): Promise<void>;
+}
+
+/** The writes of a store. */
+export interface Writing {
+  write(transaction: Transaction): Promise<Outcome>;
+  /** Refuses further writes, and waits for those that have begun. */
+  close(): Promise<void>;
+}
+
+/** Writes in turn: many changes wait until a permit is free. */
+export function writingWith({ write, longWork, lookForTypes, written }: WritingParts): Writing {
+  const begun = new Set<Promise<unknown>>();
+  let isClosed = false;
+
+  async function make(transaction: Transaction): Promise<Outcome> {
+    const { changes } = transaction;
+    try {
+      const outcome = await (isLongWrite(transaction) ? longWork(() => write(transaction)) : write(transaction));
+      const added = changes.flatMap(({ kind, collection }) => (kind === "insert" ? [collection] : []));
+      await written(outcome.kind === "written" ? added : []);
+      return outcome;
+    } catch (error) {
+      if (error instanceof StoreOutdated) await lookForTypes();
+      throw error;
+    }
+  }
+
+  return {
+    async write(transaction) {
+      if (isClosed) throw new StoreUnavailable("PostgreSQL: the store is closed");
+      const making = make(transaction);
+      begun.add(making);
+      try {
+        return await making;
+      } finally {
+        begun.delete(making);
+      }
+    },
+    async close() {
+      isClosed = true;
+      await Promise.allSettled(begun);
+    },
+  };
+}
