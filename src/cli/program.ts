@@ -48,7 +48,7 @@ function makeProgram(): Command {
   addUserCommands(
     program
       .command("user")
-      .description("users: create, list, password, enable, disable, promote, demote, bind, unbind, import"),
+      .description("users: create, list, password, enable, disable, promote, demote, bind, unbind, factor, import"),
   );
   addTokenCommands(program.command("token").description("API tokens: create, revoke, check"));
   addSessionCommands(program.command("session").description("sessions: list, end"));

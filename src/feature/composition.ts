@@ -68,6 +68,8 @@ export function compose(features: readonly Feature[], own: Parts, surroundings: 
 
   const setUp = (feature: Feature): void => {
     if (done.has(feature) || failed.has(feature)) return;
+    // A second feature of the same name clashes with the first one in many ways. Its name alone is reported.
+    if (features.find(({ name }) => name === feature.name) !== feature) return void failed.add(feature);
     // Found failed by whoever needs it until it is done, so that features that need each other do not go round for ever.
     failed.add(feature);
     for (const needed of feature.needs) if (features.includes(needed)) setUp(needed);

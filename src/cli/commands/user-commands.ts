@@ -6,6 +6,7 @@ import { addPasswordOptions, obtainPassword, type PasswordOptions } from "../inp
 import { show, showList, type Output } from "../output.ts";
 import { requireDone, requireUserId, withOperator } from "../with-operator.ts";
 import { addBindCommands } from "./bind-commands.ts";
+import { addFactorCommands } from "./factor-commands.ts";
 
 /** `latchkey user …` */
 export function addUserCommands(user: Command): void {
@@ -50,6 +51,7 @@ export function addUserCommands(user: Command): void {
     .option("--json", "answer in JSON")
     .action(changeRole);
   addBindCommands(user);
+  addFactorCommands(user);
   user
     .command("import")
     .description("import users from CSV, JSON lines or Django's dumpdata; tells of every line that cannot be")

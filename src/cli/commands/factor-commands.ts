@@ -1,0 +1,57 @@
+import type { Command } from "commander";
+import type { Operator } from "../../service/users/operator.ts";
+import { CommandFailed } from "../exit.ts";
+import { show, showList, type Output, type Shown } from "../output.ts";
+import { requireDone, requireUserId, withOperator } from "../with-operator.ts";
+
+/** `latchkey user factor …`: the way back in for a user who has lost a second factor. */
+export function addFactorCommands(user: Command): void {
+  const factor = user.command("factor").description("second factors and passkeys of a user: list, remove");
+  factor
+    .command("list")
+    .description("list the second factors and passkeys of a user")
+    .argument("<user>")
+    .option("--json", "answer in JSON")
+    .action(list);
+  factor
+    .command("remove")
+    .description("remove a factor of a user, or all of them; ends every login of the user")
+    .argument("<user>")
+    .argument("[factor]", "its id, as factor list shows it")
+    .option("--all", "remove every factor")
+    .option("--json", "answer in JSON")
+    .action(remove);
+}
+
+interface Removing extends Output {
+  readonly all?: boolean;
+}
+
+function list(user: string, { json = false }: Output): Promise<void> {
+  return withOperator(async (operator) => {
+    const factors = await factorsOf(operator, await requireUserId(operator, user));
+    await showList(json, [factors], ["id", "kind", "label", "created_at", "last_used_at"]);
+  });
+}
+
+function remove(user: string, factor: string | undefined, { all = false, json = false }: Removing): Promise<void> {
+  return withOperator(async (operator) => {
+    if (all === (factor !== undefined))
+      throw new CommandFailed("Name one factor, or give --all. latchkey user factor list shows the ids.");
+    const id = await requireUserId(operator, user);
+    const ids = factor === undefined ? (await factorsOf(operator, id)).map((each) => String(each["id"])) : [factor];
+    for (const each of ids) await requireDone(operator, "DELETE", `/users/${id}/factors/${encodeURIComponent(each)}`);
+    const removed = `${ids.length} ${ids.length === 1 ? "factor was" : "factors were"} removed.`;
+    show(
+      json,
+      { id, removed: ids.length },
+      ids.length === 0 ? removed : `${removed} Every login of the user has ended.`,
+    );
+  });
+}
+
+/** Recovery codes are listed beside the factors. They end with the last factor. */
+async function factorsOf(operator: Operator, id: number): Promise<readonly Shown[]> {
+  const all = (await requireDone(operator, "GET", `/users/${id}/factors`)) as readonly Shown[];
+  return all.filter(({ kind }) => kind !== "recovery");
+}
