@@ -174,7 +174,7 @@ test("a mount or an endpoint whose needs are not met stops the start, all of the
   });
   assert.throws(
     () => mount(note, { permission: anyone, needs: ["offered" as never] }),
-    /mount\(\/notes\): needs is a list; what stands there is 'offered' and no feature/,
+    /mount\(\/notes\): needs is a list; what stands there is a text and no feature/,
   );
   await (await start([offered])).close();
 });
