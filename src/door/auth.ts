@@ -125,7 +125,13 @@ export {
   type ListedKey,
   type NamedKeys,
 } from "../features/auth/keys/named-keys.ts";
-export { bearer, bearerRefusal, externalBearer, type BearerOptions } from "../features/auth/tokens/scheme.ts";
+export {
+  bearer,
+  bearerRefusal,
+  externalBearer,
+  type BearerOptions,
+  type ExternalBearerOptions,
+} from "../features/auth/tokens/scheme.ts";
 export { externalIssuers, type ExternalIssuers, type ExternalIssuersOptions } from "../features/auth/issuers/scheme.ts";
 export {
   defineIssuers,

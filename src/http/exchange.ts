@@ -104,7 +104,7 @@ export class Exchange implements PermissionRequest {
   /** The caller, on an endpoint that needs one. */
   requireIdentity(): Identity {
     const identity = this.identity;
-    if (identity === null) throw this.service.chain.challenge(this.call);
+    if (identity === null) throw this.service.chain.challenge(this.call, this.#identified?.passedOver);
     return identity;
   }
 
@@ -243,7 +243,7 @@ export class Context<P extends Params = Params, B extends AnyBody = AnyBody> imp
     return this.#exchange.requireIdentity();
   }
 
-  /** Why the caller was taken for nobody, at an endpoint with `refusals: "told"`; else null. */
+  /** Why a credential was rejected, at an endpoint with `refusals: "told"`; else null. Beside a rejected cookie, another one may name the caller. */
   get refusal(): Refusal | null {
     return this.#exchange.refusal;
   }

@@ -6,7 +6,7 @@ import type { BuiltIn } from "./built-in.ts";
 import { mountedItems, mountedOrders } from "./endpoints/orders.ts";
 import { wayIn } from "./endpoints/way-in.ts";
 import { protectedEndpoint } from "./endpoints/who.ts";
-import { accountsOf, builtInLogins, furtherLogins } from "./logins.ts";
+import { accountsOf, builtInLogins, cookieNames, furtherLogins } from "./logins.ts";
 import { ConfigError } from "./settings/error.ts";
 import type { Settings } from "./settings/settings.ts";
 import type { ConfigFile } from "./system/config-file.ts";
@@ -21,6 +21,7 @@ export interface BuiltInOptions {
 /** Makes them as the settings and the config file say. */
 export function builtInFeatures({ settings, config, measured, gather }: BuiltInOptions): BuiltIn {
   const people = accountsOf(settings, config.users);
+  const cookies = cookieNames(settings);
   const about = { title: "Latchkey", version: "1", ...(config.api ?? { license }) };
   return {
     accounts: people,
@@ -28,7 +29,7 @@ export function builtInFeatures({ settings, config, measured, gather }: BuiltInO
     metrics: metrics({ families: () => [...measured(), buildInfo], ...(gather === undefined ? {} : { gather }) }),
     documentation: documentation(about),
     console: consolePages({ title: about.title }),
-    "way-in": wayIn(people, about.title),
+    "way-in": wayIn(people, about.title, [cookies.session, cookies.access]),
     orders: defineFeature({
       name: "orders",
       needs: [people],

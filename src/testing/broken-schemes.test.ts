@@ -113,7 +113,7 @@ const broken: readonly Broken[] = [
   },
   {
     what: "knows the number and forgets to ask for the secret",
-    check: "a wrong credential is refused, also where nobody is needed",
+    check: "refuses a wrong credential, on open endpoints too unless it is a cookie",
     breaks: (good) => ({
       authenticate: (credential, call) => (credential.startsWith("17:") ? accepted(identity) : good(credential, call)),
     }),
@@ -135,7 +135,7 @@ const broken: readonly Broken[] = [
   },
   {
     what: "lets wrong credentials pass as nobody's",
-    check: "a wrong credential is refused, also where nobody is needed",
+    check: "refuses a wrong credential, on open endpoints too unless it is a cookie",
     breaks: insteadOfRejecting(() => absent),
   },
   {

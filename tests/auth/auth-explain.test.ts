@@ -61,7 +61,7 @@ test("an administrator who asks hears what each scheme saw, and why", async (t) 
 });
 
 test("why a request failed is explained too, where one of its credentials is an administrator's", async (t) => {
-  const api = await serve(t);
+  const api = await serve(t, { settings });
   const { id } = await api.user("Ann");
   const { access } = (await api.post("/api/token/", { username: "admin", password: adminPassword })).json;
   const cookie = (await api.post("/api/session/", { username: "ann@example.com", password: "password of Ann" })).headers
@@ -69,13 +69,18 @@ test("why a request failed is explained too, where one of its credentials is an 
     .split(";")[0]!;
   const bearer = { authorization: `Bearer ${access}`, ...wanted };
 
-  const rejected = await api.get("/protected/", { ...bearer, cookie: "session=stale" });
+  const rejected = await api.get("/protected/", { ...bearer, "x-custom-token": "wrong" });
+  const passedOver = await api.get("/protected/", { ...bearer, cookie: `session=${"a".repeat(43)}` });
   const conflict = await api.get("/protected/", { ...bearer, cookie });
 
-  assert.equal(rejected.status, 401);
-  const why = JSON.parse(rejected.headers.get("x-latchkey-explain")!);
-  assert.deepEqual([why.outcome, why.why], ["rejected", "One rejected credential ends the request: session."]);
-  assert.deepEqual(why.schemes[2], {
+  const [why, whyNot] = [rejected, passedOver].map(({ headers }) => JSON.parse(headers.get("x-latchkey-explain")!));
+  assert.deepEqual([rejected.status, passedOver.status], [401, 200]);
+  assert.deepEqual([why.outcome, why.why], ["rejected", "One rejected credential ends the request: custom-header."]);
+  assert.deepEqual(
+    [whyNot.outcome, whyNot.why],
+    ["identified", "One credential was accepted. The rejected cookie of session is passed over."],
+  );
+  assert.deepEqual(whyNot.schemes[4], {
     scheme: "session",
     in: "the cookie session",
     saw: "rejected",

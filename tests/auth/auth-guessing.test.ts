@@ -62,7 +62,7 @@ const counted: Way[] = [
     what: "forged access tokens by cookie",
     guess: (api) =>
       api.get("/protected/", {
-        cookie: `access_token=${unsigned({ alg: "none", typ: "at+jwt" })}.${unsigned({ sub: "1" })}.AAAA`,
+        cookie: `access_token=${unsigned({ alg: "none", typ: "at+jwt" })}.${unsigned({ iss: "latchkey", sub: "1" })}.AAAA`,
       }),
   },
   {

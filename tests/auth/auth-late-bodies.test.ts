@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Tracer } from "../../src/core/tracer.ts";
+import { anyone, defineResource, mount, text } from "../../src/door/index.ts";
 import { rawSocket, type RawSocket } from "../harness/raw-socket.ts";
 import type { ServeOptions } from "../harness/serve.ts";
 
@@ -79,6 +80,18 @@ test("a login that ends while a body is on its way makes no key", async (t) => {
 
   assert.match(await held(), /^HTTP\/1.1 401 /);
   assert.deepEqual((await api.get(`/users/${eve.id}/keys`, api.admin)).json, []);
+});
+
+test("ends a request that was begun with a login which has ended, on an open endpoint too", async (t) => {
+  const note = mount(defineResource({ name: "note", fields: { title: text() } }), { permission: anyone });
+  const { socket, api, eve } = await world(t, { config: { mounts: [note] } });
+  const held = await hold(socket, "POST /notes", eve.ways.session, { title: "a" });
+  await sleep(150);
+
+  await api.patch(`/users/${eve.id}/account`, { active: false }, api.admin);
+
+  assert.match(await held(), /^HTTP\/1.1 401 /);
+  assert.deepEqual((await api.get("/notes")).json, []);
 });
 
 test("a login that goes on is good for a body that takes its time", async (t) => {

@@ -161,11 +161,38 @@ const answers: { title: string; headers: [string, string][]; answer: string }[] 
     title: "a rejection comes before a conflict",
     headers: [
       ["authorization", "Alpha user-1"],
+      ["cookie", "gamma=user-2"],
+      ["x-beta", "revoked"],
+    ],
+    answer:
+      "401 invalid_token: beta: revoked [WWW-Authenticate Alpha none; WWW-Authenticate Delta; WWW-Authenticate Secret]",
+  },
+  {
+    title: "passes a rejected cookie over beside an accepted credential",
+    headers: [
+      ["authorization", "Alpha user-1"],
+      ["cookie", "gamma=revoked"],
+    ],
+    answer: "user-1 by alpha",
+  },
+  {
+    title: "passes a rejected cookie over if there is no other credential",
+    headers: [["cookie", "gamma=revoked"]],
+    answer: "nobody",
+  },
+  {
+    title: "counts a cookie that no scheme could read as absent",
+    headers: [["cookie", `gamma=${"x".repeat(8193)}`]],
+    answer: "nobody",
+  },
+  {
+    title: "hides no conflict behind a rejected cookie",
+    headers: [
+      ["authorization", "Alpha user-1"],
       ["x-beta", "user-2"],
       ["cookie", "gamma=revoked"],
     ],
-    answer:
-      "401 invalid_token: gamma: revoked [WWW-Authenticate Alpha none; WWW-Authenticate Delta; WWW-Authenticate Secret]",
+    answer: "400 conflicting_credentials: The request carries credentials of different users. []",
   },
   {
     title: "a name and a password are told as credentials",
@@ -274,6 +301,26 @@ test("where no scheme has a challenge the answer is 403, in the words of the onl
     ask(chainOf([beta, gamma]), { headers: { "x-beta": "unknown" } }),
     "403 authentication_failed: beta: unknown []",
   );
+});
+
+test("says why a cookie was rejected if the call needs a caller, and counts it as a guess only then", () => {
+  const throttle = countingGuesses(1);
+  const seen: Observation[] = [];
+  const chain = chainOf([alpha, gamma], throttle, seen);
+  const call = callOf({ headers: { cookie: "gamma=forged" } });
+
+  const identified = chain.identify(call);
+  assert.ok(!(identified instanceof Promise));
+  const { passedOver } = identified;
+
+  assert.deepEqual([throttle.count, seen.length], [0, 1]);
+  assert.equal(
+    tell(chain.challenge(call, passedOver)),
+    "401 invalid_token: gamma: forged [WWW-Authenticate Alpha none]",
+  );
+  chain.countGuesses(call, passedOver);
+  assert.equal(throttle.count, 1);
+  assert.throws(() => chain.countGuesses(call, passedOver), { code: "too_many_attempts" });
 });
 
 test("unknown and forged credentials count as guesses, and nothing else does", () => {
@@ -432,5 +479,5 @@ test("Vary names every header that is read", () => {
 test("a set without schemes knows nobody", () => {
   const call: Call = callOf({ headers: { authorization: "Alpha user-1" } });
 
-  assert.deepEqual(chainOf([]).identify(call), { identity: null, ambient: false });
+  assert.deepEqual(chainOf([]).identify(call), { identity: null, ambient: false, passedOver: [] });
 });

@@ -16,6 +16,8 @@ export interface Identified {
   readonly identity: Identity | null;
   /** One of the accepted credentials is such that a browser may have sent it unasked. */
   readonly ambient: boolean;
+  /** Rejected cookies. A browser sends them by itself, so they fail a request only if nothing else says who is calling and it needs a caller. */
+  readonly passedOver: readonly Refused[];
 }
 
 /** The schemes of a service as a set: their order never changes an answer. */
@@ -26,8 +28,10 @@ export interface Chain {
   explain(call: Call): Eventually<Explanation>;
   /** What a witness of `identify` has seen. */
   tell(witness: Witness): Explanation;
-  /** The problem for a call that nobody has identified and that needs somebody. */
-  challenge(call: Call): Problem;
+  /** The problem for a call without a caller that needs one: why a cookie was rejected, or that there is no credential. */
+  challenge(call: Call, passedOver?: readonly Refused[]): Problem;
+  /** Counts the guesses among rejected cookies that failed a request. Ends the request (429) if there were too many before. */
+  countGuesses(call: Call, passedOver: readonly Refused[]): Eventually<unknown>;
   /** For `Vary`: the header fields that are read. */
   readonly vary: string;
   /** The same with `Accept` before them. */
@@ -49,12 +53,12 @@ export interface ChainOptions {
 }
 
 /** A credential that was refused, and why. */
-interface Refused {
+export interface Refused {
   readonly scheme: Scheme;
   readonly rejection: Rejection;
 }
 
-export const nobody: Identified = { identity: null, ambient: false };
+export const nobody: Identified = { identity: null, ambient: false, passedOver: [] };
 
 /** Makes a set of schemes ready for requests. Throws where two of them have the same name or read the same place, unless both are `shared`. */
 export function makeChain({ schemes: named, throttle, observe, standing = null }: ChainOptions): Chain {
@@ -89,22 +93,22 @@ export function makeChain({ schemes: named, throttle, observe, standing = null }
   }
 
   function weigh(call: Call, presented: readonly Presented[], verdicts: readonly Verdict[]): Eventually<Identified> {
-    const { identity, ambient, conflict, refused } = sumUp(presented, verdicts);
-    if (refused.length > 0) return refuse(call, refused);
+    const { identity, ambient, conflict, refused, passedOver } = sumUp(presented, verdicts);
+    const all = passedOver.length === 0 ? refused : [...refused, ...passedOver];
+    for (const each of all) reportRejected(observe, call, each);
+    if (refused.length > 0)
+      return after(countGuesses(call, all), () => {
+        throw refusal(call, all);
+      });
     if (conflict) throw problem("conflicting_credentials");
-    return identity === null ? nobody : { identity, ambient };
+    return identity === null && passedOver.length === 0 ? nobody : { identity, ambient, passedOver };
   }
 
-  function refuse(call: Call, refused: readonly Refused[]): Eventually<never> {
-    for (const each of refused) reportRejected(observe, call, each);
-    const end = (): never => {
-      throw refusal(call, refused);
-    };
+  function countGuesses(call: Call, refused: readonly Refused[]): Eventually<unknown> {
     const guesses = refused.filter(
       ({ rejection }) => rejection.reason === "unknown" || rejection.reason === "forged",
     ).length;
-    if (guesses === 0) return end();
-    return after(throttle.check(call), () => after(failAll(throttle, call, guesses), end));
+    return guesses === 0 ? undefined : after(throttle.check(call), () => failAll(throttle, call, guesses));
   }
 
   function refusal(call: Call, refused: readonly Refused[]): Problem {
@@ -114,7 +118,8 @@ export function makeChain({ schemes: named, throttle, observe, standing = null }
     return problem(code, { detail: rejection.detail, headers });
   }
 
-  function challenge(call: Call): Problem {
+  function challenge(call: Call, passedOver: readonly Refused[] = []): Problem {
+    if (passedOver.length > 0) return refusal(call, passedOver);
     const headers = challenges(schemes, call, []);
     const detail = schemes.length === 1 ? schemes[0]!.missingDetail : undefined;
     return problem(headers.length === 0 ? "authentication_failed" : "not_authenticated", {
@@ -128,6 +133,7 @@ export function makeChain({ schemes: named, throttle, observe, standing = null }
     explain: explainCall,
     tell: (witness) => explain(schemes, witness),
     challenge,
+    countGuesses,
     vary,
     varyWithAccept: vary === "" ? "Accept" : `Accept, ${vary}`,
     carriers: schemes.flatMap((scheme) => scheme.carriers),
@@ -147,8 +153,9 @@ function sumUp(presented: readonly Presented[], verdicts: readonly Verdict[]): S
   let ambient = false;
   let conflict = false;
   const refused: Refused[] = [];
+  const passedOver: Refused[] = [];
   for (const [at, verdict] of verdicts.entries()) {
-    const { scheme, ambient: isSentUnasked } = presented[at]!;
+    const { scheme, carrier, ambient: isSentUnasked } = presented[at]!;
     switch (verdict.kind) {
       case "absent":
         break;
@@ -158,10 +165,10 @@ function sumUp(presented: readonly Presented[], verdicts: readonly Verdict[]): S
         ambient ||= isSentUnasked;
         break;
       case "rejected":
-        refused.push({ scheme, rejection: verdict });
+        (carrier.in === "cookie" ? passedOver : refused).push({ scheme, rejection: verdict });
     }
   }
-  return { identity, ambient, conflict, refused };
+  return { identity, ambient, conflict, refused, passedOver };
 }
 
 function failAll(throttle: Throttle, call: Call, guesses: number): Eventually<unknown> {

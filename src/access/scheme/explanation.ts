@@ -52,16 +52,31 @@ export function explain(schemes: readonly Scheme[], witness: Witness, ended: Pro
   if (ended !== null) return tell("ended", `${ended.status} ${ended.code}: ${ended.detail}`);
   if (witness.verdicts.length < witness.presented.length)
     return tell("ended", "The request ended before every scheme had come to a verdict.");
-  const rejecting = explained.filter(({ saw }) => saw === "rejected").map(({ scheme }) => scheme);
+  const { rejecting, passedOver } = rejectedBy(witness);
   if (rejecting.length > 0)
     return tell("rejected", `One rejected credential ends the request: ${rejecting.join(", ")}.`);
   if (new Set(users).size > 1) return tell("conflict", "Two credentials were accepted, of different users.");
-  if (users[0] === undefined) return tell("nobody", "No scheme found a credential.");
+  const cookies = passedOver.length === 0 ? "" : ` The rejected cookie of ${passedOver.join(", ")} is passed over.`;
+  if (users[0] === undefined)
+    return tell(
+      "nobody",
+      cookies === ""
+        ? "No scheme found a credential."
+        : `No credential was accepted.${cookies} An endpoint that needs a caller answers 401.`,
+    );
   return tell(
     "identified",
-    users.length === 1 ? "One credential was accepted." : "All credentials are of the same user.",
+    `${users.length === 1 ? "One credential was accepted." : "All credentials are of the same user."}${cookies}`,
     users[0],
   );
+}
+
+/** The schemes that rejected a credential, by whether that ends the request. */
+function rejectedBy({ presented, verdicts }: Witness): Readonly<Record<"rejecting" | "passedOver", readonly string[]>> {
+  const rejected = presented.filter((_, at) => verdicts[at]?.kind === "rejected");
+  const namesOf = (isCookie: boolean): readonly string[] =>
+    rejected.filter(({ carrier }) => (carrier.in === "cookie") === isCookie).map(({ scheme }) => scheme.name);
+  return { rejecting: namesOf(false), passedOver: namesOf(true) };
 }
 
 function explainScheme(scheme: Scheme, { presented, verdicts, dropped }: Witness): SchemeExplanation[] {

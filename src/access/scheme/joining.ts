@@ -2,7 +2,7 @@ import type { Call } from "../../core/call/call.ts";
 import { atOnce } from "../../core/checking/at-once.ts";
 import { after, type Eventually } from "../../core/eventually.ts";
 import { formatCarrier } from "./presented.ts";
-import { rejected, type Carrier, type Rejection, type Scheme, type Standing, type Verdict } from "./scheme.ts";
+import { absent, rejected, type Carrier, type Rejection, type Scheme, type Standing, type Verdict } from "./scheme.ts";
 import { judgeStanding } from "./standing.ts";
 import { requireVerdict } from "./verdict.ts";
 
@@ -59,13 +59,16 @@ function join(parts: readonly Scheme[], standing: Standing | null): Scheme {
   ]);
   const missingDetail = parts.find((each) => each.missingDetail !== undefined)?.missingDetail;
 
-  /** Asks one part after another until one knows the credential. `refused` stands where none does: it must not pass for no credential at all. */
+  /**
+   * Asks one part after another until one knows the credential. Returns `refused` if none does: only a cookie may then pass for no credential,
+   * since it may be another program's.
+   */
   function ask(
     [part, ...more]: readonly Scheme[],
     credential: string,
     call: Call,
     carrier: Carrier,
-    refused: Rejection = unknown,
+    refused: Verdict = carrier.in === "cookie" ? absent : unknown,
   ): Eventually<Verdict> {
     if (part === undefined) return refused;
     return after(part.authenticate(credential, call, carrier), (given): Eventually<Verdict> => {
@@ -73,7 +76,8 @@ function join(parts: readonly Scheme[], standing: Standing | null): Scheme {
       if (verdict.kind === "accepted")
         return standing === null ? verdict : judgeStanding(part, verdict, call, standing);
       const told = verdict.kind === "absent" ? refused : toldAs(part, verdict);
-      return told.reason === "unknown" ? ask(more, credential, call, carrier, told) : told;
+      const isKnown = told.kind === "rejected" && told.reason !== "unknown";
+      return isKnown ? told : ask(more, credential, call, carrier, told);
     });
   }
 

@@ -123,7 +123,8 @@ function readCookie(place: Place, call: Call, found: Presented[]): void {
   const { name, hostPrefix } = place.carrier;
   const value = call.cookie(hostPrefix === true && call.client.encrypted ? `__Host-${name}` : name);
   if (value === null) throw problem("duplicate_credentials");
-  if (value !== undefined && value !== "") found.push(present(place, value));
+  // A cookie that no scheme could read is another program's.
+  if (value !== undefined && isReadable(place, value)) found.push(present(place, value));
 }
 
 function readParameter(name: string, place: Place, call: Call, found: Presented[]): void {

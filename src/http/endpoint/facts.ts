@@ -46,8 +46,8 @@ export interface EndpointFacts {
   /** Who may. `open`: credentials are not even looked at, so that a stale one cannot lock anyone out. */
   readonly access: Permission<string> | "open";
   /**
-   * `told`: neither a wrong credential nor the permission ends the request; the handler finds in `refusal` why the caller is nobody. For what
-   * answers everybody and shows nothing but the caller's own.
+   * `told`: neither a rejected credential nor the permission ends the request. The handler finds in `refusal` why it was rejected. For an
+   * endpoint that answers every caller and shows nothing but the caller's own.
    */
   readonly refusals?: "told";
   /** Query parameters: none are known where it is left out, `read` by the handler, or `ignored`. */
@@ -85,9 +85,9 @@ export interface MountedFacts extends EndpointFacts {
   readonly deprecations?: readonly Deprecated[];
 }
 
-/** Why a caller is nobody at an endpoint that tells it and answers all the same. */
+/** Why a credential was rejected, at an endpoint that shows it and answers. */
 export interface Refusal {
   readonly problem: Problem;
-  /** The cookies that were refused, by their names without a prefix: the caller is better off without them. */
+  /** The rejected cookies, by their names without `__Host-`. */
   readonly cookies: readonly string[];
 }

@@ -1,3 +1,4 @@
+import type { Identified } from "../../access/scheme/chain.ts";
 import type { Witness } from "../../access/scheme/explanation.ts";
 import { isUnsafe, requireSameSite } from "../../core/call/cross-site.ts";
 import { after, type Eventually } from "../../core/eventually.ts";
@@ -11,7 +12,20 @@ export function identify(exchange: Exchange, witness: Witness | null): Eventuall
   return after(service.chain.identify(call, witness), (identified) => {
     exchange.identified = identified;
     if (identified.ambient && isUnsafe(call.method)) requireSameSite(call, service.sameSiteOrigins);
+    if (identified.identity === null && identified.passedOver.length > 0) return requireNoCaller(exchange, identified);
   });
+}
+
+/** Ends the request if it needs a caller. Only then do its rejected cookies count as guesses. */
+function requireNoCaller(exchange: Exchange, { passedOver }: Identified): Eventually<void> {
+  const { service, call } = exchange;
+  try {
+    requirePermission(exchange);
+  } catch (error) {
+    return after(service.chain.countGuesses(call, passedOver), () => {
+      throw error;
+    });
+  }
 }
 
 /** From here on a body is late, in milliseconds: whoever sends it may have been let in when it began, and not now. */
@@ -30,7 +44,10 @@ export function waitKnowing(exchange: Exchange, body: () => Eventually<void>): E
 }
 
 async function lookAgain(exchange: Exchange): Promise<void> {
+  const before = exchange.observedIdentity;
   await identify(exchange, null);
+  // The request started with a caller, and does not go on without one.
+  if (before !== null) exchange.requireIdentity();
   exchange.only = null;
   requirePermission(exchange);
 }

@@ -4,7 +4,7 @@ import type { Eventually } from "../../core/eventually.ts";
 import { Problem } from "../../core/problem/problem.ts";
 import type { Exchange } from "../exchange.ts";
 
-/** Looks at the credentials of a call as ever, and takes whoever came with a wrong one for nobody. */
+/** Identifies the caller, and reports a rejected credential to the handler instead of ending the request. */
 export function identifyOrTell(exchange: Exchange, asked: Witness | null): Eventually<Identified> {
   const { service, call } = exchange;
   const witness = asked ?? new Witness();
@@ -13,9 +13,15 @@ export function identifyOrTell(exchange: Exchange, asked: Witness | null): Event
     exchange.refusal = { problem: error, cookies: refusedCookies(witness) };
     return nobody;
   };
+  const tellCookies = (identified: Identified): Identified => {
+    const { passedOver } = identified;
+    if (passedOver.length > 0)
+      exchange.refusal = { problem: service.chain.challenge(call, passedOver), cookies: refusedCookies(witness) };
+    return identified;
+  };
   try {
     const identified = service.chain.identify(call, witness);
-    return identified instanceof Promise ? identified.catch(tell) : identified;
+    return identified instanceof Promise ? identified.then(tellCookies, tell) : tellCookies(identified);
   } catch (error) {
     return tell(error);
   }

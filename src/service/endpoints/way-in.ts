@@ -1,6 +1,6 @@
 import type { AccountsFeature, People } from "../../door/auth.ts";
 import type { ServiceFacts } from "../../door/features.ts";
-import type { Reply } from "../../door/http.ts";
+import type { Problem, Reply } from "../../door/http.ts";
 import { anyone, defineEndpoint, defineFeature, type Context, type Feature } from "../../door/index.ts";
 import type { Store } from "../../door/stores.ts";
 import { clearedCookies } from "./cookies.ts";
@@ -19,13 +19,16 @@ const others = {
 /** What describes the API, by its relation (RFC 8631). */
 const descriptions = { "service-desc": "/openapi.json", "service-doc": "/docs" };
 
-/** `GET /`: what there is, and who is calling. It answers everybody: a credential that has run out is told, and its cookie cleared. */
-export function wayIn(people: AccountsFeature, title: string): Feature<null> {
+/**
+ * `GET /`: what there is, and who is calling. It answers every caller: it shows why a credential was rejected, and clears the cookies among
+ * `cookies` that were.
+ */
+export function wayIn(people: AccountsFeature, title: string, cookies: readonly string[]): Feature<null> {
   return defineFeature({
     name: "way-in",
     needs: [people],
     setUp(host) {
-      const parts = { store: host.store, people: host.use(people) };
+      const parts = { store: host.store, people: host.use(people), cookies };
       let found: Ways | null = null;
       return {
         offer: null,
@@ -41,7 +44,7 @@ export function wayIn(people: AccountsFeature, title: string): Feature<null> {
               const below = (links: Links): Links =>
                 Object.fromEntries(Object.entries(links).map(([name, path]) => [name, context.at(path)]));
               const links = { resources: below(ways.resources), logins: below(ways.logins), ...below(ways.documents) };
-              return welcome(context, ways, { service: title, ...(await whoCalls(parts, context)), links });
+              return welcome(parts, context, ways, { service: title, ...(await whoCalls(parts, context)), links });
             },
           }),
         ],
@@ -117,6 +120,8 @@ const documentationOf = ({ roles }: People) => ({
 interface WayInParts {
   readonly store: Store;
   readonly people: People;
+  /** The names of the cookies that it clears. */
+  readonly cookies: readonly string[];
 }
 
 interface Caller {
@@ -125,21 +130,22 @@ interface Caller {
 }
 
 async function whoCalls(parts: WayInParts, { identity, refusal }: Context): Promise<Caller> {
-  if (refusal !== null) {
-    const { status, code, detail } = refusal.problem;
-    return { caller: null, problem: { status, code, detail } };
-  }
-  if (identity === null) return { caller: null, problem: null };
+  const problem = refusal === null ? null : problemOf(refusal.problem);
+  if (identity === null) return { caller: null, problem };
   const { id, role, scheme } = identity;
   const { store } = parts;
   const { users, accounts } = parts.people;
   const [row, account] = await Promise.all([store.find(users.collection, id), accounts.find(id)]);
-  if (row === null || account === null) return { caller: null, problem: null };
+  if (row === null || account === null) return { caller: null, problem };
   const user = users.show(row.record);
-  return { caller: { user, username: account.username, role, scheme }, problem: null };
+  return { caller: { user, username: account.username, role, scheme }, problem };
 }
 
-function welcome(context: Context, { descriptions }: Ways, value: object): Reply {
+function problemOf({ status, code, detail }: Problem): object {
+  return { status, code, detail };
+}
+
+function welcome({ cookies }: WayInParts, context: Context, { descriptions }: Ways, value: object): Reply {
   const { refusal } = context;
   const described = Object.entries(descriptions).map(([rel, path]) => `<${context.at(path)}>; rel="${rel}"`);
   return {
@@ -149,7 +155,12 @@ function welcome(context: Context, { descriptions }: Ways, value: object): Reply
     body: { kind: "data", value, element: "root" },
     headers: [
       ...(described.length === 0 ? [] : [["Link", described.join(", ")] as const]),
-      ...(refusal === null ? [] : clearedCookies(context, refusal.cookies)),
+      ...(refusal === null
+        ? []
+        : clearedCookies(
+            context,
+            refusal.cookies.filter((name) => cookies.includes(name)),
+          )),
     ],
   };
 }

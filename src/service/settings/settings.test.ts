@@ -106,6 +106,7 @@ test("without any setting the service runs on this machine, on SQLite, with the 
     publicURL: null,
     issuer: "latchkey",
     basePath: "",
+    cookiePrefix: "",
     compression: true,
     handlerTimeoutSeconds: 60,
     connectionsPerAddress: 1000,
@@ -243,6 +244,7 @@ const refused: readonly (readonly [name: string, ...values: readonly string[]])[
     "1.0.0.0/8,2.0.0.0/7,4.0.0.0/6,8.0.0.0/5,16.0.0.0/4,32.0.0.0/3,64.0.0.0/2,128.0.0.0/1",
     "::ffff:0.0.0.0/97,128.0.0.0/1",
   ],
+  ["LATCHKEY_COOKIE_PREFIX", "a b", "__Host-", "-shop", "shop;", "é", "x".repeat(41)],
   [
     "LATCHKEY_ALLOWED_ORIGINS",
     "*",

@@ -65,6 +65,8 @@ export interface Settings extends OwnSecret {
   readonly issuer: string;
   /** Without a slash at its end; empty for the root. */
   readonly basePath: string;
+  /** Before the name of every cookie. Empty: nothing. */
+  readonly cookiePrefix: string;
   /** Bodies of 1 KiB and more are compressed for whoever asks for it. */
   readonly compression: boolean;
   readonly handlerTimeoutSeconds: number;
@@ -140,6 +142,7 @@ export function readSettings(environment: Environment, config: ConfigFile = {}):
     publicURL: publicURL.value,
     issuer,
     basePath: readings.basePath.value,
+    cookiePrefix: readings.cookiePrefix.value ?? "",
     compression: readings.compression.value === "on",
     handlerTimeoutSeconds: readings.handlerTimeoutSeconds.value,
     connectionsPerAddress: readings.connectionsPerAddress.value,

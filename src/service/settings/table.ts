@@ -1,14 +1,13 @@
+import { addressSettings } from "./address-settings.ts";
 import { levelName, relyingPartyId } from "./factor-values.ts";
 import { lifetimeSettings, year } from "./lifetimes.ts";
 import {
-  basePath,
   baseURL,
   database,
   filePath,
   headerName,
   headerSecret,
   hostName,
-  issuerName,
   oneOf,
   originList,
   password,
@@ -223,27 +222,7 @@ export const settingsTable = {
     meaning:
       "`allow`: logins from other hosts without TLS too, for a private network; Basic stays refused. Told at every start.",
   },
-  publicURL: {
-    name: "LATCHKEY_PUBLIC_URL",
-    default: null,
-    otherwise: "from the request when the peer is trusted, else host and port",
-    parse: baseURL,
-    meaning:
-      "Where clients reach the service from outside: its origin is our own in the cross-site check, and the issuer follows it. Links in answers are relative.",
-  },
-  issuer: {
-    name: "LATCHKEY_ISSUER",
-    default: null,
-    otherwise: "`LATCHKEY_PUBLIC_URL` when set, else `latchkey`",
-    parse: issuerName,
-    meaning: "`iss` and `aud` of tokens; the same for all processes on one store.",
-  },
-  basePath: {
-    name: "LATCHKEY_BASE_PATH",
-    default: "/",
-    parse: basePath,
-    meaning: "`/api/v1`: everything is served below it, links and documents included.",
-  },
+  ...addressSettings,
   compression: {
     name: "LATCHKEY_COMPRESSION",
     default: "on",

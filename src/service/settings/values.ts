@@ -288,7 +288,7 @@ function parseWebURL(text: string): URL | null {
 }
 
 /** As much of a value as helps, without what stands before an `@` in an address. */
-function shown(text: string): string {
+export function shown(text: string): string {
   const open = text.replace(/\/\/[^/]*@/, "//…@");
   return JSON.stringify(open.length > 80 ? `${open.slice(0, 80)}…` : open);
 }

@@ -1,3 +1,4 @@
+import { aCookieName } from "../../../access/scheme/checking.ts";
 import { DeclarationError } from "../../../core/checking/declaration-error.ts";
 import { aFunction, anything, optional } from "../../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
@@ -12,12 +13,18 @@ import { externalIssuers, type ExternalIssuers } from "./scheme.ts";
 export interface IssuerLoginOptions {
   /** Whose tokens are taken, and for whom they have to be. */
   readonly issuers: readonly IssuerDeclaration[];
+  /** The name of the cookie of an access token, which is `accessCookie` of `tokenLogin()`. Default: `access_token`. */
+  readonly cookie?: string;
   /** The network, asked for the declared addresses and nothing else; `fetch` where it is left out. */
   readonly fetch?: FetchKeys;
 }
 
 // What is wrong with the issuers themselves, `IssuersError` says.
-const checks: ChecksOf<IssuerLoginOptions> = { issuers: anything, fetch: optional(aFunction) };
+const checks: ChecksOf<IssuerLoginOptions> = {
+  issuers: anything,
+  cookie: optional(aCookieName),
+  fetch: optional(aFunction),
+};
 
 /** Tokens that others have signed: `Authorization: Bearer` with the JWT of an issuer elsewhere. */
 export function issuerLogin(people: AccountsFeature, options: IssuerLoginOptions): Feature<ExternalIssuers> {
@@ -28,8 +35,9 @@ export function issuerLogin(people: AccountsFeature, options: IssuerLoginOptions
       requireOptions(options, checks);
       const { bindings, issuer: ownIssuer, takeOutsideLogins } = host.use(people);
       takeOutsideLogins();
-      const issuers = declared(() => externalIssuers({ ...options, ownIssuer, bindings, observe: host.observe }));
-      return { offer: issuers, schemes: [externalBearer({ issuers })] };
+      const { cookie, ...outside } = options;
+      const issuers = declared(() => externalIssuers({ ...outside, ownIssuer, bindings, observe: host.observe }));
+      return { offer: issuers, schemes: [externalBearer({ issuers, ...(cookie === undefined ? {} : { cookie }) })] };
     },
   });
 }

@@ -1,5 +1,5 @@
 import { aCookieName } from "../../../access/scheme/checking.ts";
-import { accepted, rejected, type Scheme, type Verdict } from "../../../access/scheme/scheme.ts";
+import { absent, accepted, rejected, type Scheme, type Verdict } from "../../../access/scheme/scheme.ts";
 import { anObject, optional } from "../../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
 import { made } from "../../../core/copy.ts";
@@ -26,14 +26,19 @@ export function session(options: SessionOptions): Scheme {
     name: "session",
     carriers: [{ in: "cookie", name: cookie, hostPrefix: true }],
     proves: "each",
-    authenticate: (id, { now }) =>
-      after(sessions.find(id, now), (found): Verdict | Promise<Verdict> => {
+    authenticate(id, { now }) {
+      if (!SESSION_ID.test(id)) return absent;
+      return after(sessions.find(id, now), (found): Verdict | Promise<Verdict> => {
         // Not "unknown": an id of 256 bits cannot be guessed, and what arrives here is a cookie that outlived its session.
         if (found === null) return expired;
         return after(accounts.find(found.userId), (account) => judge(found, account));
-      }),
+      });
+    },
   });
 }
+
+/** 256 bits in base64url. Any other cookie of that name is another program's on this host. */
+const SESSION_ID = /^[\w-]{43}$/;
 
 function judge(found: StoredSession, account: Account | null): Verdict {
   if (account === null || account.generation !== found.generation) return revoked;

@@ -15,7 +15,7 @@ import {
 import { lastProvedAt, levelOf, methodsOf, provedBy } from "../../../core/levels.ts";
 import type { Account, Accounts } from "../accounts/stored-accounts.ts";
 import { formatProofs, parseProofs, passwordAt } from "../gate/proofs.ts";
-import { isTime, notYet, verifyJWT, type JWTRules } from "./jwt.ts";
+import { isTime, notYet, readUnverified, verifyJWT, type JWTRules } from "./jwt.ts";
 import type { Revocations } from "./revocation.ts";
 import type { RevocableClaims } from "./revoked.ts";
 import type { SigningKeys } from "./signing-keys.ts";
@@ -46,6 +46,8 @@ export interface AccessTokens {
   readonly lifetimeSeconds: number;
   /** A token for the account, of that token family, with the proofs of its login. `now` in milliseconds. */
   issue(account: Account, family: string, now: number, proofs?: readonly Proof[]): Promise<string>;
+  /** Returns true if the token says that this server issued it. Verifies nothing. */
+  recognizes(token: string): boolean;
   /** Who the token stands for; answered at once, and without the database, for a token that was verified before. */
   verify(token: string, now: number): Eventually<Verdict>;
 }
@@ -140,6 +142,7 @@ export function accessTokens(options: AccessTokensOptions): AccessTokens {
     issue: (account, family, now, proofs = []) =>
       // Once: between two looks another may have become the one that signs.
       sign(keys.signing, { issuer, lifetimeSeconds, account, family, now, proofs }),
+    recognizes: (token) => memory.has(token) || readUnverified(token)?.claims["iss"] === issuer,
     verify(token, now) {
       forgetOtherKeys();
       const known = memory.get(token);

@@ -1,5 +1,6 @@
 import type { Call } from "../../../core/call/call.ts";
 import { formatSetCookie } from "../../../core/headers/set-cookie.ts";
+import { problem } from "../../../core/problem/problem.ts";
 import type { Context } from "../../../http/exchange.ts";
 import { isSecure, requireOneCookie, type Header } from "../cookies.ts";
 import type { FreshAccess, TokenPair } from "./token-pairs.ts";
@@ -66,6 +67,18 @@ function tokenCookie(context: Context, kind: TokenCookie, value: string, maxAgeS
   const { sameSite } = kind;
   // `__Host-` asks for the root (RFC 6265bis §4.1.3.2).
   const path = kind.prefix === "__Host-" ? kind.path : context.at(kind.path);
-  const cookie = { name: nameOf(kind, call), value, path, secure: isSecure(call), sameSite, maxAgeSeconds };
-  return ["Set-Cookie", formatSetCookie(cookie)];
+  const name = nameOf(kind, call);
+  requireKept(name, value);
+  return ["Set-Cookie", formatSetCookie({ name, value, path, secure: isSecure(call), sameSite, maxAgeSeconds })];
+}
+
+/** Octets of name and value beyond which a browser drops a cookie and says nothing (RFC 6265bis §5.7). */
+const MOST_BYTES = 4096;
+
+/** Ends the request if a browser would drop the cookie: the next request would be 401. */
+function requireKept(name: string, value: string): void {
+  const bytes = Buffer.byteLength(name) + Buffer.byteLength(value);
+  if (bytes <= MOST_BYTES) return;
+  const detail = `The cookie ${name} would have ${bytes} octets, and browsers keep no more than ${MOST_BYTES}. Log in without cookie, or shorten the fields of the account that are in its tokens.`;
+  throw problem("invalid", { issues: [{ pointer: "/cookie", code: "too_long", detail }] });
 }

@@ -209,10 +209,11 @@ export async function startTokens(
   requireInTime(context);
   if (cookie) refuseLoginCSRF(context);
   const { call } = context;
+  const reply = deliver(parts, context, await parts.pairs.issue(admission, call.now), cookie);
   // The browser forgets the pair that it had, and with it the way to end that.
   const before = cookie ? findRefreshCookie(call, parts.cookies) : null;
   if (before !== null) await parts.pairs.end(before, call.now);
-  return deliver(parts, context, await parts.pairs.issue(admission, call.now), cookie);
+  return reply;
 }
 
 /** Gives a token family an access token with new proofs. */

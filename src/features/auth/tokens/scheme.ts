@@ -1,5 +1,5 @@
 import { aCookieName } from "../../../access/scheme/checking.ts";
-import { rejected, type Rejection, type Scheme } from "../../../access/scheme/scheme.ts";
+import { absent, rejected, type Carrier, type Rejection, type Scheme } from "../../../access/scheme/scheme.ts";
 import type { Call } from "../../../core/call/call.ts";
 import { anObject, optional } from "../../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
@@ -9,7 +9,7 @@ import type { AccessTokens } from "./access.ts";
 
 /** What `bearer()` is made of: who verifies access tokens. */
 export interface BearerOptions {
-  readonly access: Pick<AccessTokens, "verify">;
+  readonly access: Pick<AccessTokens, "verify"> & Partial<Pick<AccessTokens, "recognizes">>;
   /** The name of the cookie; `access_token` where it is left out. Over TLS it begins with `__Host-`. */
   readonly cookie?: string;
 }
@@ -22,20 +22,32 @@ export function bearer(options: BearerOptions): Scheme {
   const { access, cookie = "access_token" } = options;
   return made({
     ...common,
-    carriers: [common.carriers[0], { in: "cookie", name: cookie, hostPrefix: true }],
+    carriers: placesOf(cookie),
     // SimpleJWT's name: its clients refresh when they read it.
     rejectedAs: "token_not_valid",
     proves: "each",
-    authenticate: (token, { now }) => access.verify(token, now),
+    // A cookie of that name with anything else is another program's on this host.
+    authenticate: (token, { now }, { in: place }) =>
+      place === "cookie" && access.recognizes?.(token) === false ? absent : access.verify(token, now),
   });
 }
 
+/** Options of `externalBearer()`. */
+export interface ExternalBearerOptions {
+  readonly issuers: ExternalIssuers;
+  /** The name of the cookie, which is that of `bearer()` beside it. Default: `access_token`. Over TLS it begins with `__Host-`. */
+  readonly cookie?: string;
+}
+
+const externalChecks: ChecksOf<ExternalBearerOptions> = { issuers: anObject, cookie: optional(aCookieName) };
+
 /** Tokens of issuers elsewhere, in the same places. They cannot be refreshed here. */
-export function externalBearer(options: { readonly issuers: ExternalIssuers }): Scheme {
-  requireOptions(options, { issuers: anObject }, { of: "externalBearer" });
-  const { issuers } = options;
+export function externalBearer(options: ExternalBearerOptions): Scheme {
+  requireOptions(options, externalChecks, { of: "externalBearer" });
+  const { issuers, cookie = "access_token" } = options;
   return made({
     ...common,
+    carriers: placesOf(cookie),
     rejectedAs: "invalid_token",
     proves: "each",
     recognizes: (token) => issuers.recognizes(token),
@@ -46,13 +58,16 @@ export function externalBearer(options: { readonly issuers: ExternalIssuers }): 
 const common = {
   name: "bearer",
   shared: true,
-  carriers: [
-    { in: "authorization", scheme: "bearer" },
-    { in: "cookie", name: "access_token", hostPrefix: true },
-  ],
   challenge: (call, rejection) =>
     rejection === null ? `Bearer realm="${call.realm}"` : bearerRefusal(call, rejection),
-} as const satisfies Omit<Scheme, "authenticate">;
+} as const satisfies Omit<Scheme, "authenticate" | "carriers">;
+
+function placesOf(cookie: string): readonly Carrier[] {
+  return [
+    { in: "authorization", scheme: "bearer" },
+    { in: "cookie", name: cookie, hostPrefix: true },
+  ];
+}
 
 /** The challenge that says what was wrong with a token that was there (RFC 6750 §3). */
 export function bearerRefusal({ realm }: Pick<Call, "realm">, { detail }: Rejection): string {

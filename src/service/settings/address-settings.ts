@@ -1,0 +1,40 @@
+import { basePath, baseURL, issuerName, right, shown, wrong, type Parsed } from "./values.ts";
+
+/** Under what address and names clients know the service: a part of the table of settings. */
+export const addressSettings = {
+  publicURL: {
+    name: "LATCHKEY_PUBLIC_URL",
+    default: null,
+    otherwise: "from the request when the peer is trusted, else host and port",
+    parse: baseURL,
+    meaning:
+      "Where clients reach the service from outside: its origin is our own in the cross-site check, and the issuer follows it. Links in answers are relative.",
+  },
+  issuer: {
+    name: "LATCHKEY_ISSUER",
+    default: null,
+    otherwise: "`LATCHKEY_PUBLIC_URL` when set, else `latchkey`",
+    parse: issuerName,
+    meaning: "`iss` and `aud` of tokens; the same for all processes on one store.",
+  },
+  basePath: {
+    name: "LATCHKEY_BASE_PATH",
+    default: "/",
+    parse: basePath,
+    meaning: "`/api/v1`: everything is served below it, links and documents included.",
+  },
+  cookiePrefix: {
+    name: "LATCHKEY_COOKIE_PREFIX",
+    default: null,
+    parse: cookiePrefix,
+    meaning:
+      "Put before the name of every cookie, for several services on one host: with `shop-` the session is `shop-session`, over TLS `__Host-shop-session`.",
+  },
+} as const;
+
+/** The beginning of the names of cookies (RFC 6265 §4.1.1). `__Host-` and `__Secure-` are put before it over TLS. */
+function cookiePrefix(text: string): Parsed<string> {
+  return /^[A-Za-z0-9][\w.-]{0,39}$/.test(text)
+    ? right(text)
+    : wrong(`is ${shown(text)}. Write up to 40 letters, digits and _.- with a letter or digit in front, like shop-.`);
+}
