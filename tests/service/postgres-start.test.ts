@@ -130,11 +130,11 @@ async function oldServer(t: TestContext): Promise<string> {
   };
   const int16 = (value: number): Buffer => Buffer.from([value >> 8, value & 255]);
   const cell = (text: string): Buffer => Buffer.concat([Buffer.from([0, 0, 0, text.length]), Buffer.from(text)]);
-  const column = (type: number): Buffer =>
-    Buffer.concat([Buffer.from("\0"), Buffer.alloc(8), int16(type), Buffer.alloc(8)]);
+  const column = (name: string, type: number): Buffer =>
+    Buffer.concat([Buffer.from(`${name}\0`), Buffer.alloc(8), int16(type), Buffer.alloc(8)]);
   const ready = message("Z", Buffer.from("I"));
   const facts = Buffer.concat([
-    message("T", Buffer.concat([int16(2), column(23), column(25)])),
+    message("T", Buffer.concat([int16(2), column("version", 23), column("encoding", 25)])),
     message("D", Buffer.concat([int16(2), cell("130021"), cell("UTF8")])),
     message("C", Buffer.from("SELECT 1\0")),
     ready,
