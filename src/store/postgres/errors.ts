@@ -60,7 +60,7 @@ export function stateOf(error: unknown): string | null {
   return isServerError(error) ? error.code : null;
 }
 
-/** The same transaction will do if it is tried again. (A unique value that is taken is an outcome; what is left are keys.) */
+/** The same transaction will do if it is tried again. (A unique value that is taken is an outcome, and so is a key.) */
 export function isPassing(error: unknown): boolean {
   const found = stateOf(error);
   return (

@@ -10,6 +10,11 @@ const lockClass = 1_818_323_051;
 /** The SQLSTATE of what `latchkey_refuse` raises. */
 export const refusedState = "LK001";
 
+/** Keeps other transactions from handing out keys of a table until this one ends. The table is named as SQL names it. */
+export function lockKeys(table: string): string {
+  return `SELECT pg_advisory_xact_lock(${lockClass}, '${table.replaceAll("'", "''")}'::regclass::oid::integer)`;
+}
+
 /** Taken for the first tables: one process makes them, the others wait and find them made. */
 export const migrationLock = `SELECT pg_advisory_xact_lock(${lockClass}, 0)`;
 

@@ -15,9 +15,6 @@ export function readRefusal(error: unknown, table: Table, change: Change, at: nu
     return { kind: "missing", change: at };
   const broken = brokenBy(error, table, change);
   if (broken === null) return null;
-  const hasNoKey = change.kind === "insert" && change.key === undefined && table.existing === null;
-  // A key that was handed out and is there: somebody else's program has used it, and the next one will do.
-  if (hasNoKey && broken.rule === "unique" && broken.column === "id") return null;
   return refusalOf(broken, table, change, at);
 }
 

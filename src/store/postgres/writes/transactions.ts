@@ -13,6 +13,7 @@ import { lookedUp } from "./looked-up.ts";
 import { outdatedBy, sameShapeOf } from "./outdated.ts";
 import { planTransaction, type Plan, type Planning } from "./plan.ts";
 import { readRefusal } from "./refusals.ts";
+import { isKeyRepeated, keyRepeated, moveSequence } from "./repeated-keys.ts";
 
 type Rows = readonly (readonly Value[])[];
 
@@ -76,7 +77,7 @@ export function writerOf(
   /** Null where it was refused, and was not in order. */
   async function attempt(session: Session, transaction: Transaction, plan: Plan): Promise<Outcome | null> {
     try {
-      return await make(session, transaction, plan);
+      return await withFreeKeys(session, transaction, plan, () => make(session, transaction, plan));
     } catch (error) {
       const outdated = await outdatedBy(causeOf(error), transaction.changes, shapes, session);
       if (outdated !== null) throw refusing(outdated);
@@ -126,6 +127,33 @@ export function writerOf(
       return known ?? sendOnce(session, changes, plan, idempotency);
     }
   }
+}
+
+/** Makes a transaction, again behind each sequence that was moved because it handed out a key that exists. */
+async function withFreeKeys(
+  session: Session,
+  transaction: Transaction,
+  plan: Plan,
+  make: () => Promise<Outcome>,
+): Promise<Outcome> {
+  const moved: Collection[] = [];
+  for (;;)
+    try {
+      return await make();
+    } catch (error) {
+      const repeated = repeatedIn(error, transaction, plan);
+      if (repeated === null) throw error;
+      if (moved.includes(repeated)) throw keyRepeated(repeated);
+      await moveSequence(session, repeated);
+      moved.push(repeated);
+    }
+}
+
+/** The collection in which the database gave a new row the key of another row; null if the error is another one. */
+function repeatedIn(error: unknown, { changes }: Transaction, { statements }: Plan): Collection | null {
+  const at = error instanceof StatementFailed ? statements[error.at]?.changes[0] : undefined;
+  if (at === undefined) return null;
+  return isKeyRepeated(causeOf(error), changes[at]!) ? changes[at]!.collection : null;
 }
 
 /** What a transaction that failed came to; null where it was refused, and was not in order. Throws what is no refusal. */

@@ -1,0 +1,90 @@
+import { rawNameOf } from "../../sql/existing/found.ts";
+import { quote } from "../../sql/names.ts";
+import type { Table } from "../../sql/schema/table.ts";
+import type { Change, Collection } from "../../store.ts";
+import { keyConstraintOf, postgres, sequenceOf, tableOf } from "../dialect.ts";
+import { isServerError, state, stateOf } from "../errors.ts";
+import type { Session } from "../network/session.ts";
+import { lockKeys } from "../own-tables.ts";
+import { prepared } from "../parameters.ts";
+
+/*
+ * A sequence hands out the keys of new rows. It is behind the rows if another program has inserted rows together with their keys (COPY, a restored
+ * dump). It then hands out keys that exist.
+ */
+
+/** Keys from here on are left alone: a sequence behind one of these would soon be at its end. */
+const farAway = 2 ** 52;
+
+/** Whether the database gave a new row the key of another row. */
+export function isKeyRepeated(error: unknown, change: Change): boolean {
+  if (!isServerError(error) || error.code !== state.unique || !isKeyGiven(change)) return false;
+  const { existing } = change.collection;
+  if (existing === undefined) return error.constraint === keyConstraintOf(change.collection);
+  return existing.constraints?.[error.constraint ?? ""] === "id";
+}
+
+function isKeyGiven(change: Change): boolean {
+  return change.kind === "link" || (change.kind === "insert" && change.key === undefined);
+}
+
+/** Moves the sequence of a collection behind the rows. Throws a fault with the cure for the operator if that is not possible here. */
+export async function moveSequence(session: Session, collection: Collection): Promise<void> {
+  try {
+    await (collection.existing === undefined ? moveOwn(session, collection) : moveTheirs(session, tableOf(collection)));
+  } catch (error) {
+    await session.run("ROLLBACK").catch(() => undefined);
+    throw isImpossible(error) ? keyRepeated(collection, error) : error;
+  }
+}
+
+/** Whether the role may not move the sequence, or the sequence has no such key. */
+function isImpossible(error: unknown): boolean {
+  const found = stateOf(error);
+  return found === state.privilege || found?.startsWith("22") === true;
+}
+
+/** The fault that a new row got the key of another row. */
+export function keyRepeated(collection: Collection, cause?: unknown): TypeError {
+  const message = `PostgreSQL gave a new row of ${collection.name} the key of another row: the sequence of the keys is behind the rows. Move it: ${cureFor(collection)}`;
+  return new TypeError(message, { cause });
+}
+
+function cureFor(collection: Collection): string {
+  const { existing } = collection;
+  const table = existing === undefined ? quote(collection.name) : postgres.quoteTable(existing.table);
+  const column = existing === undefined ? "id" : rawNameOf(existing, "id");
+  const sequence =
+    existing === undefined
+      ? postgres.literal(quote(sequenceOf(collection)))
+      : `pg_get_serial_sequence(${postgres.literal(table)}, ${postgres.literal(column)})`;
+  return `SELECT setval(${sequence}, (SELECT max(${quote(column)}) FROM ${table}));`;
+}
+
+/** Keeps other transactions from handing out keys until it is done. A key that a caller has chosen is skipped when the sequence reaches it, and not moved behind. */
+async function moveOwn(session: Session, collection: Collection): Promise<void> {
+  const { name } = collection;
+  const sequence = quote(sequenceOf(collection));
+  const taken = "latchkey_taken_keys AS taken WHERE taken.collection = $1 AND taken.key";
+  const top = `SELECT "id" FROM ${quote(name)} AS rows WHERE "id" < ${farAway} AND NOT EXISTS (SELECT FROM ${taken} = rows."id") ORDER BY "id" DESC LIMIT 1`;
+  await session.run(`BEGIN ISOLATION LEVEL READ COMMITTED; ${lockKeys(quote(name))}`);
+  await session.send(
+    prepared(
+      `SELECT setval(${postgres.literal(sequence)}::regclass, "id") FROM (${top}) AS top, ${sequence} AS sequence WHERE "id" > last_value`,
+      [name],
+    ),
+  );
+  await session.run("COMMIT");
+}
+
+/** The sequence of a `serial` or identity column. */
+async function moveTheirs(session: Session, { collection, existing }: Table): Promise<void> {
+  const top = `SELECT max(${existing!.nameOf("id")}) AS key FROM ${existing!.name}`;
+  await session.send(
+    prepared(
+      `SELECT setval(seqrelid::regclass, key) FROM pg_sequence, (${top}) AS top WHERE seqrelid = pg_get_serial_sequence($1, $2)::regclass ` +
+        `AND seqincrement > 0 AND key < ${farAway} AND key > coalesce(pg_sequence_last_value(seqrelid::regclass), seqstart - 1)`,
+      [existing!.name, rawNameOf(collection.existing!, "id")],
+    ),
+  );
+}
