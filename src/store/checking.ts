@@ -29,7 +29,7 @@ import type { ChecksOf } from "../core/checking/options.ts";
 import { anIssueList } from "../core/problem/problem.ts";
 import type { Change, Collection, Column, ExistingTable, KeptLinks, Origin, Transaction } from "./store.ts";
 
-/** A store, as far as everything of a service needs one. */
+/** Checks that a value is a store. It needs the methods that all parts of a service use. */
 export const aStore: Check = objectWith(
   "a store, like sqliteStore({ path })",
   "open",
@@ -40,7 +40,7 @@ export const aStore: Check = objectWith(
   "close",
 );
 
-/** What is wrong with a declared table: each mistake with its place in it. */
+/** Returns the mistakes in a declared table. Each names its place in the table. */
 export function collectionMistakes(collection: Readonly<Record<string, unknown>>): readonly string[] {
   const mistakes = membersMistakes(collection, collectionMembers);
   const { columns, indexes = [] } = collection;
@@ -158,7 +158,10 @@ function columnMistake(column: unknown, at: number): string | null {
   return together(found.map((mistake) => `${place}: ${mistake}`));
 }
 
-/** What is wrong with the shape of the tables that a store is opened with: each mistake with its place. The rest the database knows. */
+/**
+ * Returns the mistakes in the shape of the tables that a store is opened with. Each names its place. The database
+ * checks the rest.
+ */
 export function storeMistakes(collections: unknown): readonly string[] {
   if (!Array.isArray(collections)) return [`the collections are ${shown(collections)}; a store is opened with a list`];
   return Array.from(collections, (each: unknown, at) => {
@@ -172,9 +175,9 @@ const aCollection: Check = (value) =>
   isObject(value) && isText(value["name"]) ? null : "it has to be a table that the service has";
 const aWhere: Check = (value) =>
   isObject(value) ? null : 'it has to be a condition, like { column: "at", operator: "lt", value: 7 }';
-/** What it is worth, the table knows by its columns. */
+/** The table checks the value of the key, because it knows the type. */
 const common = { kind: anything, collection: aCollection, key: anything };
-/** Of a class only what it has itself would be written: of a Map nothing. */
+/** Refuses an instance of a class, because only its own properties would be written. A Map has none. */
 const values: Check = (value) =>
   anObject(value) ??
   (isStrange(value as Members, Object.keys(value as Members))
@@ -218,7 +221,7 @@ const changeMembers: { readonly [K in Change["kind"]]: ChecksOf<Required<Extract
 const kinds = Object.keys(changeMembers);
 const knownMembers: ReadonlyMap<unknown, Checks> = new Map(Object.entries(changeMembers));
 
-/** Throws a TypeError where a change is none that there is, or has a member that means nothing: it would be passed over without a word. */
+/** Throws a TypeError if a change has an unknown kind or an unknown member. The store would ignore it silently. */
 export function requireChanges({ changes }: Transaction): void {
   const given: unknown = changes;
   if (!Array.isArray(given)) throw new TypeError(`The changes of a transaction are ${sortOf(given)}, and no list.`);

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { formatDecimal, parseDecimal } from "./decimal.ts";
 import { fold } from "./fold.ts";
 
-test("a decimal and its scaled number are each other's way back", () => {
+test("converts a decimal to its scaled number and back", () => {
   fc.assert(
     fc.property(
       fc.bigInt({ min: -(2n ** 63n) + 1n, max: 2n ** 63n - 1n }),
@@ -19,7 +19,7 @@ test("a decimal and its scaled number are each other's way back", () => {
   );
 });
 
-test("a text that is no decimal, or would be rounded, is none", () => {
+test("refuses a text that is not a decimal, or would be rounded", () => {
   for (const text of [
     "",
     "-",
@@ -45,11 +45,11 @@ test("a text that is no decimal, or would be rounded, is none", () => {
   fc.assert(fc.property(fc.string(), (text) => parseDecimal(text, 2) === null || /^-?\d+(\.\d+)?$/.test(text)));
 });
 
-test("zeros behind the last digit do not count", () => {
+test("ignores zeros after the last digit", () => {
   assert.equal(parseDecimal("1.5000", 2), 150);
   assert.equal(Object.is(parseDecimal("-0.00", 2), 0), true);
 });
 
-test("folding twice changes nothing more", () => {
+test("folds a folded text to itself", () => {
   fc.assert(fc.property(fc.string({ unit: "grapheme" }), (text) => fold(fold(text)) === fold(text)));
 });

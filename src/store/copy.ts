@@ -5,10 +5,10 @@ import { made } from "../core/copy.ts";
 import { valueOfJSON } from "../core/exact-numbers.ts";
 import type { Collection, Column, Value } from "./store.ts";
 
-/** A row as it is copied: the values of all columns of its table, its revision and folded values among them. */
+/** A row during a copy: the values of all columns of its table, including its revision and folded values. */
 export type Cells = readonly Value[];
 
-/** What is handed out once and never again. */
+/** The numbers that a store issues only once. */
 export interface Counters {
   /** The last revision. */
   readonly revision: number;
@@ -16,9 +16,9 @@ export interface Counters {
   readonly nextKeys: Readonly<Record<string, number>>;
 }
 
-/** All that a store holds, in a form that every engine understands. */
+/** Everything that a store holds, in a form that every engine understands. */
 export interface Content {
-  /** Every collection that was ever stored, whoever declares it today. */
+  /** Every collection that was ever stored, including those that are not declared today. */
   readonly collections: readonly Collection[];
   counters(): Promise<Counters>;
   count(table: string): Promise<number>;
@@ -26,32 +26,35 @@ export interface Content {
   read(table: string): AsyncIterable<readonly Cells[]>;
 }
 
-/** A store that is copied, in one state for as long as it is open. Nobody writes to it meanwhile. */
+/**
+ * A store that is being copied. It shows one state while it is open, and no other process writes to it during that
+ * time.
+ */
 export interface StoreSource extends Content {
   close(): Promise<void>;
 }
 
-/** A new store that is filled. It is there when it is kept, as a whole; before that, nothing is. */
+/** A new store that is being filled. It exists only after `keep`, and then as a whole. */
 export interface StoreTarget {
   create(collections: readonly Collection[]): Promise<void>;
   write(table: string, rows: readonly Cells[]): Promise<void>;
-  /** Sets the counters and checks the references. Gives what stands in the store now. */
+  /** Sets the counters and checks the references. Returns the content of the store. */
   complete(counters: Counters): Promise<Content>;
   keep(): Promise<void>;
-  /** Gives up what was not kept. */
+  /** Discards everything that was not kept. */
   close(): Promise<void>;
 }
 
-/** A table as it is copied. */
+/** The layout of a table during a copy. */
 export interface CopiedTable {
   readonly name: string;
   /** The order of the cells. */
   readonly columns: readonly Column[];
-  /** The columns that order the rows; they are the first. */
+  /** The columns that order the rows. They come first. */
   readonly key: readonly string[];
 }
 
-/** What a store keeps beside the collections. Its columns have no name that a collection could have. */
+/** The tables that a store keeps in addition to the collections. No collection can have one of their names. */
 export const keptBeside: readonly CopiedTable[] = [
   {
     name: "latchkey_taken_keys",
@@ -85,7 +88,7 @@ export const keptBeside: readonly CopiedTable[] = [
   },
 ];
 
-/** Why a store could not be copied, kept safe or put back; the message names the cure. */
+/** Reports why a store could not be copied, backed up or restored. The message says how to fix it. */
 export class CopyError extends Error {
   static {
     made(this.prototype);
@@ -100,29 +103,29 @@ export class CopyError extends Error {
   }
 }
 
-/** What a database says of itself. */
+/** The state that a database reports about itself. */
 export interface Checked {
   readonly version: number;
   readonly tables: readonly { readonly table: string; readonly rows: number }[];
-  /** What is damaged; empty where all is well. */
+  /** The damage that was found. Empty if there is none. */
   readonly problems: readonly string[];
 }
 
-/** How many rows are copied at a time: each may have a megabyte. */
+/** The number of rows that are copied at a time. Each can have a megabyte. */
 export const copiedAtOnce = 250;
 
-/** What was copied of one table. */
+/** The result of copying one table. */
 export interface CopiedCount {
   readonly table: string;
   readonly rows: number;
-  /** SHA-256 over the rows, the same on both sides. */
+  /** The SHA-256 digest of the rows. It is the same on both sides. */
   readonly digest: string;
 }
 
-/** Is told of each page: how many rows were copied or compared so far, of how many. */
+/** Receives the progress after each page: how many rows are copied or compared so far, and how many there are. */
 export type TellCopied = (step: "copying" | "verifying", done: number, total: number) => void;
 
-/** Copies everything, and keeps it only when both sides hold the same. */
+/** Copies everything. Keeps the copy only if both sides hold the same. */
 export async function copyStore(
   source: StoreSource,
   target: StoreTarget,
@@ -174,14 +177,14 @@ async function write(target: StoreTarget, table: string, page: readonly Cells[])
   }
 }
 
-/** How many rows each collection has. */
+/** Counts the rows of each collection. */
 export async function countRows(content: Content): Promise<Checked["tables"]> {
   const counted: { table: string; rows: number }[] = [];
   for (const { name } of content.collections) counted.push({ table: name, rows: await content.count(name) });
   return counted;
 }
 
-/** A digest of what is read, over a form that is the same for every engine. */
+/** Returns a digest of the rows of a table. It uses a form that is the same for every engine. */
 async function digestOf(
   content: Content,
   table: string,
@@ -204,7 +207,10 @@ function requireSameCounters(one: Counters, other: Counters): void {
   throw new CopyError("differs", `What is handed out next differs on both sides (${differing}). Nothing was kept.`);
 }
 
-/** The tables of collections and those beside them, by name. `shadowsOf` gives the columns that keep something of others. */
+/**
+ * Returns the tables of the collections and of the store itself, by name. `shadowsOf` returns the columns that hold
+ * values derived from other columns.
+ */
 export function copiedTables(
   collections: readonly Collection[],
   shadowsOf: (collection: Collection) => readonly Column[],
@@ -227,8 +233,9 @@ function copiedTable(collection: Collection, shadowsOf: (collection: Collection)
 }
 
 /**
- * The declaration that a store remembers (JSON), with the columns that are declared no more and still hold something.
- * `types` are those of all columns that were ever declared, `there` the names of all columns as they are.
+ * Reads the declaration that a store remembers (JSON). Adds the columns that are no longer declared but still hold
+ * values.
+ * `types` has the types of all columns that were ever declared, `there` the names of all columns that exist.
  */
 export function readDeclaration(
   text: string,
@@ -244,7 +251,7 @@ export function readDeclaration(
   };
 }
 
-/** Whoever adds a type adds it here: the compiler sees to it. */
+/** The known types. The compiler reports a new type that is missing here. */
 const remembered: Readonly<Record<Column["type"], true>> = {
   integer: true,
   text: true,
@@ -267,7 +274,7 @@ function leftOver(table: string, name: string, text = ""): Column {
   return { name, type, nullable: true, ...(match[2] === undefined ? {} : { scale: Number(match[2]) }) };
 }
 
-/** Throws unless the tables are as this program makes them: what is copied is not migrated. */
+/** Throws unless the tables have the schema version of this program. A copy does not migrate. */
 export function requireVersion(found: number, known: number): void {
   if (found === known) return;
   const cure =
@@ -277,7 +284,10 @@ export function requireVersion(found: number, known: number): void {
   throw new CopyError("schema", `The database has schema version ${found} and this program knows ${known}. ${cure}`);
 }
 
-/** Says that tables of ours are there which no declaration knows; such is the state between a migration by hand and the next start. */
+/**
+ * Creates the error for tables of the store that no declaration describes. This is the state between a migration by
+ * hand and the next start.
+ */
 export function unknownTables(names: readonly string[]): CopyError {
   return new CopyError(
     "schema",

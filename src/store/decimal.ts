@@ -1,30 +1,34 @@
 import type { Column } from "./store.ts";
 
 const largest = 2n ** 63n - 1n;
-// A sign and the digits of the largest: what is longer is not even read, for that takes the square of its length.
+// A sign and the digits of the largest value. A longer text is refused unread, because reading takes the square of its
+// length.
 const maxLength = 20;
 
-/** A decimal as a whole number of its last digit: `"12.5"` at scale 2 is 1250. Null where it is not one or would be rounded. */
+/**
+ * Parses a decimal into a whole number of its last digit: `"12.5"` at scale 2 is 1250. Returns null if the text is not
+ * a decimal or would be rounded.
+ */
 export function parseDecimal(text: string, scale: number): number | bigint | null {
   const match = /^(-?)(\d+)(?:\.(\d+))?$/.exec(text);
   if (match === null) return null;
   const fraction = withoutFinalZeros(match[3] ?? "");
   if (fraction.length > scale) return null;
   const digits = match[1]! + (match[2]!.replace(/^0+/, "") + fraction.padEnd(scale, "0") || "0");
-  // Up to 15 digits a number holds every integer.
+  // A number is exact for every integer of up to 15 digits.
   if (digits.length <= 15) return Number(digits) + 0;
   if (digits.length > maxLength) return null;
   const exact = BigInt(digits);
   return exact > largest || exact < -largest ? null : exact;
 }
 
-/** The same of a value as callers of its column have it, which may be a number. */
+/** Parses the value of a decimal column as callers send it. It may be a number. */
 export function readDecimal({ scale = 0, number }: Column, value: unknown): number | bigint | null {
   const text = number === true && typeof value === "number" ? decimalOf(value, scale) : value;
   return typeof text === "string" ? parseDecimal(text, scale) : null;
 }
 
-/** The text of a number that has no more digits behind the point; null where it has. */
+/** Returns the text of a number with `scale` decimal places. Returns null if the number has more. */
 function decimalOf(value: number, scale: number): string | null {
   const text = value === 0 ? "0" : value.toFixed(scale);
   return Number(text) === value ? text : null;
@@ -36,7 +40,7 @@ function withoutFinalZeros(digits: string): string {
   return digits.slice(0, end);
 }
 
-/** The way back: `"1250"` at scale 2 is `"12.50"`. */
+/** Formats a scaled number as a decimal: `"1250"` at scale 2 is `"12.50"`. */
 export function formatDecimal(digits: string, scale: number): string {
   if (scale === 0) return digits;
   const sign = digits.startsWith("-") ? "-" : "";

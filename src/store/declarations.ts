@@ -4,13 +4,13 @@ import { suggestion } from "../core/checking/nearest.ts";
 import { isFolded } from "./fold.ts";
 import type { Collection, Column, Value } from "./store.ts";
 
-/** Names that need no thought in SQL, and leave those with an underscore before them to the store. */
+/** The names that SQL needs no quotes for. Names that start with an underscore are reserved for the store. */
 const namePattern = /^[A-Za-z][A-Za-z0-9_]{0,62}$/;
 
-/** Throws a TypeError where the value is not of the column's type. */
+/** Throws a TypeError if the value is not of the column's type. */
 type Encode = (column: Column, value: Value) => unknown;
 
-/** Throws `DeclarationError` with every mistake in the declarations. */
+/** Throws `DeclarationError` with all mistakes in the declarations. */
 export function requireSoundDeclarations(collections: readonly Collection[], encode: Encode): void {
   const byName = new Map(collections.map((each) => [each.name, each]));
   const mistakes = collections.flatMap((collection) => mistakesIn(collection, byName, encode));
@@ -68,7 +68,7 @@ function mistakesInColumn(column: Column, byName: ReadonlyMap<string, Collection
   return mistakes;
 }
 
-/** What a column needs of tables that the store does not make. */
+/** Returns the mistakes of columns that need changes to a table that the store did not make. */
 function mistakesOfKeeping(
   { existing }: Collection,
   column: Column,
@@ -88,17 +88,20 @@ function mistakesOfKeeping(
       ];
 }
 
-/** The collections whose tables the store makes. */
+/** Returns the collections whose tables the store makes. */
 export function ownOf(collections: readonly Collection[]): readonly Collection[] {
   return collections.filter(({ existing }) => existing === undefined);
 }
 
-/** Collections as data alone, which can be sent to a thread: without what is asked once, when the tables are made to fit. */
+/**
+ * Returns collections as plain data that can be sent to a thread. Leaves out the functions, which are only needed when
+ * the tables are migrated.
+ */
 export function asData(collections: readonly Collection[]): readonly Collection[] {
   return collections.map((collection) => ({ ...collection, columns: collection.columns.map(withoutOrigin) }));
 }
 
-/** The declaration that is remembered with a table, as text. */
+/** Returns the declaration that is stored with a table, as text. */
 export function declarationOf(collection: Collection): string {
   const { computed: _, ...kept } = asData([collection])[0]!;
   return JSON.stringify(kept);

@@ -6,7 +6,7 @@ export class MigrationNeeded extends Error {
   }
 
   readonly problems: readonly string[];
-  /** The collections whose rows do not fit, where that is what stands in the way. */
+  /** The collections whose rows do not fit, if this is the reason. */
   readonly collections: readonly string[];
 
   constructor(problems: readonly string[], collections: readonly string[] = []) {
@@ -17,7 +17,7 @@ export class MigrationNeeded extends Error {
   }
 }
 
-/** The store cannot be reached or refuses to write; what it was asked to do has not happened, or is not known to have. */
+/** The store cannot be reached or refuses to write. The operation has not happened, or its result is unknown. */
 export class StoreUnavailable extends Error {
   static {
     made(this.prototype);
@@ -29,17 +29,17 @@ export class StoreUnavailable extends Error {
   }
 }
 
-/** A long read was given up, so that it holds nobody up. It would take as long the next time. */
+/** The store stopped a long read, because it would delay other callers. It would take as long the next time. */
 export class StoreTimeout extends StoreUnavailable {
   override readonly name = "StoreTimeout";
 }
 
-/** The store has no room left to write; reading may go on. */
+/** The store has no room left to write. Reads may still work. */
 export class StoreFull extends StoreUnavailable {
   override readonly name = "StoreFull";
 }
 
-/** A table was changed for another declaration than this process was started with, so that it may not write there any more. */
+/** A table was changed for a declaration that this process does not have. This process may not write to it any more. */
 export class StoreOutdated extends StoreUnavailable {
   override readonly name = "StoreOutdated";
 
@@ -51,7 +51,9 @@ export class StoreOutdated extends StoreUnavailable {
   }
 }
 
-/** The store cannot be used as it is set up: its address, its rights, its server. Each problem names its cure. */
+/**
+ * The configuration of the store is wrong: its address, its privileges or its server. Each problem says how to fix it.
+ */
 export class StoreSetupError extends Error {
   static {
     made(this.prototype);

@@ -1,23 +1,26 @@
 import { composed } from "../core/crypto/composed.ts";
 import type { Column } from "./store.ts";
 
-/** Whether a column has its folded value beside it. */
+/** True if the store keeps a folded copy of the column. */
 export function isFolded({ unique, folded }: Column): boolean {
   return unique === "folded" || folded === true;
 }
 
-/** Without regard to case, in all of Unicode: what a `folded` column is compared by. */
+/**
+ * Folds a text for comparison without regard to case, in all of Unicode. `folded` columns are compared by this value.
+ */
 export function fold(text: string): string {
   return composed(text).toLowerCase();
 }
 
 /**
- * The two forms of a small sigma. Which one a capital becomes says what stands around it, and of what is looked for that is not known:
- * `ΑΣ` alone is `ας`, and in `ΑΣΑ` it is `ασ`.
+ * The two forms of a small sigma. The neighbors of a capital sigma decide which form it becomes, and a search term does
+ * not have them:
+ * `ΑΣ` alone becomes `ας`, but in `ΑΣΑ` it becomes `ασ`.
  */
 export const sigmas = { atEnds: "ς", elsewhere: "σ" } as const;
 
-/** A folded part of a text, with one form of sigma; what it is looked for in needs the same. */
+/** Folds a part of a text and uses one form of sigma. The text that is searched needs the same treatment. */
 export function foldPart(part: string): string {
   return fold(part).replaceAll(sigmas.atEnds, sigmas.elsewhere);
 }

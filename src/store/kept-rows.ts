@@ -1,7 +1,10 @@
 import { valueOfJSON } from "../core/exact-numbers.ts";
 import type { Idempotency, JSONValue, Recalled, Row, StoredRecord } from "./store.ts";
 
-/** What is kept of the rows that a write has left: of the first ones the columns that its answer needs, and of the others nothing. */
+/**
+ * Returns the part of the written rows that is kept: for the first ones the columns that the response needs, and
+ * nothing of the others.
+ */
 export function keptRows(
   { columns, rows: count = 1 }: Idempotency,
   rows: readonly (Row | null)[],
@@ -16,14 +19,14 @@ function keptOf(row: Row, columns: readonly string[]): Row {
   return { revision: row.revision, record };
 }
 
-/** The text under which a write is kept: its rows, and with them what its answer says besides. */
+/** Formats the text that a write is kept as: its rows and the rest of its response. */
 export function formatKept({ answer, erasable }: Idempotency, rows: readonly (Row | null)[]): string {
-  // Of what goes with its row nothing stays where the write itself has taken that away.
+  // If the response must be erased with its row, and the write itself deleted that row, nothing is kept.
   const isGone = erasable && rows.length === 0;
   return JSON.stringify(answer === undefined || isGone ? rows : { rows, answer });
 }
 
-/** Reads it back. */
+/** Parses the text of {@link formatKept}. */
 export function parseKept(text: string): Extract<Recalled, { readonly kind: "replayed" }> {
   const kept = valueOfJSON(text) as
     | readonly (Row | null)[]
@@ -31,17 +34,20 @@ export function parseKept(text: string): Extract<Recalled, { readonly kind: "rep
   return "rows" in kept ? { kind: "replayed", ...kept } : { kind: "replayed", rows: kept };
 }
 
-/** The key under which stands that a record tells of a row. It expires with that; no caller's key begins like this. */
+/**
+ * Returns the key of the note that a record mentions a row. The note expires with the record. No caller's key starts
+ * like this.
+ */
 export function mentionOf(collection: string, id: unknown, key = ""): string {
   return `about ${collection} ${String(id)} ${key}`;
 }
 
-/** Every key that begins with a text which ends in a space. */
+/** Returns the range of all keys that start with a text that ends in a space. */
 export function keysFrom(prefix: string): readonly [from: string, to: string] {
   return [prefix, `${prefix.slice(0, -1)}!`];
 }
 
-/** What a record holds whose row was erased: the id, so that a repeat is still known as one. */
+/** Returns the rows of a record whose row was erased: only the id, so that a repeated request is still recognized. */
 export function erasedRows(id: unknown): string {
   return JSON.stringify([{ revision: 0, record: { id } }]);
 }

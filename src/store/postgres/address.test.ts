@@ -4,7 +4,7 @@ import pg from "pg";
 import { Secret } from "../../core/crypto/secret.ts";
 import { isPostgresURL, postgresURLMistakes, readAddress, serversInPlainText } from "./address.ts";
 
-/** What `pg` connects to. */
+/** Returns the connection settings that `pg` takes from a URL. */
 function read(text: string): Record<string, unknown> {
   const { servers } = readAddress(new Secret(text));
   const { host, port, user, password, database } = new pg.Client(servers[0]);
@@ -32,7 +32,7 @@ for (const [url, wanted] of [
   [`postgres://app:s@127.0.0.1/shop?application_name=a@b`, { host: "127.0.0.1", user: "app" }],
   [`postgres://127.0.0.1/shop?user=app&password=a@b`, { host: "127.0.0.1", user: "app", password: "a@b" }],
 ] as const)
-  test(`reads ${url} as libpq does`, () => {
+  test(`reads ${url} the same as libpq`, () => {
     assert.ok(isPostgresURL(url));
     const found = read(url);
     assert.deepEqual({ ...found, ...wanted }, found);
@@ -52,7 +52,7 @@ for (const url of [
   "postgres://app@127.0.0.1/x?password=pass#word",
   "postgres://app@127.0.0.1/x?password=pass#word&sslmode=require",
 ])
-  test(`refuses ${url} with the cure and shows nothing of it`, () => {
+  test(`refuses ${url}, names the cure and shows no part of it`, () => {
     const secret = new Secret(url);
 
     assert.ok(isPostgresURL(url));
@@ -74,6 +74,6 @@ for (const url of [
   "postgres://h:99999/x",
   "postgres://a b",
 ])
-  test(`takes ${url} for no URL`, () => {
+  test(`does not accept ${url} as a URL`, () => {
     assert.equal(isPostgresURL(url), false);
   });

@@ -9,29 +9,39 @@ import {
   type Timeouts,
 } from "./network/url-parameters.ts";
 
-/** A URL of libpq's form, read as far as this driver has to know it. */
+/** A URL in libpq's form. It has the parts that this driver needs. */
 export interface Address {
-  /** One URL for each server that may be the one that writes, in the order given. For `pg`; they have the password. */
+  /** One URL for each server that may be the primary, in the given order. For `pg`; they include the password. */
   readonly servers: readonly string[];
-  /** Only a server that writes will do: there are several, or `target_session_attrs` asks for it. */
+  /**
+   * True if only a server that accepts writes will do: there are several servers, or `target_session_attrs` asks for
+   * it.
+   */
   readonly writable: boolean;
-  /** PgBouncer in transaction mode is in between: nothing may belong to a connection for longer than a transaction. */
+  /**
+   * True if connections go through PgBouncer in transaction mode. No state of a connection lasts longer than a
+   * transaction.
+   */
   readonly pooled: boolean;
-  /** How long things may take. */
+  /** The longest waits. */
   readonly timeouts: Timeouts;
-  /** For messages: user, host and database. */
+  /** The user, the host and the database, for messages. */
   readonly shown: string;
 }
 
-/** Whether the text is a URL of PostgreSQL: `postgres://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE?…`, with one host or several. */
+/**
+ * True if the text is a URL of PostgreSQL: `postgres://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE?…`, with one host or
+ * several.
+ */
 export function isPostgresURL(text: string): boolean {
   if (!/^postgres(?:ql)?:\/\/[^\s]+$/.test(text)) return false;
   return endsTooEarly(text) || urlsOf(text).every((each) => URL.canParse(each));
 }
 
 /**
- * Returns true if a `#`, `/` or `?` of the password, or an `@` behind the host, is not written as `%XX`. The parts of such a URL are others than
- * meant, and what looks like a host may be a piece of the password. No message may show any of them.
+ * Returns true if a `#`, `/` or `?` of the password, or an `@` after the host, is not written as `%XX`. Such a URL is
+ * split at the wrong places, and its apparent host may be a piece of the password. No message may show any of its
+ * parts.
  */
 function endsTooEarly(text: string): boolean {
   const [, path = "", behind = ""] = /^\w+:\/\/[^/?#]*([^?#]*)(.*)$/s.exec(text) ?? [];
@@ -44,7 +54,7 @@ function endsTooEarly(text: string): boolean {
 const tooEarly =
   "a part of it ends too early; write #, / and ? in the password as %23, %2F and %3F, and @ in the name of the database as %40";
 
-/** What is wrong with what has to be such a URL; null where nothing is. */
+/** Returns the mistake in a value that must be such a URL, or null if there is none. */
 export function aPostgresURL(value: unknown): string | null {
   const wrong = aSecret(value);
   if (wrong !== null) return wrong;
@@ -53,7 +63,7 @@ export function aPostgresURL(value: unknown): string | null {
     : "it has to hold postgres://USER:PASSWORD@HOST:PORT/DATABASE";
 }
 
-/** What is wrong with the parameters of a URL, each with its cure: one that nobody knows would be passed over. */
+/** Returns the mistakes in the parameters of a URL, and how to fix each. An unknown parameter would be ignored. */
 export function postgresURLMistakes(url: Secret): readonly string[] {
   requireArguments("postgresURLMistakes", arguments, { url: aPostgresURL });
   if (endsTooEarly(url.reveal().toString())) return [tooEarly];
@@ -61,7 +71,7 @@ export function postgresURLMistakes(url: Secret): readonly string[] {
   return parameterMistakes(first!.searchParams);
 }
 
-/** Reads the URL, with libpq's meaning of its parameters. Throws `StoreSetupError` with all that are wrong. */
+/** Reads the URL with libpq's meaning of its parameters. Throws `StoreSetupError` with all mistakes. */
 export function readAddress(url: Secret): Address {
   const mistakes = postgresURLMistakes(url);
   if (mistakes.length > 0) throw new StoreSetupError(mistakes.map((each) => `The PostgreSQL URL: ${each}.`));
@@ -85,8 +95,8 @@ function serversOf(url: Secret): readonly URL[] {
 }
 
 /**
- * The servers beyond this machine to which the URL goes without saying whether the way is encrypted: libpq then talks in plain text, which
- * nobody may have meant. `sslmode=disable` says that it is meant.
+ * Returns the remote servers for which the URL does not say whether to encrypt the connection. libpq would use plain
+ * text for them, perhaps by mistake. `sslmode=disable` makes it explicit.
  */
 export function serversInPlainText(url: Secret): readonly string[] {
   requireArguments("serversInPlainText", arguments, { url: aPostgresURL });
@@ -97,12 +107,12 @@ export function serversInPlainText(url: Secret): readonly string[] {
     .filter((host) => !isThisMachine(host));
 }
 
-/** Also a folder of sockets, and no host at all: both are local. */
+/** A socket directory or an empty host is also local. */
 function isThisMachine(host: string): boolean {
   return host === "" || host.startsWith("/") || /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i.test(host);
 }
 
-/** The URL once for each host of its authority, where a URL by itself can have but one. */
+/** Returns one URL for each host, because a standard URL can have only one. */
 function urlsOf(text: string): readonly string[] {
   const parts = /^(postgres(?:ql)?:\/\/)((?:[^/?#]*@)?)([^/?#]*)(.*)$/s.exec(text);
   if (parts === null) return [text];
@@ -113,7 +123,7 @@ function urlsOf(text: string): readonly string[] {
   return hosts.split(",").map((host) => scheme + user + host + behind);
 }
 
-/** libpq lets the host be left out beside a user or a port. A URL cannot, so both become parameters, which `pg` reads first. */
+/** libpq allows a user or a port without a host, but a URL does not. Both become parameters, which `pg` reads first. */
 function withoutHost(text: string, user: string, port: string): string {
   const url = new URL(text);
   const [name = "", ...password] = user.slice(0, -1).split(":");
@@ -122,7 +132,7 @@ function withoutHost(text: string, user: string, port: string): string {
   return url.href;
 }
 
-/** A `%` that begins no escape is kept as it is. */
+/** Decodes the text. Keeps a `%` that does not start an escape. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -131,7 +141,7 @@ function decoded(text: string): string {
   }
 }
 
-/** libpq's other way to name several: `?host=one,two&port=5432,5433`. One port is for all. */
+/** Reads libpq's other way to name several servers: `?host=one,two&port=5432,5433`. A single port is for all. */
 function listedServers(url: URL): readonly URL[] {
   const hosts = url.searchParams.get("host")?.split(",") ?? [];
   if (hosts.length < 2) return [url];

@@ -3,10 +3,10 @@ import { ask, statement, type Script } from "../sql/schema/script.ts";
 import { triggerPrefix } from "../sql/words.ts";
 import type { Collection } from "../store.ts";
 
-/** How much of a name is left where it is too long for PostgreSQL. */
+/** The number of characters that remain of a name that is too long for PostgreSQL. */
 const keptOfNames = 50;
 
-/** Lists everything that depends on the columns of a table: `column`, `what` it is, and `called`, its name or null. */
+/** Lists all objects that depend on the columns of a table: `column`, `what` it is, and `called`, its name or null. */
 const boundSQL = `
   SELECT a.attname::text AS column,
     CASE WHEN r.oid IS NULL THEN pg_describe_object(d.classid, d.objid, d.objsubid) ELSE pg_describe_object('pg_class'::regclass, r.ev_class, 0) END AS what,
@@ -25,7 +25,10 @@ const boundSQL = `
   WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped AND attacl IS NOT NULL
   ORDER BY 1, 2`;
 
-/** What others have made of columns that are replaced or dropped: it keeps them from going, or goes with them and nobody is told. */
+/**
+ * Finds the objects of others that depend on columns to be replaced or dropped. They would block the change, or be
+ * dropped with the column without a warning.
+ */
 export function* findBound({ name }: Collection, going: ReadonlySet<string>): Script<readonly string[]> {
   if (going.size === 0) return [];
   const ours = [

@@ -7,7 +7,7 @@ const integerOID = 23;
 const jsonOID = 114;
 const doubleOID = 701;
 
-/** How what PostgreSQL sends as text becomes a value: the types that our columns have, and text for the rest. */
+/** Converts the text that PostgreSQL sends to a value, for the types of the store's columns. Other types stay text. */
 export const decoders = {
   getTypeParser(oid: number): (text: string) => Value {
     switch (oid) {

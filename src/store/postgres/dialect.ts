@@ -4,14 +4,14 @@ import { tablesOf } from "../sql/schema/table.ts";
 import type { Collection, Column } from "../store.ts";
 import { formOf } from "./existing/forms.ts";
 
-/** What is true of PostgreSQL. */
+/** The SQL dialect of PostgreSQL. */
 export const postgres: Dialect = {
   engine: "postgres",
   ownTypes: new Set(["integer", "text", "boolean", "decimal", "double", "date", "date-time", "json"]),
   holdsNUL: false,
   maxNameLength: 63,
   limitInText: false,
-  // By code point, whatever the database's own order is.
+  // By code point, independent of the collation of the database.
   collation: ` COLLATE "C"`,
   // Tables may refer to each other in a circle.
   referencesInColumns: false,
@@ -25,14 +25,14 @@ export const postgres: Dialect = {
     const type = collection.key === "integer" ? "bigint" : `text COLLATE "C"`;
     return { key: `${type} CONSTRAINT ${quote(keyConstraintOf(collection))} PRIMARY KEY`, options: "" };
   },
-  // JSON has no equality, its text has.
+  // JSON has no equality operator, but its text has.
   comparable: ({ type }, name) => (type === "json" ? `${name}::text` : name),
   isOneOf: (compared, cells, values, operand) =>
     operand === undefined
       ? `${compared} = ANY(${values.place(cells)})`
       : `${compared} = ANY(ARRAY(SELECT ${operand("each")} FROM unnest(${values.place(cells)}::text[]) AS u(each)))`,
   isAmong: (compared, select) => `${compared} = ANY(ARRAY(${select}))`,
-  // As an array the keys are found by their index, however many rows the planner takes the table to have.
+  // As an array, the keys are found by their index, even if the planner overestimates the table.
   isSomeOf: (compared, select) => `${compared} = ANY(ARRAY(${select} FOR UPDATE SKIP LOCKED))`,
   isLocked: (compared, select) => `${compared} = ANY(ARRAY(${select} FOR UPDATE))`,
   contains: (text, part) => `strpos(${text}, ${part}) > 0`,
@@ -42,7 +42,7 @@ export const postgres: Dialect = {
     return { sql: `(${expression})::${storage}`, storage: storage.replace(/\(.*/, "") };
   },
   typeOf: (expression, table) => `SELECT pg_typeof((SELECT (${expression}) FROM ${table} LIMIT 1))::text AS type`,
-  // What has a point in its name stands in another schema.
+  // A name with a point belongs to another schema.
   quoteTable: (table) => namesIn(table).map(quote).join("."),
   fail: (said, column) => `latchkey_refuse(${said})::text::${storageOf(column)}`,
   revisionOf: {
@@ -53,38 +53,41 @@ export const postgres: Dialect = {
   joined: (...parts) => `concat(${parts.join(", ")})`,
 };
 
-/** The parts of the name of a table: `shop.users`, and in quotes, as in SQL, what has a point in it: `shop."a.b"`. */
+/** Returns the parts of a table name: `shop.users`. A part with a point is in quotes, as in SQL: `shop."a.b"`. */
 function namesIn(table: string): readonly string[] {
   const parts = table.match(/(?<=^|\.)(?:"(?:[^"]|"")+"(?=\.|$)|[^.]*)/g) ?? [];
   return parts.map((part) => (/^".+"$/s.test(part) ? part.slice(1, -1).replaceAll('""', '"') : part));
 }
 
-/** SQL that tells a table as `quoteTable` takes it, with its schema where the name alone does not lead there. */
+/**
+ * Returns SQL that names a table as `quoteTable` reads it. It includes the schema if the search path does not find the
+ * table.
+ */
 export function toldTableSQL(oid: string, name: string, schema: string): string {
   const part = (column: string): string =>
     `CASE WHEN ${column} ~ '[.]|^"' THEN '"' || replace(${column}, '"', '""') || '"' ELSE ${column}::text END`;
   return `CASE WHEN pg_table_is_visible(${oid}) THEN ${part(name)} ELSE ${part(schema)} || '.' || ${part(name)} END`;
 }
 
-/** The table of a collection. */
+/** Returns the table of a collection. */
 export const tableOf = tablesOf(postgres);
 
-/** The sequence that hands out the keys of a collection. */
+/** Returns the name of the sequence that issues the keys of a collection. */
 export function sequenceOf({ name }: Collection): string {
   return fitting(postgres, `${name}(id) next`);
 }
 
-/** The constraint of the key. */
+/** Returns the name of the primary key constraint. */
 export function keyConstraintOf({ name }: Collection): string {
   return fitting(postgres, `key ${name}`);
 }
 
-/** The constraint of a reference. */
+/** Returns the name of the constraint of a reference. */
 export function referenceConstraintOf({ name }: Collection, column: Column): string {
   return fitting(postgres, `reference ${name}(${column.name})`);
 }
 
-/** Date-times are text, which keeps and sorts them as they were written. */
+/** Returns the SQL type of a column. Date-times are text, which keeps and sorts them as they were written. */
 function storageOf({ type, scale }: Column): string {
   switch (type) {
     case "integer":
@@ -100,7 +103,7 @@ function storageOf({ type, scale }: Column): string {
     case "decimal":
       return `numeric(19,${scale ?? 0})`;
     case "json":
-      // Not jsonb, which forgets the order of members.
+      // Not jsonb, which loses the order of members.
       return "json";
   }
 }

@@ -41,7 +41,7 @@ export interface EngineOptions {
 
 const timeNow = prepared("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now", []);
 
-/** Makes the schema ready and opens the connections. */
+/** Prepares the schema and opens the connections. */
 export async function openEngine({
   address,
   poolSize,
@@ -65,7 +65,7 @@ export async function openEngine({
   async function lookForTypes(): Promise<void> {
     retyped = await connections.use((session) => session.play(findRetyped(collections)));
   }
-  // Behind what was read: where its columns are of other types now, that is when it is found.
+  // Runs after a read, because only the read shows that column types have changed.
   const requireSame = ({ name }: Collection): void => {
     if (retyped.has(name)) throw refusing(name);
   };
@@ -76,8 +76,8 @@ export async function openEngine({
     mark: (collection) => connections.use((session) => markFollowed(session, collection)),
   });
   const indexing = indexingOver(connections, collections);
-  // Long reads and long writes together have half of the connections. A handful of callers would have all of them, and every other read and write
-  // would wait for seconds.
+  // Long reads and long writes share half of the connections. A few callers could otherwise take all of them, and every
+  // other read and write would wait for seconds.
   const longWork = semaphore(poolSize >> 1);
 
   const writing = writingWith({
@@ -86,7 +86,7 @@ export async function openEngine({
     lookForTypes,
     async written(added) {
       indexing?.written();
-      // A caller that gets the answer to a revocation finds it in force here.
+      // When a caller receives the response to a revocation, the revocation is already in force here.
       const followed = new Set(added.filter((each) => feeds.isFollowed(each)));
       await Promise.all([...followed].map((each) => feeds.catchUp(each)));
     },
@@ -106,7 +106,7 @@ export async function openEngine({
     connections: connections.counts,
     async close() {
       indexing?.stop();
-      // What is being written may still wait for its turn or its feed.
+      // An unfinished write may still wait for its turn or its feed.
       await writing.close();
       await connections.close();
       feeds.close();
@@ -115,7 +115,7 @@ export async function openEngine({
   };
 }
 
-/** The work beside the writes; null if there is none. */
+/** Returns the indexing that runs beside the writes, or null if there is none. */
 function indexingOver(connections: Connections, collections: readonly Collection[]): Indexing | null {
   const searched = searchedOf(collections).map(tableOf);
   const comparing = comparingFolded(postgresSchema, collections, { tableOf, now: () => performance.now() });
@@ -132,7 +132,8 @@ function indexingOver(connections: Connections, collections: readonly Collection
     }
   }
 
-  // The server does it beside the writes: half of the time of one connection takes in more than is written, also by whole files.
+  // The server does the work beside the writes. Half of the time of one connection indexes more than is written, even
+  // during imports of whole files.
   return indexBeside(
     () => connections.use(takeSome),
     (tookMs) => tookMs,
@@ -143,13 +144,13 @@ type Reads = Required<
   Pick<Engine, "find" | "findBy" | "list" | "listJSON" | "countWords" | "listRelated" | "count" | "estimate" | "plan">
 >;
 
-/** What is read, each in one trip. */
+/** Returns the reads. Each takes one round trip. */
 function readsOver(
   connections: Connections,
   longWork: Semaphore,
   requireSame: (collection: Collection) => void,
 ): Reads {
-  /** What may look at all rows has no connection that others need. */
+  /** A read that may scan all rows does not take the connections that others need. */
   const inTurn = <T>(isLong: boolean | undefined, read: () => Promise<T>): Promise<T> =>
     isLong === true ? longWork(read) : read();
 
@@ -199,7 +200,7 @@ function readsOver(
     count: async (collection, where, isLong) =>
       inTurn(isLong, () => ask(readCount(tableOf(collection), where), unprepared)),
     async estimate({ name, existing }) {
-      // How many rows a table of others has is reckoned by them.
+      // A table of others has its own estimate.
       if (existing !== undefined) return null;
       const [few] = await connections.send(
         prepared(`SELECT count(*) AS counted FROM (SELECT FROM ${quote(name)} LIMIT 10001) AS t`, []),
@@ -217,7 +218,7 @@ function readsOver(
   };
 }
 
-/** As the planner reckons: rows of a page when it was looked at last, by the pages of today. */
+/** Estimates like the planner: the rows per page at the last ANALYZE, times the pages of today. */
 const estimateSQL =
   "SELECT round(reltuples / relpages * (pg_relation_size(oid) / current_setting('block_size')::integer))::bigint AS estimated " +
   "FROM pg_class WHERE oid = to_regclass($1) AND reltuples > 0 AND relpages > 0";

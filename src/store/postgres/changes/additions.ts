@@ -18,8 +18,8 @@ import { patiently } from "./patiently.ts";
 import { firstPortion, inPortion, nextPortion } from "./portions.ts";
 
 /**
- * Makes a table with rows fit while anybody reads and writes: what needs the table for itself is done in moments, and what looks at all rows
- * locks none of them. Broken off anywhere, the next one goes on.
+ * Makes a table with rows fit while others read and write. Steps that need an exclusive lock take only moments, and
+ * steps that read all rows do not lock them. If it is interrupted, the next run continues.
  */
 export async function fitBeside(session: Session, collection: Collection): Promise<void> {
   await requireValues(session, collection);
@@ -34,7 +34,7 @@ export async function fitBeside(session: Session, collection: Collection): Promi
   });
   for (const [name, { sql, unique, folds }] of indexesOf(postgresSchema, collection)) {
     if (there.has(name)) continue;
-    // Whoever wrote without the index may have written without the folded value.
+    // A writer that does not know the index may have written without the folded value.
     if (folds !== null) await foldBeside(session, collection, folds);
     try {
       await makeIndexes(session, [[name, concurrently(sql)]]);
@@ -49,7 +49,7 @@ export async function fitBeside(session: Session, collection: Collection): Promi
   await dropReferences(session, collection);
 }
 
-/** Folds all values of a column into the one beside it, some rows at a time, while anybody writes. */
+/** Folds all values of a column into its folded column, some rows at a time. Others can write in the meantime. */
 async function foldBeside(session: Session, collection: Collection, column: Column): Promise<void> {
   const [table, name, shadow] = [collection.name, column.name, shadowOf(postgres, column)].map(quote);
   const key = keyType(postgresSchema, collection.key);
@@ -70,7 +70,7 @@ async function foldBeside(session: Session, collection: Collection, column: Colu
       const done = { page: rows, isFull: rows.length === most };
       return { done, last: [statement(update, [rows.map(({ id }) => id as Cell), folded])] };
     });
-    // Whoever went after the rows that are made meanwhile would never come to an end.
+    // New rows have their folded value already. A loop that follows them would never finish.
     if (!isFull) return;
     last = page.at(-1)!["id"] as Cell;
     const took = performance.now() - start;

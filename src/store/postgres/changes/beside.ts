@@ -12,17 +12,20 @@ import { postgres, referenceConstraintOf } from "../dialect.ts";
 import { postgresSchema } from "../migration.ts";
 import { convertOrFail } from "./conversions.ts";
 
-/** A column that is filled beside one that is read and written. */
+/** A new column that is filled while the old one is read and written. */
 export interface Beside {
   readonly column: Column;
   readonly source: Extract<Source, { kind: "sql" | "program" }>;
   /** The quoted name of the column while it is filled. */
   readonly next: string;
-  /** The same for its folded values; null where it has none. */
+  /** The quoted name of its folded column, or null if it has none. */
   readonly foldedNext: string | null;
 }
 
-/** The columns of a table that get values of their own making. Where records show something else afterwards, the revisions are among them. */
+/**
+ * Returns the columns of a table that get computed values. The revision is one of them if the records show something
+ * different afterwards.
+ */
 export function besidesOf(plan: TablePlan): readonly Beside[] {
   const { collection, sources } = plan;
   const besides = collection.columns.flatMap((column): Beside[] => {
@@ -37,26 +40,29 @@ export function besidesOf(plan: TablePlan): readonly Beside[] {
   return [...besides, { column: revisionColumn, source, next: quote(nextOf(revisionColumn.name)), foldedNext: null }];
 }
 
-/** How the names of columns begin while they are filled. No other column of ours has two underscores there, and declared names have none. */
+/**
+ * The prefix of the names of columns while they are filled. No other column of the store begins with two underscores,
+ * and no declared name does.
+ */
 const nextPrefix = "__next_";
 
-/** The name of a column while it is filled. */
+/** Returns the name of a column while it is filled. */
 export function nextOf(name: string): string {
   return fitting(postgres, `${nextPrefix}${name}`);
 }
 
-/** The name of the table of the ids that have changed meanwhile. */
+/** Returns the name of the table with the ids of rows that have changed during the migration. */
 export function movedOf(table: string): string {
   return fitting(postgres, `_${table}_moved`);
 }
 
-/** The type of a column, with the order of its texts. */
+/** Returns the SQL type of a column, with its collation if it is text. */
 export function typedOf(column: Column): string {
   const storage = postgres.storageOf(column);
   return storage === "text" ? storage + postgres.collation : storage;
 }
 
-/** What makes the columns, and what notes the rows that change meanwhile. */
+/** Returns the SQL that creates the new columns and the trigger that notes changed rows. */
 export function makeBeside({ collection, found }: TablePlan, besides: readonly Beside[]): readonly string[] {
   const table = quote(collection.name);
   const moved = quote(movedOf(collection.name));
@@ -73,7 +79,7 @@ export function makeBeside({ collection, found }: TablePlan, besides: readonly B
       ])
       .join(", ")}`,
     `CREATE TABLE ${moved} ("id" ${keyType(postgresSchema, collection.key)} PRIMARY KEY)`,
-    // Whoever serves has no right to this table, and needs none.
+    // The role of the service has no privileges on this table and does not need them.
     `CREATE FUNCTION ${moved}() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $function$
      BEGIN
        IF TG_OP = 'DELETE' THEN DELETE FROM ${moved} WHERE "id" = OLD."id";
@@ -85,7 +91,7 @@ export function makeBeside({ collection, found }: TablePlan, besides: readonly B
   ];
 }
 
-/** Removes what was begun for another declaration. */
+/** Returns the SQL that removes what a migration for another declaration has left. */
 export function dropStrays(
   { collection, found }: Pick<TablePlan, "collection" | "found">,
   besides: readonly Beside[],
@@ -96,7 +102,7 @@ export function dropStrays(
     .map((name) => `ALTER TABLE ${quote(collection.name)} DROP COLUMN IF EXISTS ${quote(name)}`);
 }
 
-/** Removes all of it, wherever it was left. */
+/** Returns the SQL that removes the new columns and the notes, even if they are incomplete. */
 export function discardBeside(
   { collection }: Pick<TablePlan, "collection">,
   besides: readonly Beside[],
@@ -111,20 +117,23 @@ export function discardBeside(
   ];
 }
 
-/** What is set in a row where the database can make all of it; null where the program has to. */
+/** Returns the SET clause for a row if the database can compute all values, or null if the program has to. */
 export function setBySQL(besides: readonly Beside[]): string | null {
   if (besides.some(({ source, foldedNext }) => source.kind !== "sql" || foldedNext !== null)) return null;
   return besides.map(({ next, source }) => `${next} = ${guarded(source)}`).join(", ");
 }
 
-/** What a column's new value is, in SQL that fails where there is none. */
+/** Returns the SQL of a column's new value. It fails if there is none. */
 export function guarded(source: Beside["source"]): string {
   if (source.kind !== "sql") throw new TypeError("A function is no SQL");
   const value = convertOrFail(source.conversion, quote(source.was.name));
   return source.fallback === null ? value : `coalesce(${value}, ${source.fallback})`;
 }
 
-/** How the program makes the values of rows: what it reads of each, and what it makes of that, in the order of `columns`. */
+/**
+ * Returns how the program computes the values of rows: the columns that it reads, and the values for `columns`, in that
+ * order.
+ */
 export function madeByProgram(
   { found }: TablePlan,
   besides: readonly Beside[],
@@ -157,7 +166,10 @@ export function madeByProgram(
   };
 }
 
-/** Indexes that are made on the new columns before they take their place: each with its name at the end. */
+/**
+ * Returns the indexes on the new columns, which are made before the switch. Each has a temporary name and its final
+ * name.
+ */
 export function indexesBeside(
   { collection }: TablePlan,
   besides: readonly Beside[],
@@ -178,7 +190,10 @@ export function indexesBeside(
   });
 }
 
-/** What puts the new columns in the place of the old ones, and gives columns and indexes their names. `indexes` are those that are there. */
+/**
+ * Returns the SQL that replaces the old columns with the new ones and renames columns and indexes. `indexes` are those
+ * that exist.
+ */
 export function switchColumns(
   plan: TablePlan,
   besides: readonly Beside[],
@@ -188,7 +203,7 @@ export function switchColumns(
   const { collection, found, sources } = plan;
   const table = `ALTER TABLE ${quote(collection.name)}`;
   const steps: string[] = [...discardBeside(plan, []), ...dropStrays(plan, besides)];
-  // What is renamed stays, and goes only once where several columns are made of it.
+  // A renamed column is kept. If several columns are made of the same one, it is dropped only once.
   const kept = new Set([...sources.values()].flatMap((source) => (source.kind === "same" ? [source.from] : [])));
   for (const { column, source, next, foldedNext } of besides) {
     const was = source.kind === "sql" ? source.was.name : (source.was?.name ?? null);
@@ -211,7 +226,7 @@ export function switchColumns(
   return steps;
 }
 
-/** A column keeps its values, and what is named after it gets its new name. */
+/** Renames a column, which keeps its values, and everything that is named after it. */
 function renameColumn(
   { collection, found }: TablePlan,
   from: string,
@@ -240,7 +255,7 @@ function renameColumn(
   return steps;
 }
 
-/** Columns that are new and begin with their default, or without a value. */
+/** Returns the SQL that adds new columns. They start with their default, or without a value. */
 export function addColumns({ collection, found, sources }: TablePlan): readonly string[] {
   return collection.columns
     .filter(({ name }) => sources.get(name)!.kind === "new" && !found.columns.has(name))

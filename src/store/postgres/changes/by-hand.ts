@@ -5,13 +5,16 @@ import { postgres } from "../dialect.ts";
 import { addColumns, besidesOf, guarded, indexesBeside, switchColumns, typedOf } from "./beside.ts";
 import { movedOf } from "./beside.ts";
 
-/** What is there beside the columns of a table. */
+/** The indexes and triggers of a table. */
 export interface Around {
   readonly indexes: ReadonlySet<string>;
   readonly triggers: readonly string[];
 }
 
-/** The same by hand, in one transaction that has the table for itself; null where a function makes values. Indexes and references are left to the next start. */
+/**
+ * Returns the SQL of the same migration by hand, in one transaction with an exclusive lock. Returns null if a function
+ * computes values. The next start makes the indexes and references.
+ */
 export function alterByHand(
   plan: TablePlan,
   dropped: readonly string[],

@@ -7,24 +7,34 @@ import { movedOf, type Beside } from "./beside.ts";
 import { patiently } from "./patiently.ts";
 import { catchUp, firstPortion, inPortion, nextPortion, portionMs, type Work } from "./portions.ts";
 
-/** What is left is no more beside others when it is expected to take so long, in milliseconds. */
+/** Catching up beside others ends when the rest is expected to take this long, in milliseconds. */
 const momentMs = 10;
-/** What a round has to gain, and how often it may not: others write nearly as fast as rows are filled, or faster. */
+/**
+ * The share of rows that a round must gain, and how many rounds may fail to do so. Others then write nearly as fast as
+ * rows are filled, or faster.
+ */
 const leastGain = 0.25;
 const vainRounds = 2;
-/** How long those who write are let wait at a time: at first, and at most; it stays within what `patiently` gives others. In milliseconds. */
+/**
+ * How long writers wait at a time, in milliseconds: at first, and at most. It stays within the limit of `patiently`.
+ */
 const heldMs = 60;
 const mostHeldMs = 120;
-/** How long they have the table again at most, and when it is to be over, in milliseconds. */
+/**
+ * The longest time that writers have the table between waits, and the time in which the catching up should end, in
+ * milliseconds.
+ */
 const pauseMs = 100;
 const overMs = 30_000;
-/** How often it is looked whether that will be so, in milliseconds. */
+/** How often the code checks whether it will end in time, in milliseconds. */
 const lookMs = 500;
-/** How many rows are filled at a time while others wait: at first, and at most. */
+/** The number of rows that are filled at a time while others wait: at first, and at most. */
 const heldPortion = 100;
 const mostHeld = 5000;
 
-/** Fills rows that have changed, until the rest takes a moment, or others change about as many as are filled. */
+/**
+ * Fills rows that have changed, until the rest takes only a moment, or others change about as many rows as are filled.
+ */
 export async function catchUpBeside(work: Work, besides: readonly Beside[], state: Unfinished): Promise<Unfinished> {
   let now = state;
   let portion = firstPortion;
@@ -41,29 +51,30 @@ export async function catchUpBeside(work: Work, besides: readonly Beside[], stat
       const took = performance.now() - start;
       rowMs = took / Math.max(now.rows - begun.rows, 1);
       portion = nextPortion(most, took);
-      // All that were asked for are somebody's just now.
+      // Other transactions hold all of these rows at the moment.
       if (now.rows === begun.rows) break;
-      // The others' turn is shorter where they change more in it than is filled.
+      // The pause is left out if others change more rows in it than are filled.
       if (vain === 0) await sleep(took / 2);
     }
   }
   return now;
 }
 
-/** How those who write and the migration take turns with a table, in milliseconds. */
+/** How writers and the migration take turns with a table, in milliseconds. */
 export interface Turns {
   heldMs: number;
   pauseMs: number;
 }
 
-/** The turns to begin with. */
+/** Returns the first turns. */
 export function newTurns(): Turns {
   return { heldMs, pauseMs };
 }
 
 /**
- * Fills rows that have changed while those who write wait for moments, until hardly any is left; who reads goes on. Their turns become shorter as
- * long as there would be no end: it comes, however fast they are. Longer they become no more: they would take back what was won.
+ * Fills rows that have changed while writers wait for moments, until hardly any row is left. Readers do not wait. The
+ * pauses become shorter until the end is in sight, so it is always reached. They never become longer again, because
+ * that would undo the gain.
  */
 export async function holdBack(
   work: Work,
@@ -98,17 +109,20 @@ function shorten(turns: Turns): void {
   else turns.heldMs = Math.min(turns.heldMs * 2, mostHeldMs);
 }
 
-/** How many rows are filled in a statement while others wait. */
+/** The number of rows that are filled in a statement while others wait. */
 interface Pace {
   portion: number;
 }
 
-/** The pace to begin with. */
+/** Returns the first pace. */
 export function newPace(): Pace {
   return { portion: heldPortion };
 }
 
-/** Fills rows that have changed for so long, in milliseconds. Nobody else may write meanwhile. Tells whether none is left. */
+/**
+ * Fills rows that have changed, for this many milliseconds. The caller holds a lock against writers. Returns whether no
+ * row is left.
+ */
 export async function catchUpFor(
   work: Work,
   besides: readonly Beside[],
@@ -125,14 +139,14 @@ export async function catchUpFor(
     now = done;
     if (filled < asked) return { state: now, isDone: true };
     const took = performance.now() - start;
-    // As many as a quarter of the time is enough for, as it looks.
+    // The number of rows that probably takes a quarter of the time.
     const fitting = (asked * longestMs) / 4 / Math.max(took, 1);
     pace.portion = Math.min(Math.max(Math.floor(fitting), 1), mostHeld);
     if (performance.now() + longestMs / 4 > due) return { state: now, isDone: false };
   }
 }
 
-/** How many rows have changed since they were filled. */
+/** Counts the rows that have changed since they were filled. */
 async function waiting({ session, plan }: Pick<Work, "session" | "plan">): Promise<number> {
   const [count] = await session.send(
     statement(`SELECT count(*) AS counted FROM ${quote(movedOf(plan.collection.name))}`),

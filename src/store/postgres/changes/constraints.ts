@@ -11,7 +11,10 @@ import { postgresSchema } from "../migration.ts";
 import type { Session } from "../network/session.ts";
 import { patiently } from "./patiently.ts";
 
-/** Makes indexes while anybody writes. One that was broken off is of no use, and is made anew. */
+/**
+ * Makes indexes while others write. An index whose creation was interrupted is invalid, so it is dropped and made
+ * again.
+ */
 export async function makeIndexes(
   session: Session,
   indexes: readonly (readonly [name: string, sql: string])[],
@@ -32,19 +35,19 @@ export async function makeIndexes(
   }
 }
 
-/** The same index, made while anybody writes. */
+/** Returns the SQL that makes the same index while others write. */
 export function concurrently(sql: string): string {
   return sql.replace(" INDEX ", " INDEX CONCURRENTLY ");
 }
 
-/** The indexes that are wanted, but for those of folded values, which a start fills first. */
+/** Returns the declared indexes, except those of folded values. A start fills these values first. */
 export function wantedIndexes(collection: Collection): readonly (readonly [name: string, sql: string])[] {
   return [...indexesOf(postgresSchema, collection)].flatMap(([name, { sql, folds }]) =>
     folds === null ? [[name, concurrently(sql)] as const] : [],
   );
 }
 
-/** Columns that must have a value: looked at while anybody writes, and then only said. */
+/** Makes columns NOT NULL. The rows are checked while others write, and the column is changed afterwards. */
 export async function requireValues(session: Session, collection: Collection): Promise<void> {
   const table = `ALTER TABLE ${quote(collection.name)}`;
   const found = await session.send(postgresSchema.findColumns(collection.name));
@@ -71,7 +74,9 @@ export async function requireValues(session: Session, collection: Collection): P
   }
 }
 
-/** References that are declared: said at once, and the rows that are there looked at while anybody writes. */
+/**
+ * Makes the declared references. They are added without a check, and the existing rows are checked while others write.
+ */
 export async function makeReferences(session: Session, collection: Collection): Promise<void> {
   const there = await session.play(findReferences(postgresSchema, collection.name));
   const table = `ALTER TABLE ${quote(collection.name)}`;
@@ -88,7 +93,7 @@ export async function makeReferences(session: Session, collection: Collection): 
       ],
     );
   }
-  // Those among them whose process ended before it had looked.
+  // Includes references whose process stopped before it had checked the rows.
   const waiting = await session.send(
     statement(
       "SELECT conname::text AS name FROM pg_constraint WHERE contype = 'f' AND NOT convalidated AND conrelid = to_regclass($1) AND starts_with(conname::text, 'reference ')",
@@ -98,14 +103,14 @@ export async function makeReferences(session: Session, collection: Collection): 
   for (const { name } of waiting) await validate(session, collection, quote(String(name)));
 }
 
-/** Drops references that are declared no more. */
+/** Drops references that are no longer declared. */
 export async function dropReferences(session: Session, collection: Collection): Promise<void> {
   for (const [name, { constraint }] of await session.play(findReferences(postgresSchema, collection.name)))
     if (collection.columns.find((each) => each.name === name)?.references === undefined)
       await patiently(session, [collection.name], postgresSchema.changeReference(collection, null, constraint));
 }
 
-/** Looks at all rows. Where one is against it, the constraint goes again: it would refuse what others write. */
+/** Checks all rows. If one violates the constraint, drops it, because it would refuse what others write. */
 async function validate(session: Session, { name }: Collection, constraint: string): Promise<void> {
   const table = `ALTER TABLE ${quote(name)}`;
   try {

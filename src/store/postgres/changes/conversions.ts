@@ -9,7 +9,10 @@ import {
   type Conversions,
 } from "../../sql/changes/conversion.ts";
 
-/** A text within JSON without its quotation marks. What has a NUL cannot be a text here, and stays as it is: no number and no date has a backslash. */
+/**
+ * Returns a JSON string without its quotation marks. A string with a backslash keeps them: it may contain a NUL, which
+ * no text in PostgreSQL can. No number and no date has a backslash.
+ */
 const plain = (x: string): string => `(CASE WHEN strpos(${x}::text, '\\') = 0 THEN ${x} #>> '{}' ELSE ${x}::text END)`;
 const textOf = (x: string): string => `${x}::text`;
 
@@ -30,7 +33,7 @@ function toDecimal(x: string, scale: number): Conversion {
   };
 }
 
-/** The calendar repeats itself every 400 years, and there is no year 0 here. */
+/** The calendar repeats every 400 years, and PostgreSQL has no year 0. */
 function isDay(x: string): string {
   const [year, month, day] = [`substr(${x}, 1, 4)::int`, `substr(${x}, 6, 2)::int`, `substr(${x}, 9, 2)::int`];
   const last = `extract(day FROM make_date(${year} % 400 + 400, ${month}, 1) + interval '1 month' - interval '1 day')`;
@@ -102,12 +105,12 @@ const conversions: Conversions = {
   "date to date-time": (x) => always(`(${x} || ${midnight})`),
 };
 
-/** How the values of one type become those of another in PostgreSQL. */
+/** The conversions between types in PostgreSQL. */
 export const convert = convertBy(conversions);
 
-/** The same as one expression, which fails where a value does not fit. */
+/** Returns the conversion as one expression that fails if a value does not fit. */
 export function convertOrFail({ fits, value }: Conversion, x: string): string {
   if (fits === "TRUE") return `CASE WHEN ${x} IS NOT NULL THEN ${value} END`;
-  // No number is made of that text: the attempt ends the statement and tells the value.
+  // This text is not a number, so the cast fails, and the error shows the value.
   return `CASE WHEN ${x} IS NULL THEN NULL WHEN ${fits} THEN ${value} WHEN ('does not fit: ' || ${x}::text)::integer IS NULL THEN NULL END`;
 }

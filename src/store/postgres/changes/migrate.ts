@@ -31,7 +31,9 @@ import { fillBeside, type Work } from "./portions.ts";
 import { switchOver } from "./switching.ts";
 import { removeTries } from "./tries.ts";
 
-/** Makes the tables of a database fit, while anybody reads and writes. What was broken off goes on where it was. */
+/**
+ * Migrates the tables of a database while others read and write. Continues a migration that was interrupted.
+ */
 export function migrateDatabase(
   url: Secret,
   collections: readonly Collection[],
@@ -48,7 +50,7 @@ export function migrateDatabase(
   });
 }
 
-/** The same over a connection. */
+/** Migrates over an open connection. */
 export async function migrateOver(
   { session, address }: Pick<Whole, "session" | "address">,
   collections: readonly Collection[],
@@ -73,14 +75,14 @@ export async function migrateOver(
   return migrated;
 }
 
-/** Only one migrates at a time; the lock goes with the connection, which may take it again. */
+/** Allows only one migration at a time. The connection holds the lock, and may take it again. */
 export async function takeTurn(session: Session): Promise<void> {
   const [row] = await session.send(statement(tryMigrationTurn));
   if (row!["is_ours"] !== true)
     throw new MigrationNeeded(["Somebody else is migrating this database just now. Wait until that is done."]);
 }
 
-/** What was begun for a declaration that is there no more: its trigger would note rows for ever. */
+/** Removes an unfinished migration for an old declaration. Its trigger would note rows forever. */
 async function dropUnfinished({ session, plan }: Omit<Work, "options">): Promise<void> {
   const { name } = plan.collection;
   if ((await session.play(readUnfinished(postgresSchema, name))) === null) return;
@@ -96,10 +98,10 @@ async function changeTable(work: Work): Promise<MigratedTable> {
   let rows = 0;
   try {
     let state = besides.length > 0 ? await fillBeside(work, besides) : null;
-    // It costs less as long as there are no indexes on the new columns.
+    // This is faster before the new columns have indexes.
     if (state !== null) state = await catchUpBeside(work, besides, state);
     for (const index of indexesBeside(plan, besides)) await makeIndexes(session, [[index.temporary, index.sql]]);
-    // What has changed while the indexes were made is not left to the moment in which nobody else has the table.
+    // The rows that have changed while the indexes were made are filled here, not under the exclusive lock.
     if (state !== null) state = await catchUpBeside(work, besides, state);
     rows = await switchOver(work, besides, state, start);
   } catch (error) {
@@ -116,7 +118,7 @@ async function changeTable(work: Work): Promise<MigratedTable> {
   return { table: collection.name, words: wordsOf(plan), rows, ms: performance.now() - start };
 }
 
-/** A value that does not become what is declared; everything else passes or is nobody's value. */
+/** True if a value does not fit the declaration. Other errors pass by themselves, or are not about values. */
 function isAboutValues(error: unknown): boolean {
   const state = stateOf(error);
   return (state !== null && /^(22|23|2BP01)/.test(state)) || error instanceof TypeError;

@@ -5,31 +5,34 @@ import { StoreUnavailable, type Collection } from "../../store.ts";
 import { state, stateOf } from "../errors.ts";
 import { sendTo, type Session } from "../network/session.ts";
 
-/** For a connection whose work takes its time, whatever the server's settings are. */
+/** The settings of a connection for long work. They override those of the server. */
 export const unhurried = "SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0";
 
-/** How long a lock is waited for, in milliseconds: whoever comes behind waits as long. */
+/** The longest wait for a lock, in milliseconds. Other transactions queue behind it for as long. */
 const lockMs = 50;
-/** How long it is tried again, in milliseconds. */
+/** How long the transaction is tried again, in milliseconds. */
 const patienceMs = 135_000;
-/** How long the server is waited for where it clears up a table. It gives way after a second (its deadlock_timeout). */
+/** The longest wait for a vacuum of the server, in milliseconds. It gives way after a second (its deadlock_timeout). */
 const vacuumMs = 5000;
 
-/** What passes by itself: a lock that was not to be had, a deadlock, and rows that others have changed. */
+/** The errors that pass by themselves: a lock that was not available, a deadlock, and rows that others have changed. */
 export const passing: ReadonlySet<string | null> = new Set(["55P03", "40P01", "40001"]);
 
-/** How long others may be kept waiting by one transaction, in milliseconds, and how often that is tried before it takes what it takes. */
+/**
+ * How long one transaction may delay others, in milliseconds, and how often that is tried before the limit is dropped.
+ */
 const longestMs = 150;
 const maxHurries = 20;
 
-/** A step that fails where others have been kept waiting for longer than that. */
+/** A step that fails if others have waited longer than that. */
 const inTime: Step = statement(
   `SELECT latchkey_refuse('slow') WHERE clock_timestamp() - now() > interval '${longestMs} milliseconds'`,
 );
 
 /**
- * Runs statements in one transaction, again and again until nobody is in the way for long. `tables` are those that are changed. `more` gives
- * what is sent with the end of it, so that a lock is not kept while this process and the server wait for each other.
+ * Runs statements in one transaction, and tries again until it does not delay others for long. `tables` are the tables
+ * that are changed. `more` returns the steps that are sent together with the COMMIT, because a lock should not be held
+ * during another round trip.
  */
 export async function patiently(
   session: Session,
@@ -54,15 +57,16 @@ export async function patiently(
   }
 }
 
-/** Sends the last steps and the end without waiting in between. */
+/** Sends the last steps and the COMMIT without waiting in between. */
 export async function commit(session: Session, steps: readonly Step[]): Promise<void> {
   const sent = await Promise.allSettled([...steps.map(sendTo(session)), session.run("COMMIT")]);
   for (const each of sent) if (each.status === "rejected") throw each.reason;
 }
 
 /**
- * Lets the server stop clearing up (autovacuum), which takes minutes behind a million rows that were written anew, and comes back later. It
- * stops by itself for whoever waits for longer than its `deadlock_timeout`. Behind this lock nobody waits who reads or writes.
+ * Makes the server stop an autovacuum of the tables. It can take minutes after a million rows were rewritten, and it
+ * runs again later. The server stops it if a lock waits longer than `deadlock_timeout`. Readers and writers do not
+ * queue behind this lock.
  */
 async function endVacuum(session: Session, tables: readonly string[]): Promise<void> {
   const locks = tables.map((table) => `LOCK TABLE ${quote(table)} IN SHARE UPDATE EXCLUSIVE MODE`);
@@ -74,7 +78,7 @@ async function endVacuum(session: Session, tables: readonly string[]): Promise<v
   }
 }
 
-/** Says who does not let go of tables that have to be changed: the transaction that has had any of them for longest. */
+/** Returns an error that names the transaction which blocks the tables: the oldest one that holds any of them. */
 export async function whoHolds(
   session: Session,
   collections: readonly Collection[],

@@ -10,7 +10,7 @@ import { besidesOf } from "./beside.ts";
 import { alterByHand } from "./by-hand.ts";
 import { unhurried } from "./patiently.ts";
 
-/** What would be done to a database; it is only read. */
+/** Returns what a migration would do to a database. Only reads. */
 export function planDatabase(
   url: Secret,
   collections: readonly Collection[],
@@ -33,7 +33,10 @@ export function planDatabase(
   });
 }
 
-/** Columns that get values: of a migration, and folded ones, which a start makes too. One that goes, or comes with its default, is a word. */
+/**
+ * True if rows get new values: from a migration, or folded values, which a start also makes. Dropping a column, or
+ * adding one with its default, rewrites no rows.
+ */
 function isWritten(plan: TablePlan): boolean {
   const { collection, found } = plan;
   return besidesOf(plan).length > 0 || collection.columns.some((column) => isFoldedAnew(postgresSchema, column, found));

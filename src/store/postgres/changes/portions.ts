@@ -13,7 +13,7 @@ import type { Session } from "../network/session.ts";
 import { madeByProgram, makeBeside, movedOf, setBySQL, type Beside } from "./beside.ts";
 import { commit, passing, patiently } from "./patiently.ts";
 
-/** How many rows a portion begins with, and how long it may take in milliseconds. */
+/** The number of rows of the first portion, and how long a portion may take in milliseconds. */
 export const firstPortion = 500;
 export const portionMs = 100;
 
@@ -24,7 +24,7 @@ export interface Work {
   readonly options: MigrateOptions;
 }
 
-/** Fills new columns beside those that are read and written. Gives how many rows were written. */
+/** Fills new columns while the old ones are read and written. Returns how many rows were written. */
 export async function fillBeside(work: Work, besides: readonly Beside[]): Promise<Unfinished> {
   const { session, plan, options } = work;
   const { name } = plan.collection;
@@ -50,19 +50,25 @@ export async function fillBeside(work: Work, besides: readonly Beside[]): Promis
   return state;
 }
 
-/** How many rows the next portion has, when one of so many took so long. */
+/** Returns the size of the next portion, from the size and the time of the last one. */
 export function nextPortion(portion: number, tookMs: number): number {
-  // On a busy machine most of the time goes by between the statements; fewer rows would take as long.
+  // On a busy machine most of the time passes between the statements, so fewer rows would take as long.
   return Math.min(Math.max(Math.round((portion * portionMs) / Math.max(tookMs, 1)), firstPortion), 10_000);
 }
 
-/** What a portion gives, and what is sent with its end: so no row is kept while this process and the server wait for each other. */
+/**
+ * The result of a portion, and the steps that are sent together with the COMMIT. No row stays locked during another
+ * round trip.
+ */
 export interface Portion<T> {
   readonly done: T;
   readonly last: readonly Step[];
 }
 
-/** Whoever is in the way goes first; the next try is about half as many rows, of which fewer are anybody's just then. */
+/**
+ * Runs a portion. Gives way to other transactions: the next try takes about half as many rows, and fewer of them are
+ * locked.
+ */
 export async function inPortion<T>(session: Session, task: (part: number) => Promise<Portion<T>>): Promise<T> {
   for (let tries = 1; ; tries++) {
     await session.run("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL lock_timeout = 50");
@@ -87,13 +93,13 @@ async function fill(
   const type = keyType(postgresSchema, work.plan.collection.key);
   const next = `WHERE ($1::${type} IS NULL OR "id" > $1) ORDER BY "id" LIMIT ${portion} FOR NO KEY UPDATE`;
   const { ids, renew } = await take(work, besides, next, [state.cursor]);
-  // Rows that are made from now on are noted: whoever went after them would never come to an end.
+  // New rows are noted from now on. A loop that follows them would never finish.
   const filled = ids.length < portion;
   const cursor = ids.length === 0 ? state.cursor : (ids.at(-1) as Key);
   return kept(work, { ...state, cursor, rows: state.rows + ids.length, filled }, renew);
 }
 
-/** Fills rows that have changed since they were filled; those that others are changing just now come later. */
+/** Fills rows that have changed since they were filled. Skips those that others are changing, until later. */
 export async function catchUp(
   work: Work,
   besides: readonly Beside[],
@@ -101,7 +107,7 @@ export async function catchUp(
   most: number,
 ): Promise<Portion<Unfinished>> {
   const moved = quote(movedOf(work.plan.collection.name));
-  // Not as a join: nobody has told the planner how few they are, and it might read the whole table for them.
+  // Not a join: the planner does not know how few rows are noted, and might read the whole table for them.
   const noted = `WHERE "id" = ANY(ARRAY(SELECT "id" FROM ${moved} LIMIT ${most})) FOR NO KEY UPDATE SKIP LOCKED`;
   const { ids, renew } = await take(work, besides, noted, []);
   return kept(work, { ...state, rows: state.rows + ids.length }, renew);
@@ -112,8 +118,9 @@ function kept({ plan }: Work, state: Unfinished, renew: readonly Step[]): Portio
 }
 
 /**
- * Takes rows, and says what gives them their new values. What was noted of them goes with that: first the rows and then the notes, as those
- * do who write, so that nobody waits for one who waits for him, and nothing is forgotten that came in between.
+ * Locks rows and returns the steps that set their new values. These steps also delete the notes about the rows. They
+ * lock the rows first and then the notes, in the same order as writers. This avoids deadlocks, and no change in between
+ * is lost.
  */
 async function take(
   { session, plan }: Work,
@@ -134,7 +141,7 @@ async function take(
   if (bySQL !== null) return { ids, renew: [statement(`${forget} ${bySQL} WHERE "id" = ANY($1::${type}[])`, [ids])] };
   const made = rows.map(make);
   const names = columns.map((_, at) => `c${at}`);
-  // As texts, which every type reads: an array of JSON texts is none of JSON.
+  // As texts, which every type reads. An array of JSON texts is not an array of JSON.
   const arrays = columns.map((_, at) => `$${at + 2}::text[]`);
   const update =
     `${forget} ${columns.map((column, at) => `${column.name} = page.c${at}::${column.type}`).join(", ")} ` +

@@ -10,10 +10,10 @@ import { catchUpFor, holdBack, newPace, newTurns } from "./catching-up.ts";
 import { patiently } from "./patiently.ts";
 import type { Work } from "./portions.ts";
 
-/** How long rows are filled while nobody else has the table, in milliseconds. */
+/** How long rows are filled under the exclusive lock, in milliseconds. */
 const fillMs = 50;
 
-/** The last rows are filled and columns change places, while nobody else has the table: some milliseconds. */
+/** Fills the last rows and switches the columns, under an exclusive lock of some milliseconds. */
 export async function switchOver(
   work: Work,
   besides: readonly Beside[],
@@ -37,7 +37,7 @@ export async function switchOver(
   }
 }
 
-/** What puts the columns in their places, as one text. */
+/** Returns the SQL that switches the columns, as one text. */
 async function stepsOf({ session, plan, options }: Work, besides: readonly Beside[]): Promise<string> {
   const { name } = plan.collection;
   const found = await session.play(ask(postgresSchema.findIndexes(name)));
@@ -45,7 +45,7 @@ async function stepsOf({ session, plan, options }: Work, besides: readonly Besid
   const triggers = (await session.play(ask(postgresSchema.findTriggers(name)))).map(({ name: trigger }) =>
     String(trigger),
   );
-  // Of what is searched the words are looked up anew, where any column has changed.
+  // The words of searched columns are computed again if any column has changed.
   const isOther = plan.changes.some(({ effect }) => effect !== "adds");
   const ofWords = triggers.filter((trigger) => isOther && trigger.startsWith(triggerPrefix));
   return [
@@ -55,12 +55,16 @@ async function stepsOf({ session, plan, options }: Work, besides: readonly Besid
   ].join(";\n");
 }
 
-/** What was done is written with the columns themselves: whoever goes on behind a kill finds it, and does not do it again. */
+/**
+ * Records the migration in the same transaction as the columns. A run that continues after a kill finds the record and
+ * does not repeat the work.
+ */
 function* writeEnd({ plan, options }: Work, rows: number, start: number): Script<void> {
   const { name } = plan.collection;
   const changed = { before: plan.found, alone: endsOthers(plan.changes) };
   yield* rememberDeclaration(postgresSchema, plan.collection, changed);
-  // Not the very text that is declared: indexes and references are still to come, and a start in between looks for them.
+  // The stored text differs from the declaration by a space. The indexes and references are not made yet, and a start
+  // in between looks for them.
   yield* ask(statement("UPDATE latchkey_schema SET declaration = declaration || ' ' WHERE collection = $1", [name]));
   yield* forgetUnfinished(postgresSchema, name);
   const done = { table: name, rows, ms: performance.now() - start, program: options.program };

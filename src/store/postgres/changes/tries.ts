@@ -5,12 +5,15 @@ import type { Session } from "../network/session.ts";
 
 const beginning = "latchkey_try_";
 
-/** The name of a schema in which a migration is tried, quoted. */
+/** Returns the quoted name of a schema for a dry run of a migration. */
 export function makeTryName(): string {
   return quote(`${beginning}${randomBytes(6).toString("hex")}`);
 }
 
-/** Removes what dry runs have left that were killed. Whoever calls has the turn to migrate, and so no other runs. */
+/**
+ * Removes the schemas of dry runs that were killed. The caller holds the lock for migrations, so no other dry run is
+ * active.
+ */
 export async function removeTries(session: Session): Promise<void> {
   const left = await session.send(
     statement("SELECT nspname::text AS name FROM pg_namespace WHERE nspname ~ $1 AND pg_has_role(nspowner, 'USAGE')", [

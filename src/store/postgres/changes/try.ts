@@ -13,10 +13,10 @@ import { migrateOver, takeTurn } from "./migrate.ts";
 import { unhurried } from "./patiently.ts";
 import { makeTryName, removeTries } from "./tries.ts";
 
-/** How many rows of each table are tried. */
+/** The number of rows of each table that are tried. */
 const sampleSize = 10_000;
 
-/** Looks at all rows by queries, migrates a sample of them in a schema of its own, and removes that. */
+/** Checks all rows by queries. Migrates a sample of them in a temporary schema and removes it. */
 export async function tryDatabase(
   url: Secret,
   collections: readonly Collection[],
@@ -31,14 +31,15 @@ export async function tryDatabase(
     await removeTries(session);
     const { plans } = await session.play(planTables(postgresSchema, collections, dropped));
     requirePossible(plans, dropped, await session.play(readHistory(postgresSchema)));
-    // An empty database has nothing that would tell.
+    // An empty database remembers nothing.
     const isOurs = (await session.play(postgresSchema.findVersion())) > 0;
     const before = isOurs ? await session.play(rememberedCollections(postgresSchema)) : [];
     const [path] = await session.send(statement("SELECT current_schema() AS name"));
     const from = quote(String(path!["name"]));
     await session.run(`CREATE SCHEMA ${schema}; SET search_path = ${schema}`);
     await prepareSchema(session, address, before);
-    // Columns that earlier declarations left were made as well, as if they were declared still.
+    // Columns of earlier declarations were also made here, but as declared ones. This restores what the database
+    // remembers.
     if (isOurs) await rememberAsIn(session, from, schema);
     await withoutReferences(session, schema, async () => {
       for (const collection of referredFirst(before)) await copySample(session, collection, from, schema);
@@ -53,7 +54,7 @@ export async function tryDatabase(
   }
 }
 
-/** Declarations and types as the database itself remembers them. */
+/** Copies the declarations and types that the database remembers. */
 async function rememberAsIn(session: Session, from: string, schema: string): Promise<void> {
   await session.run(
     `UPDATE ${schema}.latchkey_schema AS tried SET declaration = real.declaration, types = real.types ` +
@@ -61,7 +62,7 @@ async function rememberAsIn(session: Session, from: string, schema: string): Pro
   );
 }
 
-/** Does something to tables whose references are looked at behind it. */
+/** Runs a task without the references of the tables. Adds them again afterwards, which checks them. */
 async function withoutReferences(session: Session, schema: string, task: () => Promise<void>): Promise<void> {
   const found = await session.send(
     statement(
@@ -76,7 +77,10 @@ async function withoutReferences(session: Session, schema: string, task: () => P
     await session.run(`ALTER TABLE ${String(table)} ADD CONSTRAINT ${String(name)} ${String(definition)}`);
 }
 
-/** Rows of the sample that refer to rows that are no part of it, as they may where tables refer to themselves or in a circle. */
+/**
+ * Removes rows of the sample whose references point outside it. This happens if tables refer to themselves or in a
+ * circle. Returns true if there were any.
+ */
 async function removeDangling(session: Session, collections: readonly Collection[]): Promise<boolean> {
   let removed = 0;
   for (const { name, columns } of collections)
@@ -94,7 +98,7 @@ async function removeDangling(session: Session, collections: readonly Collection
   return removed > 0;
 }
 
-/** The first rows of a table, without those that refer to rows that are no part of the sample. */
+/** Copies the first rows of a table, without those that refer to rows outside the sample. */
 async function copySample(
   session: Session,
   { name, columns }: Collection,
@@ -114,7 +118,7 @@ async function copySample(
   );
 }
 
-/** Collections behind those that they refer to; what refers in a circle comes as it may. */
+/** Sorts collections after those that they refer to. The order within a circle is arbitrary. */
 function referredFirst(collections: readonly Collection[]): readonly Collection[] {
   const done: Collection[] = [];
   const rest = new Set(collections);

@@ -5,19 +5,22 @@ import { connectPatiently } from "../network/clients.ts";
 import { sessionOf } from "../network/session.ts";
 import { migrationTurn } from "../own-tables.ts";
 
-/** How long the server keeps the turn of a process that has gone without a word, and how often one that is there says so, in milliseconds. */
+/**
+ * How long the server keeps the turn of a process that is silent, and how often a live process sends a sign, in
+ * milliseconds.
+ */
 const idleMs = 60_000;
 const signMs = 15_000;
 
-/** Whoever has it is the only one that changes tables. */
+/** The right to change tables. Only one process has it. */
 export interface Turn {
   end(): Promise<void>;
 }
 
 /**
- * Waits for the turn. A connection of its own keeps it, since an index that is made beside writers cannot be made in a transaction, and one
- * behind PgBouncer keeps nothing but a transaction. It is asked for again and again and not waited for: whoever waits in a statement
- * keeps a snapshot, for whose end the index of the other would wait.
+ * Waits for the turn. A separate connection holds it: an index that is made beside writers cannot be made in a
+ * transaction, and a connection through PgBouncer keeps nothing longer than a transaction. The code polls and does not
+ * wait in a statement. A waiting statement keeps a snapshot, and the index of the other process would wait for its end.
  */
 export async function takeTurn(address: Address): Promise<Turn> {
   const client = await connectPatiently(address);

@@ -3,7 +3,7 @@ import type { FoundExisting, FoundExistingColumn, FoundExistingReference } from 
 import { ask, statement, type NamedRow, type Script } from "../../sql/schema/script.ts";
 import { postgres, toldTableSQL } from "../dialect.ts";
 
-/** A table that others have made, as PostgreSQL tells of it. */
+/** Reads the shape of an existing table from PostgreSQL. */
 export function* findExisting(table: string): Script<FoundExisting | null> {
   const name = postgres.quoteTable(table);
   const [found] = yield* ask(
@@ -71,22 +71,27 @@ function* findNarrowUniques(table: string, names: readonly string[]): Script<Fou
   return found;
 }
 
-/** Whether there is a trigger `BEFORE INSERT … FOR EACH ROW` that runs for us: the bits are those of `pg_trigger.h`. */
+/**
+ * True if there is a trigger `BEFORE INSERT … FOR EACH ROW` that runs for this role. The bits are those of
+ * `pg_trigger.h`.
+ */
 const isFilledSQL =
   "EXISTS (SELECT FROM pg_trigger WHERE tgrelid = pg_class.oid AND NOT tgisinternal AND tgenabled IN ('O', 'A') AND tgtype & 7 = 7)";
 
-/** Where columns are domains: all that stand behind one another, the column's own first, each with what it is made of. */
+/** Resolves domains: each with its base type and the chain of domains in between, beginning with the column's own. */
 const domainsSQL =
   "WITH RECURSIVE domains AS (SELECT oid AS first, oid, typbasetype, typtypmod, typnotnull, typdefault, typtype, 0 AS at FROM pg_type WHERE typtype = 'd' " +
   "UNION ALL SELECT o.first, d.oid, d.typbasetype, d.typtypmod, d.typnotnull, d.typdefault, d.typtype, o.at + 1 FROM domains o JOIN pg_type d ON d.oid = o.typbasetype WHERE d.typtype = 'd'), " +
   "resolved AS (SELECT first, (array_agg(typbasetype ORDER BY at DESC))[1] AS base, (array_agg(typtypmod ORDER BY at DESC))[1] AS typmod, " +
   "bool_or(typnotnull) AS notnull, bool_or(typdefault IS NOT NULL) AS filled, array_agg(oid) AS oids FROM domains GROUP BY first) ";
 
-/** With the order of ICU a database has a name for that of the C library all the same. Before PostgreSQL 15 there was no other. */
+/**
+ * A database with an ICU collation also has a name for that of the C library. Before PostgreSQL 15 there was no ICU.
+ */
 const databaseCollation =
   "(SELECT CASE WHEN coalesce(to_jsonb(d) ->> 'datlocprovider', 'c') = 'c' THEN d.datcollate END FROM pg_database d WHERE datname = current_database())";
 
-/** A domain is told as the type that it stands for. */
+/** Reports a domain as its base type. */
 const columnsSQL =
   domainsSQL +
   "SELECT a.attname::text AS name, format_type(t.oid, coalesce(d.typmod, a.atttypmod)) AS storage, " +
@@ -98,7 +103,7 @@ const columnsSQL =
   "FROM pg_attribute a LEFT JOIN resolved d ON d.first = a.atttypid JOIN pg_type t ON t.oid = coalesce(d.base, a.atttypid) " +
   "WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum";
 
-/** Those over whole columns and all rows. */
+/** Only indexes on whole columns and on all rows. */
 const indexesSQL =
   "SELECT c.relname::text AS name, i.indisunique AS is_unique, json_build_object('names', (SELECT json_agg(a.attname ORDER BY k.at) " +
   "FROM unnest(i.indkey) WITH ORDINALITY AS k(num, at) JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.num WHERE k.at <= i.indnkeyatts)) AS parts, " +

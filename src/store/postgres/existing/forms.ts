@@ -10,7 +10,10 @@ import {
 } from "../../sql/existing/form.ts";
 import type { Column, FoundColumnForm } from "../../store.ts";
 
-/** How a column that was found in PostgreSQL holds values of the declared kind; a sentence where it cannot. */
+/**
+ * Returns how an existing column in PostgreSQL holds values of the declared kind. Returns a sentence with the reason if
+ * it cannot.
+ */
 export function formOf(column: Column, found: FoundColumnForm): Form | string {
   const type = found.storage.replace(/\(\d+(,-?\d+)?\)/, "");
   switch (column.type) {
@@ -87,11 +90,11 @@ function decimal(type: string, scale: number): Form | null {
   }
 }
 
-/** Neither NaN nor infinity, which JSON does not have; NaN is larger than any number. */
+/** Excludes NaN and infinity, which JSON does not have. NaN is larger than any number. */
 function double(type: string): Form | null {
   const most = "1.7976931348623157e308::double precision";
   const isFinite = (x: string): string => `${x}::double precision BETWEEN -${most} AND ${most}`;
-  // The shortest text of a real is the number that was meant: 0.1, and not 0.10000000149.
+  // The shortest text of a real is the intended number: 0.1, and not 0.10000000149.
   if (type === "real")
     return converted((x) => `${x}::text::double precision`, {
       fits: isFinite,
@@ -101,7 +104,7 @@ function double(type: string): Form | null {
   return null;
 }
 
-/** Texts by code point, whatever order the database has for them. */
+/** Compares texts by code point, independent of the collation of the database. */
 const byCodePoint = (x: string): string => `${x} COLLATE "C"`;
 const asText = (x: string): string => `${x}::text`;
 
@@ -132,7 +135,7 @@ function dateTime(type: string): Form | null {
         },
       );
     case "timestamp without time zone":
-      // Without a zone it is taken for UTC, as most programs mean it; of what is given the Z is passed over.
+      // A value without a time zone is read as UTC, which most programs mean. The cast ignores the Z of a given value.
       return compared(
         (x) => `to_char(${x}, ${instant})`,
         (place) => `${place}::timestamp`,
@@ -147,13 +150,14 @@ function dateTime(type: string): Form | null {
   }
 }
 
-/** A text that is written as we write it. */
+/** Returns the form of a text column that has the format of the store. */
 function writtenAs(pattern: string): Form {
   return compared((x) => byCodePoint(asText(x)), same, {
     order: { of: (x) => byCodePoint(asText(x)), operand: same },
     equal: { of: (x) => byCodePoint(asText(x)), operand: same },
     inOrder: false,
-    // The month has that day. What is no day at all would be an error here, and is not looked at.
+    // The day must exist in its month. A text that does not match the pattern would raise an error here, so it is not
+    // read.
     fits: (x) =>
       `CASE WHEN ${byCodePoint(x)} ~ '${pattern}' THEN substr(${x}, 9, 2)::integer <= ` +
       `extract(day FROM make_date(substr(${x}, 1, 4)::integer, substr(${x}, 6, 2)::integer, 1) + interval '1 month - 1 day') ELSE FALSE END`,
@@ -170,7 +174,7 @@ function json(storage: string): Form | null {
   return storage.endsWith("[]") ? converted((x) => `to_json(${x})`, { written: asArray(storage) }) : null;
 }
 
-/** The elements one by one, in the types that they have; what is longer than the column takes is refused when it is put there. */
+/** Converts the elements one by one to their types. A value that is too long for the column is refused on write. */
 function asArray(storage: string): (place: string) => string {
   const type = storage.replace(/\(\d+(,-?\d+)?\)/, "");
   const each = /^jsonb?\[/.test(type) ? "json_array_elements" : "json_array_elements_text";
@@ -194,12 +198,12 @@ function text(
     const strange = (wanted ?? []).filter((word) => !words.includes(word));
     if (strange.length > 0 && strange.length === wanted?.length)
       return `is of type ${storage}, which knows none of the words ${strange.join(", ")}`;
-    // A word that the type does not know would be an error, and so only what it knows is compared by its index.
+    // A word that the type does not have would raise an error. So the index is used only if the type has all words.
     const isComparable = wanted !== undefined && strange.length === 0;
     const equal = isComparable ? { of: same, operand: (place: string) => `${place}::text::${storage}` } : inOrder;
     return { ...plain, convert: asText, equal, order: inOrder, inOrder: false, fits: everyOf(isWord) };
   }
-  // What it takes for the same text is another, and its index finds both.
+  // This collation treats different texts as equal, and its index finds both.
   if (isLoose === true)
     return { ...plain, convert: inOrder.of, equal: inOrder, order: inOrder, inOrder: false, fits: everyOf(isWord) };
   switch (type) {
@@ -215,19 +219,19 @@ function text(
         (place) => `${place}::uuid`,
       );
     case "inet": {
-      // As a text it would get `/32`, which nobody wrote.
+      // As a text, the address would get a `/32` that the caller did not write.
       const side = { of: (x: string) => byCodePoint(`abbrev(${x})`), operand: same };
       return { ...plain, convert: (x) => `abbrev(${x})`, equal: side, order: side, inOrder: false };
     }
     case "bytea":
       return `is of type bytea, which no kind of field shows`;
     default:
-      // Whatever it is, it has a text.
+      // Every other type has a text.
       return { ...plain, convert: asText, equal: inOrder, order: inOrder, inOrder: false, fits: everyOf(isWord) };
   }
 }
 
-/** A UUID, or the key of another record that is one. */
+/** True if the column is a UUID, or refers to a record whose key is one. */
 function isUUID({ rule, references }: Column): boolean {
   if (references !== undefined) return true;
   return typeof rule === "object" && rule !== null && "kind" in rule && rule["kind"] === "uuid";

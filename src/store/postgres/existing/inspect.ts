@@ -6,7 +6,10 @@ import { postgres, toldTableSQL } from "../dialect.ts";
 import { useWhole } from "../whole/whole.ts";
 import { findExisting } from "./existing.ts";
 
-/** Every table of a database that is not ours, by its name, or with its schema where the name alone does not lead there; it is only read. */
+/**
+ * Reads all tables of a database that Latchkey did not make, by name. The name includes the schema if the search path
+ * does not find the table. Only reads.
+ */
 export function inspectDatabase(url: Secret): Promise<ReadonlyMap<string, FoundExisting>> {
   return useWhole(url, async ({ session }) => {
     await session.run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
@@ -14,7 +17,7 @@ export function inspectDatabase(url: Secret): Promise<ReadonlyMap<string, FoundE
   });
 }
 
-/** Why it cannot be served, where the role may look at its keys. */
+/** Returns the reason why the table cannot be served, if the role may read its keys. */
 function* unserved(name: string, table: FoundExisting): Script<Pick<FoundExisting, "unserved">> {
   const key = countedKeyOf(table);
   if (key === null) return {};

@@ -7,15 +7,15 @@ import { state, stateOf } from "../errors.ts";
 
 const done: Readonly<Record<TableWrite, string>> = { create: "made", update: "changed", delete: "removed" };
 
-/** What would fail with each write, and its cure. */
+/** The failures of a write that repeat each time, and how to fix them. */
 const cures = new Map<string | null, string>([
   [state.unsupported, "a rule of the table (CREATE RULE) stands in the way; make a trigger of it"],
   [state.privilege, "grant it to the role that Latchkey has"],
 ]);
 
 /**
- * What a write would fail with each time: rules that leave no room for what it tells, and rights that are missing. `EXPLAIN` finds both, and
- * writes nothing. Functions of triggers are compiled when they run.
+ * Finds what would fail on each write: rules that conflict with `RETURNING`, and missing privileges. `EXPLAIN` finds
+ * both and writes nothing. Functions of triggers are compiled only when they run.
  */
 export function* findUnwritable({ columns, existing }: Collection): Script<readonly string[]> {
   const { table, writes, written = columns.map(({ name }) => name) } = existing!;
