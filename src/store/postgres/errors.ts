@@ -8,9 +8,9 @@ import {
 } from "../store.ts";
 import { refusedState } from "./own-tables.ts";
 
-/** The codes that are told apart (postgresql.org/docs/current/errcodes-appendix.html). */
+/** The error codes that the driver distinguishes (postgresql.org/docs/current/errcodes-appendix.html). */
 export const state = {
-  /** A cached plan whose columns have other types now, too. */
+  /** Also a cached plan whose columns have new types. */
   unsupported: "0A000",
   restrict: "23001",
   notNull: "23502",
@@ -41,26 +41,29 @@ export interface ServerError extends Error {
   readonly constraint?: string;
   readonly table?: string;
   readonly column?: string;
-  /** The function of the server that has raised it. */
+  /** The server function that raised the error. */
   readonly routine?: string;
-  /** What repeats values of the row or the statement. */
+  /** Repeats values of the row or the statement. */
   detail?: string;
   where?: string;
 }
 
 const withValues = ["detail", "where"] as const;
 
-/** Whether the server has sent it, and not the network or this process. */
+/** True if the server sent the error, and not the network or this process. */
 export function isServerError(error: unknown): error is ServerError {
   return error instanceof Error && "code" in error && /^[0-9A-Z]{5}$/.test(String(error.code)) && "severity" in error;
 }
 
-/** The SQLSTATE of an error; null where it is not from the server. */
+/** Returns the SQLSTATE of an error, or null if it is not from the server. */
 export function stateOf(error: unknown): string | null {
   return isServerError(error) ? error.code : null;
 }
 
-/** The same transaction will do if it is tried again. (A unique value that is taken is an outcome, and so is a key.) */
+/**
+ * True if the same transaction can succeed on a retry. (A taken unique value or key is an outcome and not an error
+ * here.)
+ */
 export function isPassing(error: unknown): boolean {
   const found = stateOf(error);
   return (
@@ -68,26 +71,26 @@ export function isPassing(error: unknown): boolean {
   );
 }
 
-/** The server answers and does not write: it is a replica, or was set so. */
+/** The server answers but does not accept writes: it is a replica, or is configured so. */
 export class ReadOnly extends StoreUnavailable {
   constructor() {
     super("PostgreSQL: the server is read-only");
   }
 }
 
-/** No connection came about, so nothing can have been done. */
+/** No connection was made, so nothing was done. */
 export class NotConnected extends StoreUnavailable {
   constructor(cause: unknown) {
     super(`PostgreSQL: ${reasonOf(cause)}`, { cause });
   }
 }
 
-/** The server takes no more connections. */
+/** True if the server refuses more connections. */
 export function isCrowded(error: unknown): boolean {
   return stateOf(error instanceof NotConnected ? error.cause : error) === state.tooManyClients;
 }
 
-/** We have stopped waiting. */
+/** True if this process stopped waiting. */
 export function isTimeout(error: unknown): boolean {
   return error instanceof Error && !isServerError(error) && /timeout/.test(error.message);
 }
@@ -96,7 +99,10 @@ export function isReadOnly(error: unknown): boolean {
   return error instanceof ReadOnly || stateOf(error) === state.readOnly;
 }
 
-/** The connection is not to be used again: it is gone, leads to a server that does not write, or knows outdated plans. */
+/**
+ * True if the connection must not be used again: it is lost, leads to a server that does not accept writes, or has
+ * outdated plans.
+ */
 export function spoilsConnection(error: unknown): boolean {
   if (error instanceof TypeError || error instanceof StoreOutdated) return false;
   const found = stateOf(error);
@@ -104,28 +110,31 @@ export function spoilsConnection(error: unknown): boolean {
   return /^(08|25|26|57P|58|XX|0A)/.test(found);
 }
 
-/** A server tells in the language of its `lc_messages`, and with the quotation marks of that. */
+/** The server writes messages in the language of its `lc_messages`, with the quotation marks of that language. */
 const quoted = /["«»„“”‚‘’「」『』].*["«»„“”‚‘’「」『』]/s;
 
-/** What a function of somebody else's trigger does not fail with by itself: connections, conflicts, no room, operators, the system. */
+/**
+ * The errors that the function of a custom trigger does not cause itself: connections, conflicts, no space, operators,
+ * the system.
+ */
 const ofTheServer = /^(?:08|25|40|53|54|55|57|58|XX)/;
 
-/** The error as the store's caller sees it: faults stay what they are. */
+/** Converts an error for the caller of the store. Faults stay unchanged. */
 export function storeError(error: unknown): unknown {
-  // A function of somebody else's trigger looks for a table where ours are; the server answers.
+  // The function of a custom trigger may miss a table. The server itself is available then.
   const isWithin = isServerError(error) && error.where !== undefined;
-  // `Failing row contains (…)`: with all values of the row, and whoever hears of the fault may keep the whole error.
+  // `Failing row contains (…)` has all values of the row, and a log may keep the whole error.
   if (isServerError(error)) for (const name of withValues) delete error[name];
   if (error instanceof TypeError || error instanceof MigrationNeeded || error instanceof StoreSetupError) return error;
   if (error instanceof StoreUnavailable) return error;
   const found = stateOf(error);
-  // A value that does not fit, or none where one is needed; a statement that is wrong.
+  // A value does not fit, or a required value is missing.
   if (found === state.notNull || found === state.check || found === state.tooLargeForIndex)
     return new TypeError((error as Error).message, { cause: error });
-  // The server repeats the value in quotes, and it may be a password.
+  // The server repeats the value in quotes, and the value may be a password.
   if (found?.startsWith("22"))
     return new TypeError(`${(error as Error).message.replace(quoted, '"…"')} (SQLSTATE ${found})`);
-  // What a row holds is no value of its field.
+  // The row holds a value that its field does not allow.
   if (found === state.refused) return new TypeError((error as Error).message, { cause: error });
   if (found?.startsWith("42") && found !== state.privilege && (found !== state.noTable || isWithin)) return error;
   if (isWithin && !ofTheServer.test(found!)) return error;
@@ -135,12 +144,12 @@ export function storeError(error: unknown): unknown {
     : unavailable(error);
 }
 
-/** The store does not answer, and why. */
+/** Creates the error for a store that does not answer, with the reason. */
 export function unavailable(cause: unknown): StoreUnavailable {
   return new StoreUnavailable(`PostgreSQL: ${reasonOf(cause)}`, { cause });
 }
 
-/** Why it did not come to an answer. A host with several addresses gives one error for each. */
+/** Returns the reason why there was no answer. A host with several addresses gives one error for each. */
 export function reasonOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(reasonOf).join(", ");
   return error instanceof Error ? error.message : String(error);
