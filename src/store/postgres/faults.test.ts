@@ -30,7 +30,7 @@ before(async () => {
 
 after(() => server.stop());
 
-test("what is wrong with the address stops the start with its cure, and shows no password", async () => {
+test("stops the start on a wrong address, names the fix, and hides the password", async () => {
   const url = await server.makeDatabase();
   const cases: [change: (url: URL) => void, kind: typeof StoreUnavailable | typeof StoreSetupError, cure: RegExp][] = [
     [(each) => (each.password = "hunter2"), StoreSetupError, /right user and password/],
@@ -54,7 +54,7 @@ test("what is wrong with the address stops the start with its cure, and shows no
   }
 });
 
-test("a server that is too old, or not in UTF-8, is refused with every reason", () => {
+test("refuses a server that is too old or not in UTF-8, with every reason", () => {
   requireFit({ version: 140_000, encoding: "UTF8", uselessPath: null });
 
   assert.throws(
@@ -79,7 +79,7 @@ for (const [uselessPath, schema] of [
     );
   });
 
-test("a user without rights is told which are missing", async () => {
+test("names the rights that a user lacks", async () => {
   const url = await server.makeDatabase();
   await ask(
     url,
@@ -96,7 +96,7 @@ test("a user without rights is told which are missing", async () => {
   });
 });
 
-test("tables of a newer program are left alone", async (t) => {
+test("leaves the tables of a newer program alone", async (t) => {
   const { url, store } = await opened(t);
   await ask(url, "UPDATE latchkey_version SET version = 99");
 
@@ -104,7 +104,7 @@ test("tables of a newer program are left alone", async (t) => {
   await assert.rejects(store.check(), MigrationNeeded);
 });
 
-test("connections that are lost fail what was under way, and the next request works", async (t) => {
+test("fails the running writes when connections are lost, and serves the next request", async (t) => {
   const { url, store, observed } = await opened(t);
   await add(store, "before");
   const blocker = await holdTable(t, url);
@@ -123,7 +123,7 @@ test("connections that are lost fail what was under way, and the next request wo
   );
 });
 
-test("a server that turns read-only is not written to, is not ready, and is left for the one that writes", async (t) => {
+test("does not write to a server that turns read-only, reports it as not ready, and leaves it for one that writes", async (t) => {
   const { url, store } = await opened(t);
   const name = new URL(url).pathname.slice(1);
   await add(store, "before");
@@ -141,7 +141,7 @@ test("a server that turns read-only is not written to, is not ready, and is left
   assert.equal(await store.count(notes, null), 2);
 });
 
-test("where another program has locked a table, the records of others are found all the same", async (t) => {
+test("finds records of other tables while another program holds a lock on one", async (t) => {
   const { url, store } = await opened(t);
   await add(store, "locked");
   await store.write({ changes: [{ kind: "insert", collection: others, values: { text: "free" } }] });
@@ -162,7 +162,7 @@ test("where another program has locked a table, the records of others are found 
   );
 });
 
-test("whoever asks for records of one table on and on keeps nobody from those of others, where there is one connection", async (t) => {
+test("lets reads of other tables through while one table is read constantly over one connection", async (t) => {
   const { store } = await opened(t, { poolSize: 1 });
   await add(store, "asked for on and on");
   await store.write({ changes: [{ kind: "insert", collection: others, values: { text: "once" } }] });
@@ -179,7 +179,7 @@ test("whoever asks for records of one table on and on keeps nobody from those of
   }
 });
 
-test("long reads have half of the connections, and keep nobody from the others", async (t) => {
+test("leaves half of the connections to others while long reads wait", async (t) => {
   const { url, store } = await opened(t, { poolSize: 4 });
   await add(store, "counted");
   await store.write({ changes: [{ kind: "insert", collection: others, values: { text: "free" } }] });
@@ -194,7 +194,7 @@ test("long reads have half of the connections, and keep nobody from the others",
   assert.deepEqual(new Set(await counts), new Set([1]));
 });
 
-test("there are never more connections than allowed", async (t) => {
+test("never opens more connections than allowed", async (t) => {
   const { url, store } = await opened(t, { poolSize: 3 });
 
   await Promise.all(Array.from({ length: 60 }, (_, at) => add(store, `note ${at}`)));
@@ -207,7 +207,7 @@ test("there are never more connections than allowed", async (t) => {
   assert.equal(await store.count(notes, null), 60);
 });
 
-test("a server that is full fails nobody as long as there is a connection to wait for, and is found again when it has room", async (t) => {
+test("waits for an open connection while the server is full, and reconnects when it has room", async (t) => {
   const url = await server.makeDatabase();
   const role = new URL(url).pathname.slice(1).replace("latchkey_test", "few");
   await ask(
@@ -226,7 +226,7 @@ test("a server that is full fails nobody as long as there is a connection to wai
 
   await ask(url, `ALTER ROLE ${role} CONNECTION LIMIT 0`);
   await ask(url, killOthers);
-  // The two that were open may be found dead first.
+  // The first two attempts may find that an open connection is dead.
   for (let dead = 0; dead < 2; dead++) await assert.rejects(add(store, "refused"), StoreUnavailable);
   await assert.rejects(add(store, "refused"), /too many connections/);
   await assert.rejects(store.check(), StoreUnavailable);
@@ -235,7 +235,7 @@ test("a server that is full fails nobody as long as there is a connection to wai
   await add(store, "after");
 });
 
-test("a server whose disk is full is told as such, is read, and is written to when there is room", async (t) => {
+test("throws `StoreFull` if the disk of the server is full, still reads, and writes again when there is room", async (t) => {
   const { url, store } = await opened(t);
   await add(store, "before");
   await ask(
@@ -251,7 +251,7 @@ test("a server whose disk is full is told as such, is read, and is written to wh
   await add(store, "after");
 });
 
-test("a server behind a wall that refuses, or drops everything without a word, costs nobody 5 seconds", async (t) => {
+test("fails in less than 5 seconds if a firewall refuses connections or drops all packets", async (t) => {
   const wall = await wallBefore(t, await server.makeDatabase());
   const store = postgresStore({ url: new Secret(wall.url), poolSize: 2 });
   t.after(() => store.close());
@@ -264,7 +264,7 @@ test("a server behind a wall that refuses, or drops everything without a word, c
   wall.open();
   await Promise.all([store.check(), add(store, "three")]);
 
-  // What was connected stays dead, as behind a router that has forgotten it.
+  // The open connections stay dead, as if a router had dropped its state.
   wall.silence();
   const start = performance.now();
   const lost = [add(store, "lost"), add(store, "lost"), Promise.resolve(store.count(notes, null))].map(async (each) => {
@@ -284,7 +284,7 @@ test("a server behind a wall that refuses, or drops everything without a word, c
   assert.equal(await store.count(notes, null), 3);
 });
 
-test("a feed survives a lost connection, and knows how old it is", async (t) => {
+test("keeps a feed through a lost connection, and knows its age", async (t) => {
   const { url, store } = await opened(t);
   const seen: unknown[] = [];
   const feed = await store.follow(notes, ({ record }) => seen.push(record["text"]));
@@ -302,7 +302,7 @@ test("a feed survives a lost connection, and knows how old it is", async (t) => 
   feed.close();
 });
 
-test("whoever wrote to a followed collection finds it in the feed, and others do within a second", async (t) => {
+test("shows a write in the feed of the same store at once, and in other feeds within a second", async (t) => {
   const { url, store } = await opened(t);
   for (const pooled of ["false", "true"]) {
     const other = postgresStore({ url: new Secret(`${url}?pgbouncer=${pooled}`) });
@@ -323,7 +323,7 @@ test("whoever wrote to a followed collection finds it in the feed, and others do
   }
 });
 
-test("a feed misses nobody who took a key first and committed last", async (t) => {
+test("shows a row in the feed if its transaction took the first key and committed last", async (t) => {
   const { url, store } = await opened(t);
   const seen: number[] = [];
   const feed = await store.follow(notes, ({ record }) => seen.push(record["id"] as number));
@@ -370,7 +370,10 @@ async function connected(t: TestContext, connectionString: string): Promise<pg.C
   return client;
 }
 
-/** The same database behind something that forwards or does not. What was connected while it was silent is never forwarded again. */
+/**
+ * Puts a proxy in front of the same database. The proxy forwards, refuses or stays silent. It never forwards again on a
+ * connection that was open during a silence.
+ */
 async function wallBefore(t: TestContext, url: string) {
   const { hostname, port } = new URL(url);
   const sockets = new Set<Socket>();
@@ -402,7 +405,7 @@ async function wallBefore(t: TestContext, url: string) {
   };
 }
 
-/** A connection that lets nobody write. */
+/** Opens a connection that blocks all writes to the table. */
 async function holdTable(t: TestContext, url: string): Promise<pg.Client> {
   const client = await connected(t, url);
   await client.query("BEGIN; LOCK TABLE notes IN EXCLUSIVE MODE");
@@ -425,7 +428,7 @@ async function until(done: () => Promise<boolean>): Promise<void> {
   }
 }
 
-test("a value that does not fit is not repeated, in whatever language the server tells it", () => {
+test("hides a value that does not fit, in any language of the server's message", () => {
   for (const [message, told] of [
     [
       'invalid input syntax for type integer: "hunter"2"',

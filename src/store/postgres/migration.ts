@@ -17,26 +17,26 @@ import { findUnwritable } from "./existing/writable.ts";
 import { migrationLock, ownTables, schemaVersion } from "./own-tables.ts";
 import { watchWords } from "./word-triggers.ts";
 
-/** How long a migration may be without a statement, in milliseconds: its process has gone without a word. */
+/** The longest time between two statements of a migration, in milliseconds. After that, its process counts as dead. */
 const idleMs = 60_000;
 
 /**
- * What a connection knows of names, and of tables that are not there, it learns anew when it locks a table: an advisory lock alone would
- * leave `to_regclass` with what was true before the wait.
+ * A connection refreshes its knowledge of names, and of missing tables, only when it locks a table. After an advisory
+ * lock alone, `to_regclass` would still return the state from before the wait.
  */
 const takeNews = "SELECT FROM pg_class LIMIT 0";
 
-/** How many rows are folded at a time. */
+/** The number of rows that are folded at a time. */
 const pageSize = 1000;
 
-/** How tables are found, made and changed in PostgreSQL. */
+/** Finds, creates and changes tables in PostgreSQL. */
 export const postgresSchema: Schema = {
   ...postgres,
   convert,
   convertOrFail,
   version: schemaVersion,
-  // Whatever isolation is the default: what another process has made while this one waited must be seen.
-  // And whoever went away in the middle of it must not keep the others from it.
+  // Independent of the default isolation: this transaction must see the changes that another process made while this
+  // one waited. And a process that dies in the middle must not block the others.
   begin: `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL idle_in_transaction_session_timeout = ${idleMs}; ${migrationLock}; ${takeNews}`,
   *makeOwnTables() {
     yield* run(ownTables);
@@ -50,13 +50,13 @@ export const postgresSchema: Schema = {
   findColumns: (table) =>
     statement(
       "SELECT attname::text AS name, format_type(atttypid, atttypmod) AS storage, NOT attnotnull AS nullable, " +
-        // `SET DEFAULT NULL` makes none, but of a numeric(19,2): there it is an expression that gives no value.
+        // `SET DEFAULT NULL` makes no default, except for numeric(19,2). There it is an expression that gives no value.
         "EXISTS (SELECT FROM pg_attrdef WHERE adrelid = attrelid AND adnum = attnum AND pg_get_expr(adbin, adrelid) NOT LIKE 'NULL::%') AS has_default, " +
         "EXISTS (SELECT FROM pg_index WHERE indrelid = attrelid AND indisprimary AND indkey::text = attnum::text) AS is_key " +
         "FROM pg_attribute WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped ORDER BY attnum",
       [quote(table)],
     ),
-  // A table that is not the one of its name is told with its schema.
+  // The name of a table includes its schema if the bare name leads to another table.
   findReferences: (table) =>
     statement(
       "SELECT a.attname::text AS column, " +
@@ -79,15 +79,15 @@ export const postgresSchema: Schema = {
   ),
   findExisting,
   findUnwritable,
-  // A table stays where it is, and what stands beside its columns is dropped in a moment.
+  // There is nothing to remove: a table is changed in place, and what was added next to its columns is dropped quickly.
   *dropRemains() {},
   lock: lockTable,
   *drop(collection, found) {
-    // What refers to it gets its reference again, unless the keys are others.
+    // The references to this table are restored, unless the type of its key changes.
     const sameKey = found.columns.get("id")?.storage === keyType(postgres, collection.key);
     const others = yield* referencesTo(collection);
     for (const { table, constraint } of others) yield* run(`ALTER TABLE ${table} DROP CONSTRAINT ${constraint}`);
-    // Without CASCADE: what else depends on it (a view) is not ours to remove.
+    // Without CASCADE: other objects that depend on the table (a view) are not ours to remove.
     yield* run(`DROP TABLE ${quote(collection.name)}`);
     return sameKey
       ? others.map(
@@ -96,7 +96,7 @@ export const postgresSchema: Schema = {
       : [];
   },
   *complete(collection) {
-    // The sequence outlives its table, so that no key is handed out twice.
+    // The sequence outlives its table, so that no key is used twice.
     if (collection.key === "integer") yield* run(`CREATE SEQUENCE IF NOT EXISTS ${quote(sequenceOf(collection))}`);
   },
   findBound: (collection, _, going) => findBound(collection, going ?? new Set()),
@@ -106,7 +106,7 @@ export const postgresSchema: Schema = {
     ]),
   watchWords,
   dropTrigger: ({ name: table }, name) => `DROP TRIGGER ${quote(name)} ON ${quote(table)}`,
-  // Whoever waits for a lock with others locked could wait for one who waits for those.
+  // Prevents deadlocks: a transaction that waits for a lock while it holds others gives up soon.
   beginPortion: "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL lock_timeout = 50",
   skipLocked: (table) => ` FOR NO KEY UPDATE OF ${table} SKIP LOCKED`,
   elements: (place) => `json_array_elements(${place}::json)`,
@@ -129,7 +129,7 @@ export const postgresSchema: Schema = {
     ];
   },
   fillShadow,
-  /** As far as a sequence was used; where it was not, its first value is the next. */
+  /** Reads the next value of each sequence. An unused sequence gives its first value. */
   *readCounters(collections) {
     const nextKeys: Record<string, number> = {};
     for (const collection of collections)
@@ -140,10 +140,10 @@ export const postgresSchema: Schema = {
     yield* setNext("latchkey_revision", revision + 1);
     for (const collection of collections)
       if (collection.key === "integer") yield* setNext(sequenceOf(collection), nextKeys[collection.name]!);
-    // The planner knows nothing yet of what is there.
+    // The planner has no statistics of the new rows yet.
     yield* run(`ANALYZE ${[...tablesToCopy(postgres, collections).keys()].map(quote).join(", ")}`);
   },
-  /** One statement for all: an array a column. */
+  /** Inserts all rows with one statement: one array per column. */
   insertRows(table, rows) {
     const { name, columns } = table;
     const names = columns.map((column) => quote(column.name)).join(", ");
@@ -154,12 +154,12 @@ export const postgresSchema: Schema = {
   },
 };
 
-/** Keeps everybody else from a table until the transaction ends. */
+/** Returns the SQL that locks a table against all others until the transaction ends. */
 export function lockTable(name: string): string {
   return `LOCK TABLE ${quote(name)} IN ACCESS EXCLUSIVE MODE`;
 }
 
-/** What makes a table with rows fit, in one statement. */
+/** Returns the SQL that adapts a table with rows to its declaration, in at most one statement. */
 export function alterationsOf(collection: Collection, found: Found): readonly string[] {
   const steps = collection.columns.flatMap((column) => alterations(column, found));
   for (const shadow of shadowsOf(postgres, collection))
@@ -185,7 +185,7 @@ function addReference(collection: Collection, column: Column): string {
   return `ADD CONSTRAINT ${constraint} FOREIGN KEY (${quote(column.name)}) ${defineReference(column.references!)}`;
 }
 
-/** The references of other tables to one, each name quoted. */
+/** Returns the references of other tables to this one. Each name is quoted. */
 function* referencesTo({
   name,
 }: Collection): Script<
@@ -205,7 +205,10 @@ function* referencesTo({
   }));
 }
 
-/** Folds here: the database knows no folding that is the same everywhere. */
+/**
+ * Fills the column of folded values. Folds in this process, because the database has no folding that is the same
+ * everywhere.
+ */
 function* fillShadow(collection: Collection, column: Column): Script<void> {
   const [table, name, shadow] = [collection.name, column.name, shadowOf(postgres, column)].map(quote);
   const key = keyType(postgres, collection.key);

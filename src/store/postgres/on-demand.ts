@@ -8,39 +8,39 @@ import type { Stats } from "../sql/stats.ts";
 import type { Collection } from "../store.ts";
 import { aPostgresURL } from "./address.ts";
 
-// Loaded by those who ask for it alone, as the client of PostgreSQL is.
+// Loaded only when needed, like the PostgreSQL client.
 
-/** Opens a PostgreSQL database to copy it; nobody writes to it until it is closed. */
+/** Opens a PostgreSQL database to copy it. Blocks writes until it is closed. */
 export async function postgresSource(url: Secret): Promise<StoreSource> {
   requireArguments("postgresSource", arguments, { url: aPostgresURL });
   return (await import("./whole/source.ts")).openSource(url);
 }
 
-/** Begins to fill an empty PostgreSQL database, in one transaction. */
+/** Starts to fill an empty PostgreSQL database, in one transaction. */
 export async function postgresTarget(url: Secret): Promise<StoreTarget> {
   requireArguments("postgresTarget", arguments, { url: aPostgresURL });
   return (await import("./whole/target.ts")).openTarget(url);
 }
 
-/** Looks at a PostgreSQL database, also while it is in use. */
+/** Checks a PostgreSQL database, also while it is in use. */
 export async function checkPostgres(url: Secret): Promise<Checked> {
   requireArguments("checkPostgres", arguments, { url: aPostgresURL });
   return (await import("./whole/source.ts")).checkDatabase(url);
 }
 
-/** How much a PostgreSQL database holds, table by table, also while it is in use. */
+/** Measures the size of each table of a PostgreSQL database, also while it is in use. */
 export async function measurePostgres(url: Secret): Promise<Stats> {
   requireArguments("measurePostgres", arguments, { url: aPostgresURL });
   return (await import("./whole/stats.ts")).statsOfDatabase(url);
 }
 
-/** What the tables of a PostgreSQL database were declared as; null where there are none of a Latchkey. */
+/** Returns the declarations of the tables of a PostgreSQL database. Returns null if it has no tables of Latchkey. */
 export async function postgresCollections(url: Secret): Promise<readonly Collection[] | null> {
   requireArguments("postgresCollections", arguments, { url: aPostgresURL });
   return (await import("./whole/source.ts")).findCollections(url);
 }
 
-/** What would be done to a PostgreSQL database so that it fits declarations; nothing is changed. */
+/** Returns the changes that would make a PostgreSQL database fit the declarations. Changes nothing. */
 export async function planPostgres(
   url: Secret,
   collections: readonly Collection[],
@@ -50,7 +50,7 @@ export async function planPostgres(
   return (await import("./changes/plan.ts")).planDatabase(url, collections, dropped);
 }
 
-/** Does what `planPostgres` tells, while anybody reads and writes. What was broken off goes on where it was. */
+/** Makes the changes that `planPostgres` returns, while clients read and write. Resumes an interrupted migration. */
 export async function migratePostgres(
   url: Secret,
   collections: readonly Collection[],
@@ -60,7 +60,7 @@ export async function migratePostgres(
   return (await import("./changes/migrate.ts")).migrateDatabase(url, collections, options);
 }
 
-/** Does what `migratePostgres` does to a sample in a schema of its own, which is removed again. */
+/** Does what `migratePostgres` does to a sample in a separate schema, which it removes afterwards. */
 export async function tryPostgres(
   url: Secret,
   collections: readonly Collection[],
@@ -70,7 +70,7 @@ export async function tryPostgres(
   return (await import("./changes/try.ts")).tryDatabase(url, collections, options);
 }
 
-/** Every table of a PostgreSQL database that is not Latchkey's, by its name; nothing is changed. */
+/** Returns every table of a PostgreSQL database that is not Latchkey's, by name. Changes nothing. */
 export async function inspectPostgres(url: Secret): Promise<ReadonlyMap<string, FoundExisting>> {
   requireArguments("inspectPostgres", arguments, { url: aPostgresURL });
   return (await import("./existing/inspect.ts")).inspectDatabase(url);

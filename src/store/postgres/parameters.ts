@@ -1,23 +1,23 @@
 import type { Cell } from "../sql/dialect.ts";
 import type { Statement as Sent } from "../sql/schema/script.ts";
 
-/** What is sent: SQL with `$1` for the first of the values. */
+/** A statement to send: SQL with `$1` for the first of the values. */
 export interface Statement extends Sent {
-  /** The name under which each connection keeps it prepared; none for what happens once. */
+  /** The name of the prepared statement on each connection. Undefined for a statement that runs once. */
   readonly name?: string | undefined;
 }
 
-/** Every connection keeps each named statement, so there must be an end to them. */
+/** The maximum number of names. Every connection keeps each named statement, so the number must be limited. */
 const maxNames = 2000;
 
 const names = new Map<string, string>();
 
-/** A statement for one time: of a read that is long anyway, and of which callers can make more texts than could be kept. */
+/** Returns a statement that runs once. For long reads, whose texts vary too much to keep them all. */
 export function unprepared(text: string, values: readonly Cell[] = []): Statement {
   return { text, values };
 }
 
-/** A statement that is kept prepared. Its text may not grow with its values. */
+/** Returns a statement that is kept prepared. Its text must not grow with its values. */
 export function prepared(text: string, values: readonly Cell[] = []): Statement {
   let name = names.get(text);
   if (name === undefined && names.size < maxNames) names.set(text, (name = `latchkey_${names.size}`));

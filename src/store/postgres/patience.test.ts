@@ -32,7 +32,7 @@ async function opened(
   return { store, url, observed };
 }
 
-test("of a transaction with many changes each has its time, however long all of them take", async (t) => {
+test("limits the time of each change in a transaction, not of all together", async (t) => {
   const { store, url } = await opened(t, 2000);
   const made = await store.write({ changes: [{ kind: "insert", collection: notes, values: { text: "0" } }] });
   assert.equal(made.kind, "written");
@@ -86,7 +86,7 @@ test("leaves half of the connections to others while long writes wait", async (t
   assert.equal(await store.count(notes, null), 8 * 101 + 1);
 });
 
-test("a long read that is given up says nothing of whether the server answers", async (t) => {
+test("does not report the server as down when a long read times out", async (t) => {
   const { store, url, observed } = await opened(t, 200);
   const holder = new pg.Client(url);
   holder.on("error", () => undefined);
@@ -99,7 +99,7 @@ test("a long read that is given up says nothing of whether the server answers", 
   await assert.rejects(async () => store.count(notes, null, true), StoreTimeout);
   assert.equal(observed.length, 0);
 
-  // What has to be there at once is another matter.
+  // A short read that times out is reported.
   await assert.rejects(async () => store.find(notes, 1), StoreTimeout);
   await sleep(0);
   assert.deepEqual(
@@ -108,7 +108,7 @@ test("a long read that is given up says nothing of whether the server answers", 
   );
 });
 
-test("a process that is stopped in the midst of a transaction keeps nobody waiting for long, also behind a pooler", async (t) => {
+test("limits how long a stopped process blocks others with its transaction, also behind a pooler", async (t) => {
   const url = await server.makeDatabase();
   for (const pooled of [false, true]) {
     const store = postgresStore({ url: new Secret(`${url}?pgbouncer=${pooled}`) });
@@ -127,7 +127,7 @@ test("a process that is stopped in the midst of a transaction keeps nobody waiti
   }
 });
 
-test("a server that turns read-only tells everybody so at once, also those who wait for a connection", async (t) => {
+test("reports a read-only server immediately to all requests, also to those that wait for a connection", async (t) => {
   const { store, url } = await opened(t, 4000, 1);
   const insert = { kind: "insert", collection: notes, values: { text: "" } } as const;
   await store.write({ changes: [insert] });
@@ -141,7 +141,7 @@ test("a server that turns read-only tells everybody so at once, also those who w
   assert.equal((await store.write({ changes: [insert] })).kind, "written");
 });
 
-test("what is kept under a key is found by that, also where all other keys have run out", async (t) => {
+test("finds an idempotency key by its index when all other keys have expired", async (t) => {
   const { store, url } = await opened(t, 4000);
   await ask(
     url,
@@ -153,7 +153,7 @@ test("what is kept under a key is found by that, also where all other keys have 
   assert.equal(await store.recall(asked), null);
   await store.close();
 
-  // What a connection has read is counted when it ends.
+  // The server counts the reads of a connection when it closes.
   const others = "SELECT FROM pg_stat_activity WHERE application_name = 'latchkey' AND datname = current_database()";
   while ((await ask(url, others)).length > 0) await sleep(10);
   assert.deepEqual(
@@ -162,7 +162,7 @@ test("what is kept under a key is found by that, also where all other keys have 
   );
 });
 
-/** Also for connections that are there. */
+/** Sets it for open connections too. */
 async function setReadOnly(url: string, isReadOnly: boolean): Promise<void> {
   await ask(url, `ALTER SYSTEM SET default_transaction_read_only = ${isReadOnly}`);
   await ask(url, "SELECT pg_reload_conf()");

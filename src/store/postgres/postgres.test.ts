@@ -12,12 +12,12 @@ import { keyOf, type Change, type Collection } from "../store.ts";
 import { tableOf } from "./dialect.ts";
 import { postgresStore, type PostgresStoreOptions } from "./postgres.ts";
 
-// `npm run verify -- failover` asks for the same where every transaction is SERIALIZABLE.
+// `npm run verify -- failover` runs the same suite with every transaction SERIALIZABLE.
 const database = certifyPostgres("PostgreSQL");
 
 const delayMs = 40;
 
-test("a read takes one trip to the server, and so does a transaction; one that can be repeated takes two", async (t) => {
+test("sends a read in one trip, a transaction in one, and a repeatable transaction in two", async (t) => {
   const near = postgresStore({ url: new Secret(database()) });
   await near.open(library);
   await near.close();
@@ -43,7 +43,7 @@ test("a read takes one trip to the server, and so does a transaction; one that c
     },
   ];
   const day = { now: "2026-01-01T00:00:00.000Z", expiresAt: "2026-01-02T00:00:00.000Z" };
-  // The least of some, since the store asks something of its own now and then.
+  // Takes the smallest of four counts, because the store sends queries for itself now and then.
   const trips = async (work: (time: number) => unknown): Promise<number> => {
     let least = Infinity;
     for (let time = 0; time < 4; time++) {
@@ -82,7 +82,7 @@ const searched: Collection = {
   columns: [{ name: "name", type: "text", searched: true }],
 };
 
-test("rows with a word are counted by the index, wherever the table has them", async (t) => {
+test("counts the rows with a word by the index, in any part of the table", async (t) => {
   const url = database();
   const store = postgresStore({ url: new Secret(url) });
   t.after(() => store.close());
@@ -101,7 +101,7 @@ test("rows with a word are counted by the index, wherever the table has them", a
   assert.doesNotMatch(rows.map((row) => row["QUERY PLAN"]).join("\n"), /Seq Scan/);
 });
 
-test("what waits for its words goes, also where the row is gone", async (t) => {
+test("clears the queue of rows that wait for their words, also if a row was deleted", async (t) => {
   const url = database();
   const store = postgresStore({ url: new Secret(url) });
   t.after(() => store.close());
@@ -120,7 +120,7 @@ test("what waits for its words goes, also where the row is gone", async (t) => {
   assert.deepEqual(await store.countWords!(searched, ["ada"], 10), { rows: [1], waiting: 0 });
 });
 
-test("a write gives up the lock, the statement and the connection that it does not get in time", async (t) => {
+test("gives up a write that does not get its lock, its statement or its connection in time", async (t) => {
   const url = new Secret(database());
   const patient = postgresStore({ url });
   t.after(() => patient.close());
@@ -150,13 +150,13 @@ test("a write gives up the lock, the statement and the connection that it does n
   assert.match(ofPool.map(String).join(), /timeout exceeded when trying to connect/);
 });
 
-/** A database at a distance, which counts how often somebody had to wait for its answer before they went on. */
+/** A distant database. It counts how often a client waits for an answer before it continues. */
 interface FarAway {
   readonly url: string;
   trips(): number;
 }
 
-/** The same database, with every message to it on its way for so long. */
+/** Puts a proxy in front of the same database that delays every message by `delayMs`. */
 async function farAway(t: TestContext, url: string, delayMs: number): Promise<FarAway> {
   const { hostname, port } = new URL(url);
   let trips = 0;

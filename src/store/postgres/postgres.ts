@@ -9,21 +9,36 @@ import { StoreUnavailable, type Collection, type ConnectionCounts, type Store } 
 import { aPostgresURL, postgresURLMistakes, readAddress } from "./address.ts";
 import { LONGEST_MS, notThroughPgBouncer } from "./network/url-parameters.ts";
 
-/** Where a PostgreSQL store is kept. */
+/** The options of a PostgreSQL store. */
 export interface PostgresStoreOptions {
-  /** `postgres://USER:PASSWORD@HOST:PORT/DATABASE`, with `sslmode` and the like; `pgbouncer=true` where PgBouncer pools by transaction. */
+  /**
+   * `postgres://USER:PASSWORD@HOST:PORT/DATABASE`, with `sslmode` and similar parameters. Add `pgbouncer=true` if
+   * PgBouncer pools by transaction.
+   */
   readonly url: Secret;
-  /** Is told when the server stops answering and when it answers again. */
+  /** Receives an observation when the server stops answering and when it answers again. */
   readonly observe?: Observer;
-  /** How many connections there may be, besides one that listens. 10 where it is left out. */
+  /** The maximum number of connections, plus one that listens. Default: 10. */
   readonly poolSize?: number;
-  /** How long a request waits for a connection, a free one of the pool or a new one, in milliseconds; `connect_timeout` of the URL (in seconds), or 4500. */
+  /**
+   * The longest wait of a request for a connection, a free one of the pool or a new one, in milliseconds. Default:
+   * `connect_timeout` of the URL (in seconds), or 4500.
+   */
   readonly connectTimeoutMs?: number;
-  /** How long a statement may take, in milliseconds; `statement_timeout` of the URL, or 4000. Migrations take their time. */
+  /**
+   * The longest time for a statement, in milliseconds. Default: `statement_timeout` of the URL, or 4000. Migrations
+   * have no limit.
+   */
   readonly statementTimeoutMs?: number;
-  /** How long a statement may wait for a lock, in milliseconds; `lock_timeout` of the URL, or as long as the statement. */
+  /**
+   * The longest wait of a statement for a lock, in milliseconds. Default: `lock_timeout` of the URL, or the limit of
+   * the statement.
+   */
   readonly lockTimeoutMs?: number;
-  /** What the names of its tables begin with, where the schema has tables of others with the same names: `lk_`. Nothing where it is left out. */
+  /**
+   * A prefix for the names of the tables, for example `lk_`, if other tables in the schema have the same names.
+   * Default: no prefix.
+   */
   readonly tablePrefix?: string;
 }
 
@@ -37,7 +52,7 @@ const checks: ChecksOf<PostgresStoreOptions> = {
   tablePrefix: optional(aTablePrefix),
 };
 
-/** What is wrong with the URL beyond its form, and with what is given beside it. */
+/** Returns the mistakes in the parameters of the URL and in the other options. */
 function mistakesBeyond(options: unknown): readonly string[] {
   if (!isObject(options) || checks.url(options["url"]) !== null) return [];
   const url = options["url"] as Secret;
@@ -46,7 +61,7 @@ function mistakesBeyond(options: unknown): readonly string[] {
   return isLost ? [`lockTimeoutMs: ${notThroughPgBouncer}`] : mistakes;
 }
 
-/** A store in PostgreSQL 14 or newer. Any number of processes may share the database. */
+/** Keeps records in PostgreSQL 14 or newer. Any number of processes may share the database. */
 export function postgresStore(options: PostgresStoreOptions): Store {
   requireOptions(options, checks, { of: "postgresStore", more: mistakesBeyond(options) });
   const { url, observe = () => {}, poolSize = 10, tablePrefix } = options;
@@ -60,7 +75,7 @@ export function postgresStore(options: PostgresStoreOptions): Store {
   let counts: (() => ConnectionCounts) | null = null;
   let now: (() => Promise<number>) | null = null;
   async function open(collections: readonly Collection[]): Promise<Engine> {
-    // Whoever keeps everything in SQLite never loads the client.
+    // A service with only SQLite never loads the PostgreSQL client.
     const { openEngine } = await import("./engine.ts");
     const engine = await openEngine({ address, poolSize, observe, collections });
     counts = engine.connections;

@@ -26,17 +26,21 @@ import { isPassing, ReadOnly, state, stateOf } from "./errors.ts";
 import { postgresSchema } from "./migration.ts";
 import type { Session } from "./network/session.ts";
 
-/** How often it is tried where others were in the way, and how long where they do not let go of a table, in milliseconds. */
+/**
+ * The number of attempts after conflicts with others. `patienceMs` limits the attempts while others hold a lock on a
+ * table, in milliseconds.
+ */
 const maxTries = 20;
 const patienceMs = 120_000;
-/** How long an index that is made beside writers waits for one transaction that was there before, in milliseconds. */
+/** The longest wait for one older transaction while an index is built next to writers, in milliseconds. */
 const indexLockMs = 30_000;
 
-/** Rows that fit no more: they came while it was done, and the next try tells them. */
+/** Rows that violate the new rules. They arrived during the change, and the next attempt reports them. */
 const againstRules: ReadonlySet<string | null> = new Set([state.check, state.foreignKey, state.notNull]);
 
 /**
- * Creates what is not there, all of it or nothing, and adds to what is, while anybody reads and writes. One process at a time does so.
+ * Creates the missing tables, all or none, and extends existing ones while clients read and write. One process at a
+ * time does this.
  */
 export async function prepareSchema(
   session: Session,
@@ -44,7 +48,7 @@ export async function prepareSchema(
   collections: readonly Collection[],
 ): Promise<ReadonlyMap<string, Collection>> {
   requireSoundDeclarations(collections, (column, value) => encode(postgresSchema, column, value));
-  // Where a table of others is not as declared, none of ours is made.
+  // If an existing foreign table differs from its declaration, no table is created.
   const settled = await session.play(settleExisting(postgresSchema, collections));
   const due = performance.now() + patienceMs;
   for (let tries = 1; ; tries++) {
@@ -64,12 +68,12 @@ export async function prepareSchema(
 
 async function prepareOnce(session: Session, address: Address, collections: readonly Collection[]): Promise<void> {
   if ((await session.play(unprepared(postgresSchema, collections))).length === 0) return;
-  // Nobody reads or writes what is not there.
+  // Without tables there are no readers or writers to respect.
   if ((await session.play(requireKnownVersion(postgresSchema))) === 0)
     return session.play(prepareTables(postgresSchema, collections));
   const turn = await takeTurn(address);
   try {
-    // Asked again: another process may have been first.
+    // Checked again, because another process may have been first.
     await fitAll(session, address, await session.play(unprepared(postgresSchema, collections)));
   } finally {
     await turn.end();
@@ -77,7 +81,7 @@ async function prepareOnce(session: Session, address: Address, collections: read
 }
 
 async function fitAll(session: Session, address: Address, collections: readonly Collection[]): Promise<void> {
-  // Behind a pooler a setting would stay with whoever gets the connection next.
+  // Behind a pooler, a setting would stay on the connection for its next user.
   if (!address.pooled) await session.run(`SET statement_timeout = 0; SET lock_timeout = ${indexLockMs}`);
   const small: Collection[] = [];
   const large: TablePlan[] = [];
@@ -87,7 +91,8 @@ async function fitAll(session: Session, address: Address, collections: readonly 
     else large.push(await session.play(planAtStart(postgresSchema, collection, found)));
   }
   if (small.length + large.flatMap(problemsIn).length > 0) await session.play(fitSmall(small, large));
-  // Who writes no folded values has to end before they are made of what is there; what else is against its writes, the database refuses.
+  // A process that writes no folded values must stop before the existing rows get them. The database refuses other
+  // writes that break the rules.
   const folding = large.filter(({ collection, found }) =>
     collection.columns.some((column) => isFoldedAnew(postgresSchema, column, found)),
   );
@@ -99,11 +104,11 @@ async function fitAll(session: Session, address: Address, collections: readonly 
       await session.play(markShape(postgresSchema, collection, { before, alone: false })).catch(() => undefined);
     throw error;
   }
-  // Last, so that an older program that starts meanwhile finds what it knows and does nothing.
+  // Last, so that an older program that starts during the change finds the old state and does nothing.
   if (large.length > 0) await session.play(remember(large));
 }
 
-/** Tables without rows: all of them in one transaction. */
+/** Changes the tables without rows, all in one transaction. */
 function* fitSmall(collections: readonly Collection[], others: readonly TablePlan[]): Script<void> {
   yield* run(postgresSchema.beginPortion);
   yield* fitTables(postgresSchema, collections, others);
@@ -116,7 +121,7 @@ function* remember(plans: readonly TablePlan[]): Script<void> {
   yield* run("COMMIT");
 }
 
-/** What the tables are while they are as declared. */
+/** Returns the shapes of the tables, read while they fit the declarations. */
 export async function shapesIn(
   session: Session,
   address: Address,
@@ -125,12 +130,13 @@ export async function shapesIn(
   for (let tries = 1; ; tries++) {
     const shapes = await session.play(readShapes(collections.map(({ name }) => name)));
     if (tries === maxTries || (await session.play(unprepared(postgresSchema, collections))).length === 0) return shapes;
-    // Another process has changed them since: either they can be made to fit again, or this ends the start.
+    // Another process has changed the tables in the meantime. Either they can be made to fit again, or this ends the
+    // start.
     await prepareSchema(session, address, collections);
   }
 }
 
-/** Rejects unless the tables are there and can be written. */
+/** Rejects if a table is missing or cannot be written. */
 export async function requireSchema(session: Session, collections: readonly Collection[]): Promise<void> {
   const names = ownOf(collections).map(({ name }) => name);
   const [found] = await session.send({

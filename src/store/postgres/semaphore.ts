@@ -1,13 +1,13 @@
-/** Runs work when a permit is free. All work waits in one line. */
+/** Runs work when a permit is free. All work waits in one queue. */
 export type Semaphore = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** Makes a semaphore with so many permits, at least one. */
+/** Creates a semaphore with this number of permits, at least one. */
 export function semaphore(permits: number): Semaphore {
   const most = Math.max(1, permits);
   const waiting: (() => void)[] = [];
   let running = 0;
 
-  /** The first that waits gets the permit. */
+  /** Gives the permit to the first in the queue. */
   function leave(): void {
     const next = waiting.shift();
     if (next === undefined) running--;

@@ -3,7 +3,10 @@ import type { Eventually } from "../../core/eventually.ts";
 /** The longest slice, in milliseconds. */
 const SLICE_MS = 5;
 
-/** Does work that stops after each of many small steps. Lets the event loop go on after some milliseconds. Short work is done at once. */
+/**
+ * Does work that pauses after each of many small steps. Lets the event loop continue after some milliseconds. Finishes
+ * short work at once.
+ */
 export function inSlices<T>(work: Generator<undefined, T, undefined>): Eventually<T> {
   const started = performance.now();
   for (let steps = 1; ; steps++) {
@@ -13,10 +16,10 @@ export function inSlices<T>(work: Generator<undefined, T, undefined>): Eventuall
   }
 }
 
-/** The number of steps between two looks at the clock. */
+/** The number of steps between two checks of the clock. */
 const STEPS = 16;
 
-/** The last slice that waits. Each round of the event loop does one, so that nothing waits for several. */
+/** The last slice in the queue. Each round of the event loop runs one, so that no task waits for several. */
 let line = Promise.resolve();
 
 function later<T>(work: () => Eventually<T>): Promise<T> {

@@ -4,7 +4,10 @@ import { PENDING, triggerPrefix, watchedColumns } from "../sql/words.ts";
 import type { Collection } from "../store.ts";
 import { postgres } from "./dialect.ts";
 
-/** The triggers that keep the words of a collection right, by their names; the function that they call comes with each of them. */
+/**
+ * Returns the triggers that keep the words of a collection up to date, by name. Each comes with the function that it
+ * calls.
+ */
 export function watchWords(collection: Collection): ReadonlyMap<string, string> {
   const searched = collection.columns.filter(isSearched);
   if (searched.length === 0) return new Map();

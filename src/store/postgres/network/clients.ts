@@ -5,13 +5,13 @@ import { primaryOf, requireWritable } from "./primary.ts";
 import { idleInTransactionMs, readCommitted } from "./session.ts";
 import type { Sockets } from "./sockets.ts";
 
-/** How long a feed waits for an answer, in milliseconds. */
+/** The longest wait of a feed for an answer, in milliseconds. */
 const feedMs = 3000;
 
-/** How much longer than a statement may take we wait for its answer, in milliseconds: the server ends it a little before. */
+/** The extra wait for the answer to a statement, in milliseconds. The server ends the statement before that. */
 const answerMs = 500;
 
-/** Lets a new connection into the pool if it leads to a server that writes. */
+/** Lets a new connection into the pool if its server accepts writes. */
 function verify(client: pg.PoolClient, done: (error?: Error) => void): void {
   requireWritable(client).then(() => done(), done);
 }
@@ -23,12 +23,12 @@ export interface Way {
   readonly sockets: Sockets;
 }
 
-/** A connection outside the pool: for the feeds, which listen on it. */
+/** Creates a connection outside the pool, for the feeds, which listen on it. */
 export function makeClient(way: Way): pg.Client {
   return quiet(new pg.Client({ ...settingsFor(way), connectionTimeoutMillis: feedMs, query_timeout: feedMs }));
 }
 
-/** A connection to the server that writes, which may take its time: for migrations. */
+/** Connects to the server that accepts writes, without a time limit. For migrations. */
 export async function connectPatiently(address: Address): Promise<pg.Client> {
   const primary = primaryOf(address);
   await primary.find();
@@ -43,7 +43,7 @@ export async function connectPatiently(address: Address): Promise<pg.Client> {
   return client;
 }
 
-/** A pool of at most so many connections to one server. */
+/** Creates a pool of at most `max` connections to one server. */
 export function makePool(way: Way, max: number): pg.Pool {
   const pool = new pg.Pool({
     ...settingsFor(way),
@@ -52,7 +52,7 @@ export function makePool(way: Way, max: number): pg.Pool {
     query_timeout: way.address.timeouts.statementMs + answerMs,
     ...(way.address.writable ? { verify } : {}),
   });
-  // The pool drops an unused connection that breaks.
+  // The pool removes an unused connection that breaks.
   pool.on("error", () => undefined);
   pool.on("connect", quiet);
   if (!way.address.pooled) pool.on("connect", readCommitted);
@@ -67,9 +67,9 @@ function settingsFor({ address: { pooled, timeouts }, server, sockets }: Way): p
     application_name: "latchkey",
     connectionTimeoutMillis: timeouts.connectMs,
     keepAlive: true,
-    // Statements are sent without waiting for the answers of those before them.
+    // Sends statements without waiting for earlier answers.
     pipeline: true,
-    // PgBouncer refuses settings that would stay with the connection.
+    // PgBouncer refuses settings that belong to a connection.
     ...(pooled
       ? {}
       : {
@@ -80,7 +80,9 @@ function settingsFor({ address: { pooled, timeouts }, server, sockets }: Way): p
   };
 }
 
-/** Ignores the event of a lost connection, which would end the process: every query over it rejects. */
+/**
+ * Ignores the event of a lost connection, which would end the process. Every query on that connection still rejects.
+ */
 function quiet<C extends pg.Client | pg.PoolClient>(client: C): C {
   client.on("error", () => undefined);
   return client;

@@ -24,21 +24,21 @@ import type { Primary } from "./primary.ts";
 import { cellsQueryOf, queryOf, sessionOf, type Cells, type Session } from "./session.ts";
 import type { Sockets } from "./sockets.ts";
 
-/** How often a transaction is tried that others were in the way of. */
+/** The number of attempts for a transaction that conflicts with others. */
 const maxTries = 20;
 
-/** The connections to the server: never more than so many, and none that is known to be bad. */
+/** The connections to the server. Their number is limited, and none of them is known to be broken. */
 export interface Connections {
-  /** Sends one statement that only reads, in one trip. Gives the rows by the names of their columns. */
+  /** Sends one statement that only reads, in one trip. Returns the rows with named columns. */
   send(statement: Statement): Promise<readonly NamedRow[]>;
-  /** The same, and gives the rows as cells. */
+  /** Does the same as `send`, but returns the rows as cells. */
   sendForCells(statement: Statement): Promise<readonly Cells[]>;
-  /** Gives the cells of one row of a table that an index finds. It may share a connection with others, since none takes long. */
+  /** Returns the cells of one row that an index finds. Such reads are short, so they may share a connection. */
   find(table: string, statement: Statement): Promise<Cells | undefined>;
-  /** Work that needs a connection of its own; tried again where others were in the way. */
+  /** Does work that needs a separate connection. Tries again after a conflict with others. */
   use<T>(work: (session: Session) => Promise<T>): Promise<T>;
   counts(): ConnectionCounts;
-  /** Finishes what was begun. */
+  /** Waits for the running work, then closes the connections. */
   close(): Promise<void>;
 }
 
@@ -48,13 +48,13 @@ export interface ConnectionsOptions {
   readonly sockets: Sockets;
   readonly size: number;
   readonly observe: Observer;
-  /** Gives the error itself, or what it comes of. */
+  /** Returns the error itself, or its real cause. */
   readonly explain: (error: unknown) => Promise<unknown>;
-  /** Is called where what is read has columns of other types than before. */
+  /** Called if the columns of a read have changed their types. */
   readonly retyped: () => Promise<void>;
 }
 
-/** Opens connections as they are needed. */
+/** Opens connections when they are needed. */
 export function connectionsTo({
   address,
   primary,
@@ -74,7 +74,7 @@ export function connectionsTo({
     if (closed !== null) throw new StoreUnavailable("PostgreSQL: the store is closed");
     underway++;
     try {
-      // One that hangs or has been demoted is not asked again.
+      // Leaves a server that hangs or was demoted.
       if (health.isFailing()) await primary.find();
       for (let tries = 1; ; tries++) {
         try {
@@ -85,7 +85,7 @@ export function connectionsTo({
           if (!(await isWorthATry({ primary, pool: pools.pool(), servers: address.servers.length }, error, tries)))
             throw error;
         }
-        // Apart from each other, so that the same two do not meet again.
+        // A random wait, so that the same two transactions do not conflict again.
         await sleep(Math.random() * Math.min(2 ** tries, 100));
       }
     } catch (error) {
@@ -100,20 +100,20 @@ export function connectionsTo({
     await pools.pool().end();
   }
 
-  /** The pool's own way is a fifth faster than `use`, and most of what is sent are reads that succeed. */
+  /** Reads through the pool directly. This is a fifth faster than `use`, and most statements are reads that succeed. */
   const ask: Ask = async (statement, first, again) => {
     if (closed !== null || health.isFailing() || !pools.isCurrent()) return use(again);
     underway++;
     try {
       return await first();
     } catch (error) {
-      // What only reads may be asked again, except where that would be waiting twice.
+      // A read can be sent again, except after a timeout: the caller would wait twice.
       if (stateOf(error) === state.unsupported) await retyped();
       const isWorthIt = isPassing(error) || isCrowded(error) || (spoilsConnection(error) && !isTimeout(error));
       if (isWorthIt) return await use(again);
       if (isTimeout(error)) void primary.find().catch(() => undefined);
       const cause = await explain(storeError(error));
-      // A long read, which is never kept prepared, was answered: it is given up.
+      // A long read is never prepared. Its timeout does not mean that the server is down.
       throw cause instanceof StoreTimeout && statement.name === undefined ? cause : health.told(cause);
     } finally {
       if (--underway === 0) whenIdle();
@@ -128,7 +128,7 @@ export function connectionsTo({
   };
 }
 
-/** Asks by `first`. If that may not answer, or does not, asks by `again` over a separate connection. */
+/** Reads with `first`. If that is not possible or fails, reads with `again` over a separate connection. */
 type Ask = <Rows>(
   statement: Statement,
   first: () => Promise<Rows>,
@@ -150,7 +150,7 @@ function readsOver(pools: Pools, ask: Ask, keeps: boolean): Pick<Connections, "s
       return ask(statement, first, (session) => session.send(statement));
     },
     sendForCells: (statement) => sendForCells(statement, null),
-    // A pooler between us gives its connections away after each statement; nothing is gained there.
+    // Behind a pooler a line gains nothing: the pooler changes the connection after each statement.
     find: async (table, statement) => (await sendForCells(statement, keeps ? pools.line(table) : null))[0],
   };
 }
@@ -160,10 +160,10 @@ function countsOf(pool: pg.Pool, max: number): ConnectionCounts {
   return { busy: totalCount - idleCount, idle: idleCount, waiting: waitingCount, max };
 }
 
-/** The connections to the server that writes, as far as is known. */
+/** The connections to the server that accepts writes, as far as is known. */
 interface Pools {
   pool(): pg.Pool;
-  /** For reads of one table that are sent one behind another. */
+  /** Returns the line for reads of single rows of this table. */
   line(table: string): Line;
   isCurrent(): boolean;
   attempt<T>(work: (session: Session) => Promise<T>): Promise<T>;
@@ -193,7 +193,7 @@ function poolsTo({
     }
   }
 
-  /** Drops all connections as soon as they are free: they lead to a server that does not write any more. */
+  /** Replaces the pool, because its server no longer accepts writes. Closes the old connections when they are free. */
   function renew(): void {
     const old = pool;
     server = primary.current();
@@ -220,16 +220,16 @@ async function workOver<T>(
   }
 }
 
-/** Whether the same work may do better in a moment. Where anything may have been done already, it is not. */
+/** Returns true if the same work may succeed in a moment. Returns false if a part of it may already be done. */
 async function isWorthATry(
   { primary, pool, servers }: { readonly primary: Primary; readonly pool: pg.Pool; readonly servers: number },
   error: unknown,
   tries: number,
 ): Promise<boolean> {
   if (isPassing(error)) return tries < maxTries;
-  // The server is full, and one of our own connections will be free.
+  // The server is full, but one of our own connections will be free.
   if (isCrowded(error) && pool.totalCount > 0) return tries < maxTries;
-  // Nothing was written there. Another connection may lead to the server that writes now.
+  // Nothing was written. Another connection may lead to the server that accepts writes now.
   if (tries === 1 && (isReadOnly(error) || (error instanceof NotConnected && servers > 1))) {
     await primary.find();
     return true;

@@ -1,6 +1,9 @@
 import type { Pool } from "pg";
 
-/** Ends a pool once nobody waits for one of its connections any more: one that is ended serves nobody, and says so to nobody. */
+/**
+ * Ends a pool when no request waits for a connection. A pool that ends earlier would leave the waiting requests without
+ * an answer.
+ */
 export function endBehind(pool: Pool): void {
   const look = (): void => {
     if (pool.waitingCount > 0) return;

@@ -10,42 +10,45 @@ import { prepared } from "../parameters.ts";
 import { requireWritable, type Primary } from "./primary.ts";
 import { sessionOf, type Session } from "./session.ts";
 
-/** How often is asked for new rows even if nobody has announced any: what a feed is behind at most, as long as the server answers. */
+/**
+ * The interval between two reads of new rows without an announcement, in milliseconds. A feed is at most this old while
+ * the server answers.
+ */
 const pollMs = 500;
 
-/** How long to wait before the server is called again. */
+/** The wait before a new connection attempt, in milliseconds. */
 const reconnectMs = 250;
 
-/** How many rows are taken in at a time. */
+/** The number of rows that are read at a time. */
 const pageSize = 1000;
 
-/** The feeds of a store, which share one connection outside the pool: a busy pool makes no view older. */
+/** The feeds of a store. They share one connection outside the pool, so that a busy pool does not delay them. */
 export interface Feeds {
   follow(collection: Collection, onRow: (row: Row) => void): Promise<Feed>;
-  /** Whether anyone follows the collection here. */
+  /** True if this process follows the collection. */
   isFollowed(collection: Collection): boolean;
-  /** Resolves when the collection's feeds show what is committed by now, or when that cannot be known. */
+  /** Resolves when the feeds of the collection show all rows committed so far, or when that cannot be known. */
   catchUp(collection: Collection): Promise<void>;
   close(): void;
 }
 
 export interface FeedsOptions {
   readonly primary: Primary;
-  /** A client of that server, not connected yet. */
+  /** Creates a client for that server. It is not connected yet. */
   readonly connect: (server: string) => pg.Client;
-  /** Whether a connection may listen: not through PgBouncer in transaction mode. */
+  /** True if a connection can listen. Not possible through PgBouncer in transaction mode. */
   readonly listens: boolean;
-  /** Marks the collection as followed, so that its keys come in the order of the commits. */
+  /** Marks the collection as followed, so that its keys have the order of the commits. */
   readonly mark: (collection: Collection) => Promise<void>;
 }
 
 interface Follower {
   readonly collection: Collection;
   readonly onRow: (row: Row) => void;
-  /** What `seenId` was seen over. */
+  /** The session in which `seenId` was read. */
   over: Session | null;
   seenId: number;
-  /** When the view was known to be current: the beginning of the last complete reading. */
+  /** The time at which the view was known to be current: the start of the last complete read. */
   currentAt: number;
   reading: Promise<void> | null;
   next: Promise<void> | null;
@@ -68,7 +71,7 @@ export function feedsOver({ primary, connect, listens, mark }: FeedsOptions): Fe
   );
 
   async function callAgain(): Promise<void> {
-    // A call that fails ends a connection too.
+    // A failed attempt ends a connection too, and calls this again.
     if (calling) return;
     calling = true;
     while (!closed && followers.size > 0 && !line.isConnected()) {
@@ -99,7 +102,7 @@ export function feedsOver({ primary, connect, listens, mark }: FeedsOptions): Fe
       }
       timer ??= setInterval(() => void readAll(), pollMs).unref();
       return {
-        // What is committed cannot be known without asking, which takes time: see `ageMs`.
+        // Only a query can find what is committed, and it takes time. See `ageMs`.
         catchUp: () => undefined,
         ageMs: () => performance.now() - follower.currentAt,
         close: () => void followers.delete(follower),
@@ -119,7 +122,7 @@ export function feedsOver({ primary, connect, listens, mark }: FeedsOptions): Fe
   };
 }
 
-/** The one connection on which news arrive. */
+/** The one connection that receives announcements. */
 interface Line {
   session(): Promise<Session>;
   isConnected(): boolean;
@@ -135,9 +138,9 @@ function lineTo(
   let server = "";
   let connecting: Promise<Session> | null = null;
 
-  /** The session, connected anew where it was lost. */
+  /** Returns the session. Connects again if the connection was lost. */
   function session(): Promise<Session> {
-    // The former primary may go on answering, with no news.
+    // The former primary may still answer, but gets no new rows.
     if (client !== null && server !== primary.current()) drop();
     return (connecting ??= open().catch((error: unknown) => {
       connecting = null;
@@ -176,16 +179,16 @@ async function begin(fresh: pg.Client, listens: boolean, connected: () => void):
   await fresh.connect();
   connected();
   if (listens) await fresh.query(`LISTEN ${channel}`);
-  // A replica has no news of its own, and may be behind.
+  // A replica gets no new rows by itself, and may be behind.
   await requireWritable(fresh);
 }
 
-/** Reads what is new for a follower. */
+/** Returns a function that reads the new rows of a follower. */
 function readerOf(
   followers: ReadonlySet<Follower>,
   session: () => Promise<Session>,
 ): (follower: Follower) => Promise<void> {
-  /** One reading at a time. Who asks while one runs gets the next, which begins after they asked. */
+  /** Runs one read at a time. A call during a read gets the next read, which starts after the call. */
   function read(follower: Follower): Promise<void> {
     if (follower.reading === null) return beginReading(follower);
     follower.next ??= follower.reading
@@ -205,7 +208,7 @@ function readerOf(
 
   async function takeAll(follower: Follower): Promise<void> {
     const over = await session();
-    // It may be another server: a replica that was behind when it was promoted hands out keys for a second time.
+    // This may be another server. A replica that was behind when it was promoted assigns some keys a second time.
     if (over !== follower.over) follower.seenId = 0;
     follower.over = over;
     const start = performance.now();
@@ -221,7 +224,7 @@ function readerOf(
     const rows = of(await over.sendForCells(prepared(text, values)));
     for (const row of rows) {
       if (!followers.has(follower)) return 0;
-      // Told again where that fails: a revocation that was passed over would be none.
+      // If this fails, the row is delivered again: a skipped revocation would have no effect.
       follower.onRow(row);
       follower.seenId = row.record["id"] as number;
     }
@@ -232,8 +235,8 @@ function readerOf(
 }
 
 /**
- * Marks a collection as followed. Whoever is adding to it without knowing is waited for: an insert holds its table's lock
- * from before it takes a key.
+ * Marks a collection as followed. Waits for transactions that insert without knowing this: an insert locks its table
+ * before it takes a key.
  */
 export async function markFollowed(session: Session, collection: Collection): Promise<void> {
   const [marked] = await session.send(

@@ -6,7 +6,7 @@ import { makeHealth } from "./health.ts";
 
 const refused = new StoreUnavailable("PostgreSQL: cannot execute INSERT in a read-only transaction");
 
-test("a server that answers some and refuses others is told of every ten seconds, and not with each", () => {
+test("logs every ten seconds, not every time, if a server answers some requests and refuses others", () => {
   const { health, levels, clock } = watched();
 
   for (; clock.now < 25_000; clock.now += 100) {
@@ -19,7 +19,7 @@ test("a server that answers some and refuses others is told of every ten seconds
   assert.deepEqual(levels(), ["error", "info", "error", "info", "error", "info"]);
 });
 
-test("one that stops soon after it answered again is told of when it still does not answer then", () => {
+test("logs a failure after a recent recovery only if the server still does not answer after ten seconds", () => {
   const { health, levels, clock } = watched();
   health.told(refused);
   health.recovered();

@@ -1,18 +1,23 @@
 import type { Observer } from "../../../core/observation.ts";
 import { StoreOutdated, StoreUnavailable } from "../../store.ts";
 
-/** Where it answers some and refuses others, as a server that has turned read-only, it would be told with each of them; in milliseconds. */
+/**
+ * The shortest time between two log entries, in milliseconds. A server that has turned read-only answers some requests
+ * and refuses others: each refusal would be logged.
+ */
 const QUIET_MS = 10_000;
 
-/** Whether the server answers, as far as is known. */
+/** The state of the server, as far as is known. */
 export interface Health {
   isFailing(): boolean;
-  /** The error, told to the operator where it is the first. */
+  /** Logs the error if it is the first one, and returns it. */
   told(error: unknown): unknown;
   recovered(): void;
 }
 
-/** Tells the operator when it stops answering, and when it does again. `now` in milliseconds, from whenever. */
+/**
+ * Logs when the server stops answering, and when it answers again. `now` is in milliseconds, from any starting point.
+ */
 export function makeHealth(observe: Observer, now: () => number = () => performance.now()): Health {
   let failing = false;
   let isTold = false;
@@ -20,7 +25,7 @@ export function makeHealth(observe: Observer, now: () => number = () => performa
   return {
     isFailing: () => failing,
     told(error) {
-      // Who may not write any more is answered all the same.
+      // A process that may no longer write still gets answers.
       if (!(error instanceof StoreUnavailable) || error instanceof StoreOutdated) return error;
       if (!failing) isTold = false;
       failing = true;

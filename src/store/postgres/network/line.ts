@@ -3,24 +3,27 @@ import type { Value } from "../../store.ts";
 import { spoilsConnection } from "../errors.ts";
 import type { Cells } from "./session.ts";
 
-/** How many may stand in the line: one that is slow holds up so many at most. */
+/** The maximum number of reads on one line. One slow read delays at most this many. */
 const longest = 64;
 
-/** One connection that all reads of single rows of a table share while there are any. */
+/** One connection for all reads of single rows of a table. */
 export interface Line {
   send(query: QueryArrayConfig): Promise<readonly Cells[]>;
 }
 
-/** A connection that was taken from the pool, and how many answers are due over it. */
+/** A connection from the pool, and the number of answers that it still has to give. */
 interface Taken {
   readonly connecting: Promise<PoolClient>;
   client: PoolClient | null;
   due: number;
-  /** What broke it, told to all: whoever has waited as long as the first does not wait anew. */
+  /** The error that broke the connection. All reads on it get this error, so that none of them waits again. */
   broken: unknown;
 }
 
-/** A line for each table: where somebody has locked one (VACUUM FULL, ALTER TABLE), what is asked of the others does not stand behind it. */
+/**
+ * Returns the line of each table. If another program locks a table (VACUUM FULL, ALTER TABLE), reads of other tables do
+ * not wait behind it.
+ */
 export function linesOver(pool: Pool): (table: string) => Line {
   const lines = new Map<string, Line>();
   return (table) => {
@@ -31,8 +34,8 @@ export function linesOver(pool: Pool): (table: string) => Line {
 }
 
 /**
- * Sends reads one behind another without waiting for the answers: several share a trip, and none pays for taking a connection
- * from the pool and putting it back. When the line is long the pool's other connections help.
+ * Sends reads one after another without waiting for the answers. Several reads share a trip, and none has to take a
+ * connection from the pool and return it. If the line is full, other connections of the pool take over.
  */
 function lineOf(pool: Pool): Line {
   let taken: Taken | null = null;

@@ -2,23 +2,23 @@ import pg from "pg";
 import type { Address } from "../address.ts";
 import { ReadOnly, unavailable } from "../errors.ts";
 
-/** How long a server may take to say whether it writes, in milliseconds. */
+/** The longest time for a server to answer whether it accepts writes, in milliseconds. */
 const probeMs = 2000;
 
-/** Which of several servers is the one that writes. */
+/** Finds which of several servers accepts writes. */
 export interface Primary {
-  /** The URL of the server that wrote last. */
+  /** Returns the URL of the last server that accepted writes. */
   current(): string;
-  /** Asks all of them; rejects where none writes. Whoever asks meanwhile gets the same answer. */
+  /** Asks all servers. Rejects if none accepts writes. Concurrent calls share one answer. */
   find(): Promise<void>;
 }
 
-/** Begins with the first one. Where there is but one, there is nothing to find. */
+/** Starts with the first server. If there is only one, `find` does nothing. */
 export function primaryOf({ servers }: Pick<Address, "servers">): Primary {
   let current = servers[0]!;
   let finding: Promise<void> | null = null;
 
-  /** All at once, so that one that hangs costs no time. */
+  /** Asks all servers at the same time, so that one that hangs costs no time. */
   async function findOne(): Promise<void> {
     try {
       current = await Promise.any(servers.map(probe));
@@ -36,7 +36,7 @@ export function primaryOf({ servers }: Pick<Address, "servers">): Primary {
   };
 }
 
-/** Throws `ReadOnly` where the server is a replica or was set so. */
+/** Throws `ReadOnly` if the server is a replica or is set to read-only. */
 export async function requireWritable(client: pg.ClientBase): Promise<void> {
   const { rows } = await client.query<{ readonly refuses: boolean }>(
     "SELECT pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on' AS refuses",
@@ -52,7 +52,7 @@ async function probe(connectionString: string): Promise<string> {
     await requireWritable(client);
     return connectionString;
   } finally {
-    // What hangs does not say goodbye either.
+    // A server that hangs does not close the connection either.
     void client.end().catch(() => undefined);
   }
 }

@@ -8,16 +8,16 @@ import type { Session } from "./session.ts";
 
 const oldestMajor = 14;
 
-/** What the server says of itself. */
+/** The facts that the server reports about itself. */
 export interface ServerFacts {
-  /** `server_version_num`: 180004. */
+  /** The `server_version_num`, for example 180004. */
   readonly version: number;
   readonly encoding: string;
-  /** The `search_path`, if none of its schemas can be used; otherwise null. */
+  /** The `search_path` if none of its schemas can be used. Null otherwise. */
   readonly uselessPath: string | null;
 }
 
-/** Throws unless the server is one that this driver can work with. */
+/** Throws if this driver cannot work with the server. */
 export async function requireServer(session: Session): Promise<void> {
   const [facts] = await session.send(
     statement(
@@ -33,7 +33,7 @@ export async function requireServer(session: Session): Promise<void> {
   });
 }
 
-/** The rules of `requireServer`. */
+/** Checks the rules of `requireServer`. */
 export function requireFit({ version, encoding, uselessPath }: ServerFacts): void {
   const problems: string[] = [];
   const major = Math.trunc(version / 10_000);
@@ -54,14 +54,14 @@ export function requireFit({ version, encoding, uselessPath }: ServerFacts): voi
   if (problems.length > 0) throw new StoreSetupError(problems);
 }
 
-/** The first schema that a `search_path` names, as SQL. */
+/** Returns the first schema in a `search_path`, as SQL. */
 function firstSchemaOf(path: string): string {
   const names = path.match(/"(?:[^"]|"")*"|[^\s,"]+/g) ?? [];
   const first = names.find((each) => !/^"?\$user"?$/.test(each)) ?? "public";
   return first.startsWith('"') || /^[a-z_][\w$]*$/i.test(first) ? first : quote(first.toLowerCase());
 }
 
-/** The server may start later, so that the error stays one that may pass. */
+/** Adds the fix to the message. The error stays `StoreUnavailable`, because the server may start later. */
 function withCure(error: StoreUnavailable): StoreUnavailable {
   return /\b(?:ECONNREFUSED|connect ENOENT)\b/.test(error.message)
     ? new StoreUnavailable(`${error.message}. No server listens there. Start PostgreSQL, or correct the address.`, {
@@ -70,13 +70,16 @@ function withCure(error: StoreUnavailable): StoreUnavailable {
     : error;
 }
 
-/** Why the store could not be opened, with the cure. What may pass by itself is `StoreUnavailable`, the rest is not. */
+/**
+ * Returns the reason why the store could not be opened, with the fix. It is a `StoreUnavailable` if it can pass by
+ * itself.
+ */
 export function openingError(error: unknown, address: Address): unknown {
   const { shown } = address;
-  // What is wrong with a declaration is wrong wherever it is kept.
+  // A wrong declaration is wrong in every store.
   if (error instanceof DeclarationError) return error;
   if (error instanceof StoreUnavailable) {
-    // Of several servers: what waiting does not cure is told first.
+    // With several servers: an error that does not pass by waiting comes first.
     const each = error.cause instanceof AggregateError ? error.cause.errors : [];
     const found = each.map((one) => openingError(one, address)).find((one) => one instanceof StoreSetupError);
     return found ?? withCure(error);

@@ -3,25 +3,28 @@ import { playAsync, type NamedRow, type Rows, type Script, type Step } from "../
 import type { Value } from "../../store.ts";
 import type { Statement } from "../parameters.ts";
 
-/** How long a transaction may be without a statement, in milliseconds: a process that is stopped in the midst of one keeps nobody waiting for longer. */
+/**
+ * The longest time between two statements of a transaction, in milliseconds. A process that stops in a transaction
+ * blocks others no longer than this.
+ */
 export const idleInTransactionMs = 10_000;
 
-/** A row as the values of its columns. */
+/** A row as a list of the values of its columns. */
 export type Cells = readonly Value[];
 
-/** A connection that statements are sent over, one after another or without waiting. */
+/** A connection for statements. Each can wait for the one before it, or not. */
 export interface Session {
-  /** Gives the rows by the names of their columns. */
+  /** Sends a statement. Returns the rows with named columns. */
   send(statement: Statement): Promise<readonly NamedRow[]>;
-  /** Gives the rows as cells: for statements that are made from the columns of a table. */
+  /** Returns the rows as cells. For statements that are built from the columns of a table. */
   sendForCells(statement: Statement): Promise<readonly Cells[]>;
-  /** SQL of several statements, without values and without rows. */
+  /** Runs SQL with several statements, without values and without rows. */
   run(sql: string): Promise<void>;
-  /** A script, each step when the one before is answered. */
+  /** Runs a script. Each step starts when the one before it is answered. */
   play<T>(script: Script<T>): Promise<T>;
 }
 
-/** The session over a connection. */
+/** Returns the session over a connection. */
 export function sessionOf(client: Client | PoolClient, keeps: boolean): Session {
   const session: Session = {
     async send(statement) {
@@ -39,14 +42,14 @@ export function sessionOf(client: Client | PoolClient, keeps: boolean): Session 
 }
 
 /**
- * Sets the isolation of a new connection, before anything else is sent and without waiting. Whatever is the default of the server, the
- * database or the role: a statement that has waited for a table has to see what it was changed to.
+ * Sets the isolation of a new connection before any other statement, without waiting. Independent of the default of the
+ * server, the database or the role: a statement that has waited for a table must see its changes.
  */
 export function readCommitted(client: PoolClient): void {
   client.query("SET default_transaction_isolation TO 'read committed'").catch(() => undefined);
 }
 
-/** Answers the steps of scripts. */
+/** Returns a function that answers the steps of scripts. */
 export function sendTo(session: Session): (step: Step) => Promise<Rows> {
   return async (step) => {
     if ("cells" in step) return session.sendForCells(step.cells);
@@ -56,13 +59,13 @@ export function sendTo(session: Session): (step: Step) => Promise<Rows> {
   };
 }
 
-/** A statement for `pg`. Its name keeps it prepared, unless the connection cannot keep statements (`keeps`). */
+/** Returns a statement for `pg`. The name keeps it prepared, unless the connection cannot keep statements (`keeps`). */
 export function queryOf({ name, text, values }: Statement, keeps: boolean): QueryConfig {
   const query = { text, values: values as unknown[] };
   return name === undefined || !keeps ? query : { ...query, name };
 }
 
-/** The same, whose rows come as cells: they cost half as much as rows by name. */
+/** Does the same, but the rows come as cells, which cost half as much as named columns. */
 export function cellsQueryOf(statement: Statement, keeps: boolean): QueryArrayConfig {
   return { ...queryOf(statement, keeps), rowMode: "array" };
 }

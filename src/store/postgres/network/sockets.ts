@@ -2,14 +2,17 @@ import { once } from "node:events";
 import { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** How long a server may take to say goodbye, in milliseconds. */
+/** The longest wait for the server to close a connection, in milliseconds. */
 const goodbyeMs = 1000;
 
 /** The sockets of a store. */
 export interface Sockets {
-  /** For a connection to come. */
+  /** Creates the socket of a new connection. */
   make(): Socket;
-  /** Resolves when all are closed. A server that hangs must not keep the process: its sockets are cut off. */
+  /**
+   * Resolves when all sockets are closed. Cuts off the sockets of a server that hangs, because they would keep the
+   * process alive.
+   */
   closed(): Promise<void>;
 }
 

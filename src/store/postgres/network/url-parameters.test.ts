@@ -7,7 +7,7 @@ import { postgresStore } from "../postgres.ts";
 
 const url = (parameters: string): Secret => new Secret(`postgres://ann:hunter2@db.internal/shop?${parameters}`);
 
-test("a parameter of the URL that nobody heeds stops the start, with the one that was meant", () => {
+test("stops the start on an unknown URL parameter, and suggests the right one", () => {
   const rows: readonly (readonly [parameters: string, told: RegExp | null])[] = [
     ["ssl_mode=require", /^there is no parameter ssl_mode; did you mean sslmode\?$/],
     ["sslMode=require", /there is no parameter sslMode; did you mean sslmode\?/],
@@ -33,7 +33,7 @@ test("a parameter of the URL that nobody heeds stops the start, with the one tha
   }
 });
 
-test("all that is wrong with the URL and beside it is told at once, and no password", () => {
+test("reports all mistakes in the URL and the options together, without the password", () => {
   assert.throws(
     () =>
       postgresStore({
@@ -56,7 +56,7 @@ test("all that is wrong with the URL and beside it is told at once, and no passw
   );
 });
 
-test("timeouts of the URL are the driver's, and nothing of them goes to where a migration takes its time", () => {
+test("uses the timeouts of the URL in the driver, but not for migrations", () => {
   const { timeouts, servers } = readAddress(url("connect_timeout=3&statement_timeout=800&lock_timeout=90"));
 
   assert.deepEqual(timeouts, { connectMs: 3000, statementMs: 800, lockMs: 90 });

@@ -1,25 +1,22 @@
 import { shownName, suggestion } from "../../../core/checking/nearest.ts";
 
-/** How long things may take, in milliseconds. */
+/** The time limits, in milliseconds. */
 export interface Timeouts {
-  /** Until there is a connection: one of the pool that is free, or a new one. */
+  /** The longest wait for a connection: a free one of the pool or a new one. */
   readonly connectMs: number;
-  /** Until a statement is done; the server ends it then. */
+  /** The longest time for a statement. After that, the server ends it. */
   readonly statementMs: number;
-  /** Until a statement has the locks that it needs. Null: as long as the statement may take. */
+  /** The longest wait of a statement for its locks. Null if only `statementMs` limits it. */
   readonly lockMs: number | null;
 }
 
-/**
- * How long they take where nobody says it. Whoever waits for a connection, or on one that is dead without a word, is through in less than
- * 5 seconds.
- */
+/** The default time limits. A request that waits for a connection, or uses a dead one, fails in less than 5 seconds. */
 export const standardTimeouts: Timeouts = { connectMs: 4500, statementMs: 4000, lockMs: null };
 
-/** The longest that any of them may be: an hour. */
+/** The upper limit of each timeout: one hour. */
 export const LONGEST_MS = 3_600_000;
 
-/** What is wrong with a value; null where nothing is. Values are not shown, since one of them may be a password. */
+/** Returns the mistake in a value, or null. Values are not shown, because one of them may be a password. */
 type Wrong = (value: string) => string | null;
 
 const anything: Wrong = () => null;
@@ -36,8 +33,8 @@ function whole(from: number, to: number, unit: string): Wrong {
 }
 
 /**
- * What may stand behind the `?`, as libpq has it (postgresql.org/docs/current/libpq-connect.html), as far as this driver heeds it, and the
- * server's own timeouts. `pgbouncer` is ours, as in Prisma.
+ * The parameters after the `?` in the URL: those of libpq (postgresql.org/docs/current/libpq-connect.html) that this
+ * driver supports, and the timeouts of the server. `pgbouncer` is our own, as in Prisma.
  */
 const parameters: Readonly<Record<string, Wrong>> = {
   host: anything,
@@ -50,7 +47,7 @@ const parameters: Readonly<Record<string, Wrong>> = {
   sslkey: anything,
   sslrootcert: anything,
   sslnegotiation: oneOf("postgres", "direct"),
-  // Whoever asks for it is promised something, and the client cannot insist on it.
+  // The client cannot enforce `require`, so this driver must not promise it.
   channel_binding: (value) =>
     value === "require"
       ? "require cannot be kept by this client; leave it out, and write sslmode=verify-full with sslrootcert: nobody can stand in between then"
@@ -69,12 +66,12 @@ const parameters: Readonly<Record<string, Wrong>> = {
   uselibpqcompat: oneOf("true"),
 };
 
-/** Whether there is such a parameter. */
+/** Returns true if there is a parameter with this name. */
 export function isParameter(name: string): boolean {
   return Object.hasOwn(parameters, name);
 }
 
-/** What is wrong with them, each with its cure. */
+/** Returns the mistakes in the parameters, each with its fix. */
 export function parameterMistakes(given: URLSearchParams): readonly string[] {
   const known = Object.keys(parameters);
   const mistakes = [...new Set(given.keys())].flatMap((name) => {
@@ -88,10 +85,10 @@ export function parameterMistakes(given: URLSearchParams): readonly string[] {
   return isLost ? [...mistakes, `lock_timeout: ${notThroughPgBouncer}`] : mistakes;
 }
 
-/** Why a lock timeout cannot be had there. */
+/** The reason why PgBouncer does not allow a lock timeout. */
 export const notThroughPgBouncer = "PgBouncer does not pass it on; set it on the role: ALTER ROLE … SET lock_timeout";
 
-/** The timeouts that a URL names, besides the usual ones. */
+/** Returns the timeouts in the URL, with the defaults for the rest. */
 export function timeoutsOf(given: URLSearchParams): Timeouts {
   const { connectMs, statementMs, lockMs } = standardTimeouts;
   const number = (name: string): number | null => (given.has(name) ? Number(given.get(name)) : null);
@@ -103,7 +100,10 @@ export function timeoutsOf(given: URLSearchParams): Timeouts {
   };
 }
 
-/** Leaves what `pg` is to see: it takes what stands in the URL before all else, also where a migration may take its time. */
+/**
+ * Removes the parameters that `pg` must not see. It would prefer a timeout in the URL to all other settings, also for a
+ * migration without a limit.
+ */
 export function parametersForPg(given: URLSearchParams): void {
   for (const name of ["pgbouncer", "target_session_attrs", "channel_binding", ...timeouts]) given.delete(name);
   if (!given.has("uselibpqcompat")) given.set("uselibpqcompat", "true");

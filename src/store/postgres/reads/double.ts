@@ -3,13 +3,13 @@
  * `0`. A record that is read alone is written by JavaScript (ECMAScript, Number::toString), and so is every number in SQLite. A list has to be the same text.
  */
 
-/** The first whole number behind which not all whole numbers are doubles. */
+/** The first whole number above which some whole numbers are not doubles. */
 const inexact = 2 ** 53;
 
-/** A double as JSON, as JavaScript writes it. */
+/** Returns the SQL for a double as JSON, in the notation of JavaScript. */
 export function doubleAsJSON(x: string): string {
   return (
-    // Most numbers: both write these in the same way.
+    // Most numbers: PostgreSQL and JavaScript write these in the same way.
     `CASE WHEN abs(${x}) >= 1e-4 AND abs(${x}) < 1e15 THEN to_json(${x}) ELSE (` +
     `CASE WHEN ${x} = 0 THEN '0' WHEN abs(${x}) < 1e-6 THEN replace(${x}::text, 'e-0', 'e-') ` +
     `WHEN abs(${x}) < ${inexact} THEN ${x}::text::numeric::text ELSE ${large(x)} END)::json END`
@@ -17,8 +17,9 @@ export function doubleAsJSON(x: string): string {
 }
 
 /**
- * The same of a large double. JavaScript writes the shortest text that is read as the double. PostgreSQL excludes a text that is exactly between
- * two doubles, although it is read as the one with an even last bit. The query therefore tries the two neighbours with one digit less.
+ * Does the same for a large double. JavaScript writes the shortest text that is read as the double. PostgreSQL excludes
+ * a text that is exactly between two doubles, although it is read as the one with an even last bit. The query therefore
+ * tries the two neighbors with one digit less.
  */
 function large(x: string): string {
   const most = "1.7976931348623157e308";

@@ -7,7 +7,7 @@ import { prepared, type Statement } from "../parameters.ts";
 import { selectListJSON, selectPage } from "./list.ts";
 import { readRelated, selectRelated } from "./related.ts";
 
-/** The rows of the page; no collection's name begins like that. */
+/** The name for the rows of the page. No collection has a name with this start. */
 const PAGE = `"_page"`;
 
 /** True if one statement can read a page and the records beside it: an index finds all of them, and the tables are our own. */
@@ -19,7 +19,10 @@ export function canBeJoined(query: ListQuery, beside: readonly BesideQuery[]): b
   );
 }
 
-/** One row with the page as `compileListJSON` has it and the records beside it: a second trip costs more than a page. */
+/**
+ * Returns a statement for one row with the page of `compileListJSON` and the records beside it. A second trip costs
+ * more than a page.
+ */
 export function compileJoined(query: ListQuery, beside: readonly BesideQuery[]): Statement {
   const values = parametersOf(postgres);
   const rows = selectPage(query, values);

@@ -9,22 +9,25 @@ import { postgres, tableOf } from "../dialect.ts";
 import { prepared, unprepared, type Statement } from "../parameters.ts";
 import { doubleAsJSON } from "./double.ts";
 
-/** The name of a row as it is shown. Nobody may call a column so, of which there would then be two. */
+/** The name of a shown row. No column may have this name, or it would be ambiguous. */
 export const SHOWN = `"_shown"`;
 
-/** A page as one row: the JSON of the records, how many rows were found (up to one beyond the limit) and shown, and the sorted values of the first and the last. */
+/**
+ * Returns a statement for a page as one row: the JSON of the records, the number of rows found (at most one above the
+ * limit) and shown, and the sorted values of the first and the last row.
+ */
 export function compileListJSON(query: ListQuery): Statement {
   const values = parametersOf(postgres);
   const sent = query.long === true ? unprepared : prepared;
   return sent(selectListJSON(query, `(${selectPage(query, values)})`, values), values.values);
 }
 
-/** The rows of a page, and one more: it tells whether there are more. */
+/** Returns the SQL for the rows of a page and one more, which shows whether more rows follow. */
 export function selectPage(query: ListQuery, values: Parameters): string {
   return `SELECT * ${compileRest(tableOf(query.collection), { ...query, limit: query.limit + 1 }, values)}`;
 }
 
-/** One row with the page of these rows. */
+/** Returns the SQL for one row with the page of these rows. */
 export function selectListJSON(query: ListQuery, rows: string, values: Parameters): string {
   const table = tableOf(query.collection);
   const limit = `${values.place(query.limit)}::integer`;
@@ -40,7 +43,10 @@ export function selectListJSON(query: ListQuery, rows: string, values: Parameter
   );
 }
 
-/** The same of a page that may be large. It shows the rows before which there are fewer octets than it may have. */
+/**
+ * Does the same for a page that may be too large. Shows rows as long as the rows before them are below `maxLength` in
+ * octets.
+ */
 function selectWithin(page: string, limit: string, maxLength: string): string {
   const within = `row_number() OVER before <= ${limit} AND sum(octet_length(record)) OVER before - octet_length(record) < ${maxLength}::bigint`;
   return (
@@ -62,19 +68,19 @@ export function readListJSON(row: NamedRow): ListText {
   return { json: `[${row["json"] as string}]`, count, more, ...ends };
 }
 
-/** The columns to show of a row `t`, by their names. */
+/** Returns the SQL for the shown columns of a row `t`, with their names. */
 export function recordOf(table: Table, columns: readonly string[] | undefined): string {
   return shownIn(table, columns)
     .map((column) => `${shownValue(column)} AS ${quote(column.name)}`)
     .join(", ");
 }
 
-/** A column as a record shows it. */
+/** Returns the SQL for a column as a record shows it. */
 function shownValue(column: TableColumn): string {
   return column.type === "double" ? doubleAsJSON(valueOf(column)) : valueOf(column);
 }
 
-/** A column as JSON has it: decimals are text, or numbers without nothings at their end. */
+/** Returns the SQL for a column as JSON. Decimals are text, or numbers without trailing zeros. */
 function valueOf({ type, form, valueIn, number }: TableColumn): string {
   const value = form === null ? valueIn("t.") : `(${valueIn("t.")})`;
   if (number === true) return `trim_scale(${value})`;

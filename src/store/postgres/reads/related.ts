@@ -9,16 +9,19 @@ import { postgres, tableOf } from "../dialect.ts";
 import { prepared, type Statement } from "../parameters.ts";
 import { recordOf, SHOWN } from "./list.ts";
 
-/** A question, whatever the keys are. */
+/** A query without its keys. */
 type Asked = Omit<RelatedQuery, "keys">;
 
-/** What stands behind a key, and between keys: JSON has no such characters but escaped. */
+/** The separators after a key and between two keys. JSON contains these characters only escaped. */
 const [ofKey, ofKeys] = ["\u001E", "\u001F"] as const;
 
-/** What a character of JavaScript has in UTF-8 at most. To count octets costs PostgreSQL nothing, to count characters does. */
+/**
+ * The maximum number of UTF-8 octets for one JavaScript character. PostgreSQL counts octets for free, but counting
+ * characters is slow.
+ */
 const mostOctets = 3;
 
-/** One row with the records of the keys, as `selectRelated` has it. */
+/** Returns a statement for one row with the records of the keys, in the form of `selectRelated`. */
 export function compileRelated(query: RelatedQuery): Statement {
   const values = parametersOf(postgres);
   const keys = `unnest(${values.place(query.keys)}::${isText(query) ? "text" : "bigint"}[])`;
@@ -26,12 +29,13 @@ export function compileRelated(query: RelatedQuery): Statement {
 }
 
 /**
- * The JSON of the records of all keys, and how many octets they are; without those that would be too many. It is one row, since each
- * would cost as much as the records of a key. `at` tells several such queries of one statement apart: the names of their columns end with it.
+ * Returns the SQL for the JSON of the records of all keys, and their size in octets. Leaves out records beyond the size
+ * limit. The result is one row, because a row per key would cost as much as its records. `at` distinguishes several
+ * such queries in one statement: their column names end with it.
  */
 export function selectRelated(query: Asked, keys: string, values: Parameters, at = 0): string {
   const table = tableOf(query.collection);
-  // One more than asked for tells whether there are more.
+  // One record above the limit shows whether there are more.
   const rest = compileRestOfKey(table, query, values, 1);
   const most = `${values.place(query.maxLength * mostOctets)}::bigint`;
   const between = (separator: string): string => `chr(${separator.charCodeAt(0)})`;
@@ -46,7 +50,7 @@ export function selectRelated(query: Asked, keys: string, values: Parameters, at
   );
 }
 
-/** Reads the row of `selectRelated`; null if the records are too long. */
+/** Reads the row of `selectRelated`. Returns null if the records are too long. */
 export function readRelated(row: NamedRow, query: Asked, at = 0): readonly RelatedText[] | null {
   const { limit, maxLength } = query;
   const { [`related_${at}`]: text, [`octets_${at}`]: octets } = row;

@@ -9,20 +9,20 @@ import { postgresSchema } from "../migration.ts";
 import { sendTo, type Session } from "../network/session.ts";
 import { connectWhole, unhurried, useWhole, type Whole } from "./whole.ts";
 
-/** How long to wait for somebody who is writing, in milliseconds. */
+/** The longest wait for a writer, in milliseconds. */
 const lockMs = 5000;
 
-/** The state of a lock that was not to be had. */
+/** The SQLSTATE of a lock that is not available. */
 const lockNotAvailable = "55P03";
 
-/** Opens a database to copy it. Its tables are locked against writers until it is closed. */
+/** Opens a database to copy it. Locks its tables against writers until it is closed. */
 export async function openSource(url: Secret): Promise<StoreSource> {
   const whole = await connectWhole(url);
   const { session, told, close } = whole;
   try {
     requireVersion(await versionOf(whole), postgresSchema.version);
     await requireNobodyElse(whole);
-    // The locks come first: the state that the transaction sees is that of its first query.
+    // The locks come first, because the transaction sees the state of its first query.
     const before = await rememberedIn(session);
     await session.run(`BEGIN ISOLATION LEVEL REPEATABLE READ; ${unhurried}; SET LOCAL lock_timeout = ${lockMs}`);
     await lock(session, [...tablesToCopy(postgresSchema, before).keys()]);
@@ -33,7 +33,7 @@ export async function openSource(url: Secret): Promise<StoreSource> {
   }
 }
 
-/** Looks at a database, also while it is in use. */
+/** Checks a database, also while it is in use. */
 export function checkDatabase(url: Secret): Promise<Checked> {
   return useWhole(url, async (whole) => {
     await whole.session.run(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${unhurried}`);
@@ -43,7 +43,7 @@ export function checkDatabase(url: Secret): Promise<Checked> {
   });
 }
 
-/** What the tables of a database were declared as; null where there are none of a Latchkey. */
+/** Returns the declarations of the tables of a database. Returns null if it has no tables of Latchkey. */
 export function findCollections(url: Secret): Promise<readonly Collection[] | null> {
   return useWhole(url, async ({ session }) =>
     (await session.play(postgresSchema.findVersion())) === 0
@@ -63,19 +63,22 @@ async function contentIn({ session, told }: Whole): Promise<Content> {
   });
 }
 
-/** Every collection that the database remembers. */
+/** Returns every collection that the database remembers. */
 export function rememberedIn(session: Session): Promise<readonly Collection[]> {
   return session.play(rememberedCollections(postgresSchema));
 }
 
-/** The version of the tables. Throws where there are none of ours. */
+/** Returns the version of the tables. Throws `CopyError` if there are no tables of Latchkey. */
 export async function versionOf({ session, address }: Whole): Promise<number> {
   const version = await session.play(postgresSchema.findVersion());
   if (version > 0) return version;
   throw new CopyError("not_latchkey", `${address.shown} has no tables of Latchkey.`);
 }
 
-/** The locks keep writers waiting, and what they wrote afterwards would be left behind. */
+/**
+ * Throws `CopyError` if a Latchkey uses the database. The locks only delay its writes, and the copy would not contain
+ * them.
+ */
 async function requireNobodyElse({ session, address }: Whole): Promise<void> {
   const [row] = await session.send(
     statement(

@@ -10,13 +10,13 @@ import type { Session } from "../network/session.ts";
 import { rememberedIn, versionOf } from "./source.ts";
 import { useWhole } from "./whole.ts";
 
-/** How long one question may take, in milliseconds. */
+/** The time limit for one query, in milliseconds. */
 const patienceMs = 1000;
 
-/** As many rows are counted; how many more there are, the planner knows. */
+/** The maximum number of rows to count. Above it, the result is an estimate. */
 const mostCounted = 100_000;
 
-/** How much a database holds, also while it is in use. */
+/** Measures a database, also while it is in use. */
 export function statsOfDatabase(url: Secret): Promise<Stats> {
   return useWhole(url, async (whole) => {
     const { session } = whole;
@@ -47,7 +47,8 @@ async function rowsOf(session: Session, table: string): Promise<Pick<TableStats,
   const some = statement(`SELECT count(*) AS counted FROM (SELECT 1 FROM ${name} LIMIT ${mostCounted + 1}) AS found`);
   const counted = await inTime(async () => (await session.send(some))[0]!["counted"] as number);
   if (counted !== null && counted <= mostCounted) return { rows: counted, estimated: false };
-  // What the server has counted since it started last is nearer than what the planner takes a table for that nobody has looked at yet.
+  // The counter of the server since its last start is more accurate than the planner's estimate for a table without
+  // statistics.
   const [told] = await session.send(
     statement("SELECT coalesce(pg_stat_get_live_tuples(to_regclass($1)), 0) AS living", [name]),
   );
@@ -62,7 +63,10 @@ function plannedRows(told: unknown): number {
   return plan["Plan Rows"];
 }
 
-/** What was erased and not cleared up yet is looked through, and that may take long. */
+/**
+ * Returns the oldest record. The query also reads deleted rows that are not vacuumed yet, and may take too long: then
+ * null.
+ */
 function oldestOf(session: Session, collection: Collection): Promise<Oldest | null> {
   return inTime(() => session.play(findOldest(collection)));
 }

@@ -9,8 +9,8 @@ import { migrationLock } from "../own-tables.ts";
 import { connectWhole, unhurried } from "./whole.ts";
 
 /**
- * Begins to fill an empty database, in one transaction: when the connection ends before it was kept, the database is as
- * empty as before. A service that starts on it meanwhile waits for the end.
+ * Starts to fill an empty database, in one transaction. If the connection ends before the commit, the database stays
+ * empty. A service that starts on it in the meantime waits for the end.
  */
 export async function openTarget(url: Secret): Promise<StoreTarget> {
   const { session, address, told, close } = await connectWhole(url);
@@ -26,7 +26,7 @@ export async function openTarget(url: Secret): Promise<StoreTarget> {
     throw told(error);
   }
   return targetOver(postgresSchema, sendTo(session), {
-    // What the value is to blame for is a TypeError.
+    // A TypeError means that the value is the cause.
     told(error) {
       const read = storeError(error);
       return read instanceof TypeError ? read : told(error);
@@ -36,7 +36,7 @@ export async function openTarget(url: Secret): Promise<StoreTarget> {
   });
 }
 
-/** All of it is there or nothing, also where the answer was lost. */
+/** Commits the copy, all or nothing. If the answer is lost, the error explains how to check the result. */
 async function commit(session: Session): Promise<void> {
   try {
     await session.run("COMMIT");

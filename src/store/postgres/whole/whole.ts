@@ -7,17 +7,17 @@ import { connectPatiently } from "../network/clients.ts";
 import { openingError, requireServer } from "../network/server.ts";
 import { sessionOf, type Session } from "../network/session.ts";
 
-/** A connection on which one transaction reads or makes all that there is. */
+/** A connection on which one transaction reads or creates the whole database. */
 export interface Whole {
   readonly session: Session;
   readonly address: Address;
-  /** The error as the caller is to see it. */
+  /** Returns the error that the caller sees. */
   told(error: unknown): unknown;
-  /** Whatever was not committed is gone. */
+  /** Closes the connection. Uncommitted changes are rolled back. */
   close(): Promise<void>;
 }
 
-/** Connects, for as long as it takes. */
+/** Connects without a time limit. */
 export async function connectWhole(url: Secret): Promise<Whole> {
   const address = readAddress(url);
   const told = (error: unknown): unknown => {
@@ -43,7 +43,7 @@ export async function connectWhole(url: Secret): Promise<Whole> {
   }
 }
 
-/** Does something over such a connection. */
+/** Does work over such a connection, and closes it. */
 export async function useWhole<T>(url: Secret, work: (whole: Whole) => Promise<T>): Promise<T> {
   const whole = await connectWhole(url);
   try {
@@ -55,5 +55,5 @@ export async function useWhole<T>(url: Secret, work: (whole: Whole) => Promise<T
   }
 }
 
-/** Lets a transaction take its time, whatever the server's settings are. */
+/** The SQL that removes the time limits of a transaction, independent of the server's settings. */
 export const unhurried = "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0";
