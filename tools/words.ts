@@ -1,0 +1,102 @@
+/**
+ * Finds comments that are hard to read, and commit subjects that are not imperative. `npm run words` runs it, and exits with 1 above the limit.
+ * `npm run words -- src/http` shows the sentences of a folder. It knows patterns, not meaning: rewrite for a reader, not for this script.
+ */
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { parseSync } from "oxc-parser";
+
+/** Most comments that may be flagged, in percent. */
+const MOST_PERCENT = 2;
+
+/** The newest commits whose subjects are checked. */
+const COMMITS = 20;
+
+/** Longest subject, without its type, in characters. */
+const LONGEST_SUBJECT = 72;
+
+/** What a plain sentence does not contain, and what to write instead. */
+const rules: readonly (readonly [pattern: RegExp, advice: string])[] = [
+  [/\b(?:who|whom|what|which)(?:so)?ever\b/i, "name the subject"],
+  [/\b(?:no|any|some|every)body\b/i, "name the subject: no user, another process, every caller"],
+  [/^(?:What|Who|Whose|Whom|Of|Where|That)\b[^?]*$/, "begin with the subject or with a verb"],
+  [/\bwhere (?:it|its|they|there|one|that|this|he|she|we|none|the caller|a caller)\b/i, "write if, or when"],
+  [/\b(?:is|are|was|were|be|been|being|get|gets) told\b/i, "use log, report, return, warn or show"],
+  [/\b(?:tells|told) (?:of|that|it|what|who|whether|how)\b/i, "use log, report, return, warn or show"],
+  [/\bstands?\b(?! (?:for|out|alone)\b)|\bstood\b/i, "use is, is in, is stored or remains"],
+  [
+    /\b(?:begun|meanwhile|thereof|wherein|whereby|hence|likewise|beforehand|anew|alike|besides|onwards?|thus|upon)\b/i,
+    "use a plain word",
+  ],
+  [/\b(?:is|are|has|have) (?:gone|ended)\b|\bcomes? to an end\b/i, "use deleted, closed, expired, revoked or stopped"],
+  [/\bbut for\b|\bfor the sake of\b|\bone's own\b|\bof (?:one's|its|their|his) own\b/i, "say it directly"],
+];
+
+interface Flagged {
+  readonly file: string;
+  readonly sentence: string;
+  readonly advice: string;
+}
+
+/** The sentences of a text that a rule flags. */
+function flag(file: string, text: string): readonly Flagged[] {
+  const plain = text.replace(/`[^`]*`/g, "`x`").replace(/\{@link [^}]*\}/g, "x");
+  return plain.split(/(?<=[.!?:;])\s+|\n{2,}/).flatMap((each) => {
+    const sentence = each.trim();
+    const rule = sentence.length < 12 ? undefined : rules.find(([pattern]) => pattern.test(sentence));
+    return rule === undefined ? [] : [{ file, sentence, advice: rule[1] }];
+  });
+}
+
+/** The comments of a file without their marks. Line comments that follow each other are one comment. */
+function commentsOf(file: string): readonly string[] {
+  const text = readFileSync(file, "utf8");
+  const found: string[] = [];
+  let end = -1;
+  for (const comment of parseSync(file, text).comments) {
+    const body = comment.value.replace(/^[ \t]*\*/gm, "").trim();
+    const continues = comment.type === "Line" && end >= 0 && /^\n[ \t]*$/.test(text.slice(end, comment.start));
+    if (continues) found.push(`${found.pop()} ${body}`);
+    else if (!/^(?:@ts-|oxlint)/.test(body)) found.push(body);
+    end = comment.type === "Line" ? comment.end : -1;
+  }
+  return found;
+}
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+
+const git = (...given: readonly string[]): string[] =>
+  execFileSync("git", given, { encoding: "utf8", maxBuffer: 2 ** 26 })
+    .split("\n")
+    .filter(Boolean);
+
+/** Returns what is wrong with the subject of a commit. Returns null if nothing is. A subject without a type is written by a tool that merges. */
+function mistakeOf(subject: string): string | null {
+  const rest = /^\w+(?:\([^)]*\))?!?: (.*)$/.exec(subject)?.[1];
+  if (rest === undefined) return null;
+  const [first = ""] = rest.split(" ");
+  if (rest.length > LONGEST_SUBJECT) return `longer than ${LONGEST_SUBJECT} characters after its type`;
+  const isVerb =
+    /^[a-z]+$/.test(first) && !/(?:[^s]s|ed|ing)$/.test(first.replace(/^(?:bring|need|speed|feed)$/, "do"));
+  return isVerb && !/^(?:a|an|the|no|not|what|who|where|when|if|of|in|on)$/.test(first) ? null : "not imperative";
+}
+
+const [place] = process.argv.slice(2);
+const folders = place === undefined ? ["src", "tests", "tools", "bench", "create", "examples"] : [place];
+const files = git("ls-files", "--", ...folders).filter((file) => /\.(?:ts|mts|js|mjs)$/.test(file));
+const comments = files.flatMap((file) => commentsOf(file).map((text) => flag(file, text)));
+const flagged = comments.filter((each) => each.length > 0);
+const percent = (100 * flagged.length) / Math.max(comments.length, 1);
+if (place !== undefined || percent > MOST_PERCENT)
+  for (const { file, sentence, advice } of flagged.flat()) print(`${file}: ${sentence}\n  ${advice}`);
+print(
+  `${flagged.length} of ${comments.length} comments are hard to read: ${percent.toFixed(1)} % (at most ${MOST_PERCENT} %)`,
+);
+
+const subjects = place === undefined ? git("log", "--no-merges", `-${COMMITS}`, "--format=%s") : [];
+const wrong = subjects.flatMap((subject) => {
+  const mistake = mistakeOf(subject);
+  return mistake === null ? [] : [`commit subject: ${subject}\n  ${mistake}`];
+});
+for (const line of wrong) print(line);
+process.exitCode = percent > MOST_PERCENT || wrong.length > 0 ? 1 : 0;
