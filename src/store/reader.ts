@@ -1,9 +1,9 @@
 import type { Store } from "./store.ts";
 
-/** What only looks: handlers and hooks are given this much of a store. */
+/** The methods of a store that only read. Handlers and hooks receive these. */
 export type StoreReader = Pick<Store, "find" | "findBy" | "list" | "listJSON" | "count">;
 
-/** The reading half of a store, and nothing by which the other could be reached. */
+/** Returns only the reading methods of a store. The result gives no access to the others. */
 export function readerOf(store: Store): StoreReader {
   return Object.freeze({
     find: store.find.bind(store),

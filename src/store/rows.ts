@@ -1,131 +1,160 @@
 import type { Operator } from "../core/operators.ts";
 
-// What is kept: collections, their columns and their rows, and which rows are meant.
+// The types for stored data: collections, their columns and their rows, and conditions that select rows.
 
-/** A table, as the store needs to know it. `V` is a row of it, where the type checker knows one. */
+/** The declaration of a table for the store. `V` is the type of a row, if it is known. */
 export interface Collection<V = unknown> {
   readonly name: string;
-  /** `integer` keys are handed out by the store and never twice; `text` keys come with the row. */
+  /** The store issues `integer` keys, and never twice. `text` keys come with the row. */
   readonly key: "integer" | "text";
   readonly columns: readonly Column[];
-  /** Columns that are searched or sorted together, the most selective use first. */
+  /** Columns that are searched or sorted together, with the most selective use first. */
   readonly indexes?: readonly (readonly string[])[];
-  /** What is made of the columns of a row whenever it is read, by SQL, and kept nowhere. */
+  /** Values that SQL computes from the columns of a row on every read. They are not stored. */
   readonly computed?: readonly ComputedColumn[];
-  /** The table that was there before and that others write to, where the store makes none of its own. */
+  /** An existing table that others also write to. The store then makes no table for the collection. */
   readonly existing?: ExistingTable;
-  /** Columns that are declared no more and stay, unseen, each with the month until which: `{ nickname: "2027-01" }`. */
+  /** Columns that are no longer declared but are kept, hidden, each with its last month: `{ nickname: "2027-01" }`. */
   readonly removed?: Readonly<Record<string, string>>;
-  /** The lists of ids of which its rows are made, where they stand in the records of another collection. Its columns are the record and the id. */
+  /**
+   * The lists of ids that its rows are made of, if the records of another collection hold them. Its columns are the
+   * record and the id.
+   */
   readonly links?: KeptLinks;
   /** Only for the type checker. */
   readonly typed?: V;
 }
 
-/** Where lists of ids stand. */
+/** The place of lists of ids. */
 export interface KeptLinks {
   readonly collection: string;
   /** A JSON column. */
   readonly column: string;
-  /** The collection that had them under the name before. */
+  /** The earlier name of the collection that had them. */
   readonly was?: string;
 }
 
 /**
- * A table that was there before: others have made it, change its form and write to it. The store reads the columns that are named, and
- * writes those where it may; it adds nothing to it and remembers nothing of it.
+ * An existing table. Others made it, change its columns and write to it. The store reads the named columns and writes
+ * those that it may. It adds nothing to the table and keeps no information about it.
  */
 export interface ExistingTable {
-  /** Its name; on PostgreSQL also with its schema: `shop.orders`. */
+  /** The name. On PostgreSQL, it may include the schema: `shop.orders`. */
   readonly table: string;
-  /** What its columns are called where that is not what the collection calls them; `id` is the key. */
+  /** The real names of its columns, if they differ from the declared ones. `id` is the key. */
   readonly names: Readonly<Record<string, string>>;
-  /** What the store may do with its rows. */
+  /** The writes that the store may do. */
   readonly writes: readonly TableWrite[];
-  /** The columns that are written, by their declared names; all where it is left out. */
+  /** The columns that are written, by their declared names. All if it is left out. */
   readonly written?: readonly string[];
-  /** What tells one state of a row from another: a counted integer column, or else what the database has (`xmin`), or a digest of the row. */
+  /**
+   * The source of the revision, which differs for each state of a row: a counted integer column, the database's own
+   * value (`xmin`), or a digest of the row.
+   */
   readonly revision: "database" | "digest" | { readonly column: string };
-  /** How the columns were found when the store was opened, by their declared names. Nobody declares it. */
+  /** The form of the columns when the store was opened, by their declared names. Not part of a declaration. */
   readonly found?: Readonly<Record<string, FoundColumnForm>>;
-  /** What an index over its key serves, where that is not everything, as it was found (`Column.served`). */
+  /** The conditions that an index on its key serves, if not all of them, as found at startup (`Column.served`). */
   readonly served?: "equality" | "nothing";
-  /** The columns that its constraints are about, by their names, as they were found; what the database tells when a row breaks one. */
+  /**
+   * The columns of its constraints, by constraint name, as found at startup. The database names the constraint that a
+   * row violates.
+   */
   readonly constraints?: Readonly<Record<string, string>>;
 }
 
-/** What may be done with the rows of a table that was there before. */
+/** The ways to write rows of an existing table. */
 export type TableWrite = "create" | "update" | "delete";
 
-/** How a column of a table that was there before keeps its values. */
+/** The form in which a column of an existing table keeps its values. */
 export interface FoundColumnForm {
   /** The type, as the database spells it. */
   readonly storage: string;
   readonly nullable: boolean;
-  /** The database gives it a value where nobody does. */
+  /** True if the database provides a value when the write does not. */
   readonly filled: boolean;
-  /** The database alone gives it its values. */
+  /** True if only the database provides its values. */
   readonly generated: boolean;
-  /** The words of an enumeration of the database. */
+  /** The words of a database enumeration. */
   readonly words?: readonly string[];
-  /** Whether its texts are ordered by code point (PostgreSQL). */
+  /** True if its texts are ordered by code point (PostgreSQL). */
   readonly byCodePoint?: boolean;
-  /** Texts are equal to it that are another, because its collation is not deterministic (PostgreSQL). */
+  /** True if different texts are equal, because the collation is not deterministic (PostgreSQL). */
   readonly isLoose?: boolean;
-  /** How its date-times are written, where they are texts. */
+  /** The format of its date-times, if they are texts. */
   readonly shape?: DateTimeShape;
 }
 
-/** How a column of SQLite writes date-times: as `toISOString` does, or with a space or a T in the middle, and nothing or `+00:00` at the end. */
+/**
+ * The format of date-times in SQLite: as in `toISOString`, or with a space or a T in the middle, and nothing or
+ * `+00:00` at the end.
+ */
 export type DateTimeShape = "zulu" | "spaced" | "spaced in zone" | "T" | "T in zone";
 
-/** A column. Values are what JSON would show: finite numbers for doubles, text for decimals (`"12.50"`) and date-times (`2026-01-31T09:30:00.000Z`). */
+/**
+ * A column. Its values are as in JSON: finite numbers for doubles, text for decimals (`"12.50"`) and date-times
+ * (`2026-01-31T09:30:00.000Z`).
+ */
 export interface Column {
   readonly name: string;
   readonly type: "integer" | "text" | "boolean" | "decimal" | "double" | "date" | "date-time" | "json";
   readonly nullable?: boolean;
-  /** `folded`: unique, and compared by `findBy` and `eq`, without regard to case. */
+  /** `folded`: unique without regard to case. `findBy` and `eq` also compare it this way. */
   readonly unique?: boolean | "folded";
-  /** Its value without regard to case is kept beside it, for `icontains` and `istarts`. What is `unique` as `folded` has that anyway. */
+  /**
+   * Keeps a folded copy without regard to case, for `icontains` and `istarts`. A column that is `unique` as `folded`
+   * has this copy anyway.
+   */
   readonly folded?: true;
-  /** A text whose words are found by an index (`wordsOf`). */
+  /** A text whose words are indexed (`wordsOf`). */
   readonly searched?: true;
-  /** It has few different values: many rows have the same. */
+  /** It has few different values, so many rows share one. */
   readonly few?: true;
-  /** Found in a table that was there before: what an index over it serves, where that is not everything. */
+  /**
+   * The conditions that an index on it serves, if not all of them. For columns of existing tables, as found at startup.
+   */
   readonly served?: "equality" | "nothing";
-  /** Digits after the point of a decimal. */
+  /** The number of decimal places of a decimal. */
   readonly scale?: number;
-  /** The values of a decimal are numbers, and not text: of fifteen digits at most. */
+  /** The values of a decimal are numbers instead of texts, with at most fifteen digits. */
   readonly number?: true;
-  /** What rows that are there already get when the column is added. */
+  /** The value that existing rows get when the column is added. */
   readonly default?: Value;
   readonly references?: { readonly collection: string; readonly onDelete: "cascade" | "restrict" };
-  /** What its values are besides their type, as data: where it changes, the rows that are there are looked at. */
+  /** The rule for its values in addition to the type, as data. If it changes, the existing rows are checked. */
   readonly rule?: JSONValue;
-  /** Whether a value keeps the rule. */
+  /** Returns true if a value satisfies the rule. */
   readonly fits?: (value: Value) => boolean;
-  /** Where its values come from when the rows that are there have none of it, or others. */
+  /** The source of its values if the existing rows have none, or different ones. */
   readonly origin?: Origin;
 }
 
-/** A value that the database makes of the columns of a row: shown with it, and neither written, compared nor sorted by. */
+/**
+ * A value that the database computes from the columns of a row. It is shown with the row. It cannot be written,
+ * compared or sorted by.
+ */
 export interface ComputedColumn extends Column {
-  /** An expression over the columns of the row, where it is for one of the databases or for both. The author of the program writes it. */
+  /**
+   * An SQL expression over the columns of the row, for one of the databases or for both. The author of the program
+   * writes it.
+   */
   readonly sql: SQLConversion;
 }
 
-/** Where the values of a column come from. It is looked at once, when the table is made to fit. */
+/** The source of the values of a column. It is used once, when the table is migrated. */
 export interface Origin {
-  /** What the column was called before. */
+  /** The earlier name of the column. */
   readonly renamedFrom?: string;
-  /** Gives the new value for an old one that is not null, where the type or the name changes, or where it keeps the rule no more. */
+  /** Converts an old value that is not null, if the type, the name or the rule changes. */
   readonly convert?: ((old: Value) => Value) | SQLConversion;
-  /** What rows get that have no value, where one is needed: a value, or a function of the row as it was. */
+  /** The value for rows that have none, if one is required: a value, or a function of the old row. */
   readonly backfill?: Value | ((row: StoredRecord) => Value);
 }
 
-/** A conversion as an expression of each database, over the columns as they were: `{ sqlite: 'upper("title")', postgres: 'upper("title")' }`. */
+/**
+ * A conversion as an expression for each database, over the old columns: `{ sqlite: 'upper("title")', postgres:
+ * 'upper("title")' }`.
+ */
 export interface SQLConversion {
   readonly sqlite?: string;
   readonly postgres?: string;
@@ -133,9 +162,9 @@ export interface SQLConversion {
 
 /** The key of a row: an integer from 1, or a text. */
 export type Key = number | string;
-/** What a column holds. Decimals are texts, instants texts of RFC 3339. */
+/** A value of a column. Decimals are texts, and instants are RFC 3339 texts. */
 export type Value = string | number | boolean | null | JSONValue;
-/** What JSON can say. */
+/** A JSON value. */
 export type JSONValue =
   | string
   | number
@@ -144,10 +173,10 @@ export type JSONValue =
   | readonly JSONValue[]
   | { readonly [name: string]: JSONValue };
 
-/** A record: the key as `id` first, then the columns in the order declared. */
+/** A record: the key as `id`, then the columns in the declared order. */
 export type StoredRecord = Readonly<Record<string, Value>>;
 
-/** A record and its revision: a number that no other state of any row ever had. */
+/** A record and its revision: a number that identifies one state of one row. */
 export interface Row {
   readonly revision: number;
   readonly record: StoredRecord;
@@ -155,15 +184,19 @@ export interface Row {
 
 export type { Operator } from "../core/operators.ts";
 
-/** Which rows. `id` is a column like any other. `in` takes an array, `null` a boolean. Text compares by code point; `contains` and `starts` regard case; `icontains` and `istarts` do not, and are for folded columns. A comparison with no value does not hold, and `not` turns exactly that round: every row is one or the other. */
+/**
+ * A condition for rows. `id` is a column like any other. `in` takes an array, `null` a boolean. Text compares by code
+ * point. `contains` and `starts` regard case. `icontains` and `istarts` do not, and are for folded columns. A
+ * comparison with a missing value is false, and `not` inverts exactly that: every row matches one of the two.
+ */
 export type Where<C extends string = string> =
   | { readonly column: C; readonly operator: Operator; readonly value: Value }
   /**
-   * A word (`wordsOf`) in one of the searched columns begins like this. `few`: hardly any rows have it (`countWords`), and are found by
-   * it; with `waiting` many besides that are not in the index yet, and have to be looked at.
+   * A word (`wordsOf`) in one of the searched columns starts with this. `few`: hardly any rows have it (`countWords`),
+   * so the index on words is used. `waiting`: many more rows are not in the index yet and must be scanned.
    */
   | { readonly word: string; readonly few?: true; readonly waiting?: true }
-  /** The rows that the other collection names, in its column `record`, beside one of these values of `linked`. */
+  /** The rows that the other collection names in its column `record`, next to one of these values of `linked`. */
   | { readonly link: Collection; readonly record: string; readonly linked: string; readonly values: readonly Key[] }
   | { readonly all: readonly Where<C>[] }
   | { readonly any: readonly Where<C>[] }

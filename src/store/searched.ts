@@ -1,14 +1,14 @@
 import type { Collection, Column } from "./store.ts";
 
-/** How long a start may take words into an index, in milliseconds; the rest is done beside all else. */
+/** The longest time that a start puts words into an index, in milliseconds. The rest is done in the background. */
 export const firstIndexingMs = 1000;
 
-/** Whether a column has its words beside it. */
+/** True if the words of a column are indexed. */
 export function isSearched({ searched }: Column): boolean {
   return searched === true;
 }
 
-/** The collections with columns that are searched. */
+/** Returns the collections with searched columns. */
 export function searchedOf(collections: readonly Collection[]): readonly Collection[] {
   return collections.filter(({ columns }) => columns.some(isSearched));
 }

@@ -79,11 +79,11 @@ const rows: readonly (readonly [title: string, where: Where | null, sort: readon
 ];
 
 for (const [title, where, sort, served] of rows)
-  test(`${title}: ${served ? "served" : "not served"}`, () => {
+  test(`finds that it is ${served ? "served" : "not served"}: ${title}`, () => {
     assert.equal(isServed({ collection: things, where, sort }), served);
   });
 
-test("some rows of a range are taken in the order of an index that begins with it", () => {
+test("takes some rows of a range in the order of an index that begins with its column", () => {
   const visits: Collection = {
     name: "visits",
     key: "integer",

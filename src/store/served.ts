@@ -3,8 +3,8 @@ import type { Collection, Column, ListQuery, Operator, Sort, Where } from "./sto
 type Condition = Exclude<Where, { readonly all: unknown } | { readonly any: unknown } | { readonly not: unknown }>;
 
 /**
- * Whether an index gives the rows of a query one after another, in their order: then a page costs what it shows, however
- * many rows there are. What is not served may have to look at all of them, and is to be asked for as a `long` read.
+ * True if an index returns the rows of a query in their order. A page then costs only the rows that it shows, however
+ * many there are. Any other query may scan all rows, and should be a `long` read.
  */
 export function isServed(query: Pick<ListQuery, "collection" | "where" | "sort">): boolean {
   const { where, sort } = query;
@@ -16,7 +16,7 @@ export function isServed(query: Pick<ListQuery, "collection" | "where" | "sort">
   let ranged: string | null = null;
   let isOpen = false;
   let unique: string | null = null;
-  // A word that few rows have leaves few to put in order.
+  // If few rows have a word, few must be sorted.
   if (conditions.some((each) => "word" in each && each.few === true && each.waiting !== true)) return true;
   for (const condition of conditions) {
     if ("word" in condition || "link" in condition) return false;
@@ -34,20 +34,21 @@ export function isServed(query: Pick<ListQuery, "collection" | "where" | "sort">
     else if (isRange(operator) && (ranged === null || ranged === column)) ranged = column;
     else isOpen = true;
   }
-  // SQLite may prefer an index that has the order behind what is equal, and go through all that are: 31 ms of a million.
+  // SQLite may prefer an index with the order after the equal columns, and read all equal rows: 31 ms for a million.
   if (unique !== null) return equal.size === 0 || sort[0]?.column === unique;
   if (isOpen) return false;
   const [first, ...rest] = sort.filter(({ column }) => !equal.has(column));
   if (first === undefined) return equal.size > 0;
-  // Databases do not agree on where rows without a value stand in an index.
+  // Databases sort rows without a value differently in an index.
   if ([first, ...rest].some(({ column }) => isNullable(collection, column))) return false;
   if (ranged !== null && !equal.has(ranged) && first.column !== ranged) return false;
   return indexesOf(collection).some((index) => leads(collection, index, equal, [first, ...rest]));
 }
 
 /**
- * The column in whose order an index gives the rows of a range one after another; null where there is none. Whoever takes some of them takes them in this
- * order: a database that expects many would else look through the table for the first one, also when all are gone.
+ * Returns the column whose index returns the rows of a range in order, or null if there is none. A caller that takes
+ * only some rows uses this order. Otherwise, a database that expects many could scan the table for the first one, even
+ * if all are deleted.
  */
 export function rangedColumn({ existing, columns, indexes = [] }: Collection, where: Where): string | null {
   if (existing !== undefined) return null;
@@ -55,7 +56,7 @@ export function rangedColumn({ existing, columns, indexes = [] }: Collection, wh
   for (const condition of conditions) {
     if (!("column" in condition) || !isRange(condition.operator)) continue;
     const column = columns.find(({ name }) => name === condition.column);
-    // Databases do not agree on where rows without a value stand in an index.
+    // Databases sort rows without a value differently in an index.
     if (column === undefined || column.nullable === true) continue;
     if (indexes.some(([first]) => first === column.name)) return column.name;
   }
@@ -64,16 +65,19 @@ export function rangedColumn({ existing, columns, indexes = [] }: Collection, wh
 
 type Link = Extract<Where, { readonly link: unknown }>;
 
-/** What links to one value, in the order of the ids and nothing else: the table of the links has these rows one behind another. Null for other lists. */
+/**
+ * Returns the link if a list has only the rows linked to one value, in the order of the ids. The table of links stores
+ * these rows together. Returns null for any other list.
+ */
 export function linkAlone({ where, sort }: Pick<ListQuery, "where" | "sort">): Link | null {
   if (where === null || !("link" in where) || where.values.length !== 1) return null;
   return sort.length === 1 && sort[0]!.column === "id" ? where : null;
 }
 
-/** The tables that were there before, as they were found: their indexes are those of others. */
+/** The existing tables as they were found, with their own indexes. */
 const found = new WeakMap<Collection, Collection>();
 
-/** From now on a collection is taken as it was found. */
+/** Uses the found form of a collection from now on. */
 export function serveAs(collection: Collection, as: Collection): void {
   found.set(collection, as);
 }
@@ -82,7 +86,7 @@ function asServed(collection: Collection): Collection {
   return collection.existing === undefined ? collection : (found.get(collection) ?? collection);
 }
 
-/** The conditions that all have to hold; false where it is enough that one of some does. */
+/** Collects the conditions that must all be true. Returns false if a condition is an alternative. */
 function collect(where: Where, conditions: Condition[]): boolean {
   if ("all" in where) return where.all.every((each) => collect(each, conditions));
   if ("any" in where) return where.any.length === 1 && collect(where.any[0]!, conditions);
@@ -91,7 +95,7 @@ function collect(where: Where, conditions: Condition[]): boolean {
   return true;
 }
 
-/** Whether one row at most has a value. */
+/** True if at most one row has a value. */
 export function isUnique({ columns }: Collection, name: string): boolean {
   if (name === "id") return true;
   const unique = columns.find((column) => column.name === name)?.unique;
@@ -110,7 +114,7 @@ function indexesOf(collection: Collection): readonly (readonly string[])[] {
   return indexes;
 }
 
-/** Whether an index has the columns that are equal first, and goes on in the order asked for. */
+/** True if an index begins with the equal columns and continues in the requested order. */
 function leads(
   collection: Collection,
   index: readonly string[],
@@ -121,7 +125,7 @@ function leads(
   for (let at = 0; at < equal.size; at++) if (!equal.has(index[at]!)) return false;
   const isDescending = order[0]!.descending === true;
   for (const [at, { column, descending = false }] of order.entries()) {
-    // Where few rows are equal in what the index has, the database puts these in order while it goes on.
+    // If few rows are equal in the first columns of an index, the database sorts these rows while it reads.
     if (index[equal.size + at] !== column || hasOtherOrder(collection, column) || descending !== isDescending)
       return at > 0 && isVaried(collection, order[at - 1]!.column);
     if (column === "id") return true;
@@ -129,7 +133,7 @@ function leads(
   return true;
 }
 
-/** Whether an index over the column has another order than its values. */
+/** True if an index on the column has a different order from its values. */
 function hasOtherOrder(collection: Collection, name: string): boolean {
   return collection.existing !== undefined && servedOf(collection, name) !== undefined;
 }
@@ -138,12 +142,12 @@ function servedOf({ existing, columns }: Collection, name: string): Column["serv
   return name === "id" ? existing?.served : columns.find((column) => column.name === name)?.served;
 }
 
-/** Whether no index finds a record by its id, since the key of a table that was there before is compared in another way than its values. */
+/** True if no index finds a record by its id, because the key of an existing table is compared in a converted form. */
 export function isKeyScanned(collection: Collection): boolean {
   return asServed(collection).existing?.served === "nothing";
 }
 
-/** Whether no index finds the rows of a condition, since the column is kept in another form. */
+/** True if no index finds the rows of a condition, because the column is stored in another form. */
 function isKeptOtherwise(collection: Collection, name: string, isRange: boolean): boolean {
   if (collection.existing === undefined) return false;
   const served = servedOf(collection, name);
@@ -154,7 +158,7 @@ function isNullable({ columns }: Collection, name: string): boolean {
   return columns.find((column) => column.name === name)?.nullable === true;
 }
 
-/** Whether hardly any rows have the same value: a time or a text, and neither one of a few words nor a number of something. */
+/** True if hardly any rows share a value: a time or a text, but not a text with few words, and not a number. */
 function isVaried({ columns }: Collection, name: string): boolean {
   const column = columns.find((each) => each.name === name)!;
   return column.few !== true && (column.type === "text" || column.type === "date-time");

@@ -1,2 +1,4 @@
-/** What travels to a database and comes back. Which of them a driver takes is decided by the facts of its `Dialect`. */
+/**
+ * A value that is sent to a database or received from it. The `Dialect` decides which of these types a driver accepts.
+ */
 export type Cell = string | number | bigint | boolean | null | readonly Cell[];

@@ -17,64 +17,71 @@ import { postgres, sequenceOf } from "../dialect.ts";
 import { prepared, unprepared, type Statement } from "../parameters.ts";
 import { compileForget } from "./idempotency.ts";
 
-/** The key of a row that a change makes: known before it is sent, or only to the server (`later`); null where it makes none. */
+/**
+ * The key of the row that a change makes. It is known before sending, or only to the server (`later`). Null if the
+ * change makes no row.
+ */
 export type MadeKey =
   | { readonly kind: "known"; readonly key: Key }
   | { readonly kind: "later"; readonly change: number; readonly of: Collection }
   | null;
 
-/** The setting that carries a key from the statement that made it to those behind it, to the end of the transaction. */
+/** Returns the name of the setting that passes a key to the later statements of the transaction. */
 const settingOf = (change: number): string => `latchkey.key_${change}`;
 
-/** What is raised where the row of a change is asked for which a trigger of others has left out or removed, and the place of that change behind it. */
+/**
+ * The reason that is raised if a custom trigger skipped or removed a row that is needed. The place of the change
+ * follows it.
+ */
 const LEFT_OUT = "left out ";
 
 function refuseLeftOut(change: number): string {
   return `latchkey_refuse('${LEFT_OUT}${change}')`;
 }
 
-/** The place of the change that was left out; null where the reason is another one. */
+/** Returns the place of the change that was left out. Returns null if the reason is a different one. */
 export function leftOutIn(reason: string): number | null {
   return reason.startsWith(LEFT_OUT) ? Number(reason.slice(LEFT_OUT.length)) : null;
 }
 
 type Of<Kind extends Change["kind"]> = Extract<Change, { readonly kind: Kind }>;
 
-/** What a change stands among. */
+/** The context of a change in its transaction. */
 export interface Among {
   /** The keys of the changes before it. */
   readonly keys: readonly MadeKey[];
-  /** The place of a change whose key others speak of; null where none do. */
+  /** The place of a change whose key others use. Null if none do. */
   readonly tellsKey: number | null;
-  /** SQL that is 0, or raises that the table was changed for another declaration. */
+  /** SQL that is 0, or raises an error if the table was changed for another declaration. */
   readonly sameShape: string;
 }
 
-/** A change as one statement, which raises a refusal where it may not be made. */
+/** Compiles a change to one statement. It raises a refusal if the change is not allowed. */
 export function compile(table: Table, change: Change, among: Among): Statement {
   if (change.kind === "forget") return compileForget(change);
   if (change.kind === "require") return compileRequired(table, change, among);
   if (change.kind === "link") return compileLinks(table, [{ ...among, change }]);
   const { text, values } = compileChange(table, change, makingAmong(among));
-  // Callers choose the columns of an update that shows some: there may be any number of such texts.
+  // Callers choose the columns that such an update shows, so there can be any number of these texts.
   const isOneOfMany = change.kind === "update" && change.shown !== undefined;
-  // Nothing of a table of others is kept prepared, since it would keep the types that the columns had: an integer that became a bigint.
+  // Statements on a table of others are not prepared. A prepared statement would keep the old column types, for example
+  // after an integer became a bigint.
   return table.existing === null && !isOneOfMany ? prepared(text, values) : unprepared(text, values);
 }
 
-/** A new row among others of its statement. */
+/** A new row that shares its statement with others. */
 export interface RowTogether extends Among {
   readonly change: Of<"insert">;
 }
 
-/** Rows that were put together as one statement. Its text grows with them, so that it is not kept. */
+/** Compiles several new rows to one statement. Its text depends on the number of rows, so it is not kept prepared. */
 export function compileTogether(table: Table, rows: readonly RowTogether[]): Statement {
   const making = (among: RowTogether, nth: number): Making => {
-    // Asked once. PostgreSQL plans each time that it is written.
+    // Only the first row checks the shape, because PostgreSQL plans each copy of the check.
     const alone = makingAmong(nth === 0 ? among : { ...among, sameShape: "0" });
     const { tellsKey } = among;
     if (tellsKey === null) return alone;
-    // What is told behind the rows could not tell them apart.
+    // RETURNING could not tell the rows apart.
     const nextKey = (of: Table, values: Parameters): string =>
       `set_config(${values.place(settingOf(tellsKey))}, ${alone.nextKey!(of, values)}::text, TRUE)::bigint`;
     return { ...alone, nextKey };
@@ -86,14 +93,14 @@ export function compileTogether(table: Table, rows: readonly RowTogether[]): Sta
   return unprepared(text, values);
 }
 
-/** New rows of a relation among others of its statement. */
+/** New rows of a relation that share their statement with others. */
 export interface LinkTogether extends Among {
   readonly change: Of<"link">;
 }
 
 /**
- * New rows of a relation by one statement, however many they are. They are sent as one JSON text: `[key of the record, change that makes it,
- * [ids]]`, with null for what is not known.
+ * Compiles new rows of a relation to one statement, for any number of rows. They are sent as one JSON text: `[key of
+ * the record, change that makes it, [ids]]`, with null for an unknown value.
  */
 export function compileLinks(table: Table, links: readonly LinkTogether[]): Statement {
   const { record, linked } = relationOf(table);
@@ -120,7 +127,7 @@ export function compileLinks(table: Table, links: readonly LinkTogether[]): Stat
 
 function makingAmong({ keys, tellsKey, sameShape }: Among): Making {
   return {
-    // Once for a statement, and not for each of its rows: whether it may be made at all.
+    // Checks once for the statement, and not for each of its rows, whether it is allowed.
     revision: () => `nextval('latchkey_revision') + ${sameShape}`,
     takenKey: ({ collection }, place) =>
       collection.key === "text" ? place : `latchkey_take_key(${keyArguments(collection)}, ${place})`,
@@ -140,11 +147,11 @@ function makingAmong({ keys, tellsKey, sameShape }: Among): Making {
   };
 }
 
-/** The key of the row that a change is about; null where it is about none of its own. */
+/** Returns the key of the row that a change writes. Returns null if it writes no row of its table by key. */
 export function keyMadeBy(change: Change, at: number, keys: readonly MadeKey[]): MadeKey {
   switch (change.kind) {
     case "insert":
-      // A trigger of others may make a row under another key than the one that was given.
+      // A custom trigger may make a row with a different key from the given one.
       if (change.key === undefined || change.collection.existing !== undefined)
         return { kind: "later", change: at, of: change.collection };
       return isKeyOf(change.key) ? requireKey(change.key, keys) : { kind: "known", key: change.key };
@@ -156,7 +163,7 @@ export function keyMadeBy(change: Change, at: number, keys: readonly MadeKey[]):
   }
 }
 
-/** The place of the first of some ids, from 1, that a column refers to and that is not in the table `from`. */
+/** Finds the first id, counted from 1, that a column refers to and that is not in the table `from`. */
 export function compileMissing({ type }: Column, from: string, ids: readonly Key[]): Statement {
   const values = parametersOf(postgres);
   const cast = type === "integer" ? "::bigint" : "";
@@ -167,7 +174,7 @@ export function compileMissing({ type }: Column, from: string, ids: readonly Key
   );
 }
 
-/** The row with a key as it is when the statement runs. */
+/** Reads the row with a key, in its state at the time of the statement. */
 export function compileReading(
   table: Table,
   key: NonNullable<MadeKey>,
@@ -177,7 +184,10 @@ export function compileReading(
   return prepared(`SELECT ${selection} FROM ${table.name} WHERE ${hasKey(table, key, values)}`, values.values);
 }
 
-/** The same of a row that the change at that place has left. In a table of others a trigger may have removed it: then that is raised. */
+/**
+ * Reads the row that the change at that place wrote. In a table of others, a trigger may have removed it. The statement
+ * raises this.
+ */
 export function compileReadingOf(table: Table, key: NonNullable<MadeKey>, change: Change, at: number): Statement {
   if (table.existing === null) return compileReading(table, key, shownBy(table, change));
   const values = parametersOf(postgres);
@@ -192,7 +202,7 @@ function hasKey(table: Table, key: NonNullable<MadeKey>, values: Parameters): st
   return `${table.id.compared} = ${table.id.operand(place)}`;
 }
 
-/** The changes whose keys others of the transaction speak of. */
+/** Returns the changes whose keys other changes of the transaction use. */
 export function spokenOf(changes: readonly Change[]): Set<number> {
   const found = new Set<number>();
   for (const change of changes) {
@@ -204,7 +214,9 @@ export function spokenOf(changes: readonly Change[]): Set<number> {
   return found;
 }
 
-/** What must not be there is watched over by the lock of the table that the transaction begins with (`locksFor` of `plan.ts`). */
+/**
+ * Rows that must not exist are protected by the table lock at the start of the transaction (`locksFor` of `plan.ts`).
+ */
 function compileRequired(table: Table, change: Of<"require">, { sameShape }: Among): Statement {
   const { count, values, least, most } = compileRequire(table, change, " FOR NO KEY UPDATE");
   const places = `${values.place(least)} AND ${values.place(most)}`;
@@ -214,7 +226,10 @@ function compileRequired(table: Table, change: Of<"require">, { sameShape }: Amo
   );
 }
 
-/** Raises why no row was found in that state. Without a revision, one that is still seen was removed by somebody else meanwhile. */
+/**
+ * Raises the reason why no row was found in that state. Without a revision, a row that is still visible was removed by
+ * another transaction in the meantime.
+ */
 function orRefused({ sql, table, key, revision, shown }: ChangeOfOne): string {
   const there = `EXISTS (SELECT FROM ${table.name} WHERE ${table.id.compared} = ${table.id.operand(key)})`;
   const reason = revision === undefined ? "'missing'" : `CASE WHEN ${there} THEN 'stale' ELSE 'missing' END`;

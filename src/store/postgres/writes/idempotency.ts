@@ -4,7 +4,10 @@ import type { Change, Idempotency } from "../../store.ts";
 import { postgres } from "../dialect.ts";
 import { prepared, type Statement } from "../parameters.ts";
 
-/** Takes the key for this transaction, or refuses as `known`. Waits for a transaction that has taken it and is still under way. */
+/**
+ * Claims the key for this transaction, or refuses as `known`. Waits for a transaction that has claimed it and is still
+ * active.
+ */
 export function claimKey({ key, fingerprint, expiresAt, now }: Idempotency): Statement {
   return prepared(
     "WITH claimed AS (" +
@@ -16,7 +19,7 @@ export function claimKey({ key, fingerprint, expiresAt, now }: Idempotency): Sta
   );
 }
 
-/** Forgets rows by one statement, which sees what was there before any of it. */
+/** Forgets rows by one statement. All its parts see the state before it. */
 export function compileForget(change: Extract<Change, { kind: "forget" }>): Statement {
   const values = parametersOf(postgres);
   const all = forgetRows(change.collection.name, change, () => values).map(({ text }) => text);

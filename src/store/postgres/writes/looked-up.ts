@@ -4,7 +4,7 @@ import { tableOf } from "../dialect.ts";
 import type { Session } from "../network/session.ts";
 import { compileMissing, compileReading } from "./changes.ts";
 
-/** Completes a refusal by another look at the database, after its transaction was undone. */
+/** Completes a refusal by another look at the database, after the rollback of its transaction. */
 export async function lookedUp(
   outcome: Outcome,
   transaction: Transaction,
@@ -14,7 +14,10 @@ export async function lookedUp(
   return placedIn(await leftOutOf(outcome, transaction, session), transaction, opened, session);
 }
 
-/** Finds a trigger that leaves changes out: the row of an existing table is still in the state that was asked for. Called after the transaction was undone. */
+/**
+ * Detects a trigger that skips changes: the row of an existing table is still in the state that was expected. Called
+ * after the rollback.
+ */
 async function leftOutOf(outcome: Outcome, { changes }: Transaction, session: Session): Promise<Outcome> {
   if (outcome.kind !== "stale" && outcome.kind !== "missing") return outcome;
   const change = changes[outcome.change]!;
@@ -26,7 +29,7 @@ async function leftOutOf(outcome: Outcome, { changes }: Transaction, session: Se
   return isSame ? { kind: "unfit", change: outcome.change, column: null } : outcome;
 }
 
-/** Finds the id of a link that leads to no row. The server names only the column. */
+/** Finds the id of a link that refers to no row. The server names only the column. */
 async function placedIn(
   outcome: Outcome,
   { changes }: Transaction,

@@ -5,10 +5,13 @@ import { isServerError, state, stateOf } from "../errors.ts";
 import type { Session } from "../network/session.ts";
 import { schemaVersion } from "../own-tables.ts";
 
-/** What `sameShape` raises. */
+/** The reason that `sameShape` raises. */
 const reason = "outdated";
 
-/** SQL that is 0 where tables are what they were when they were found as declared, and raises that they are not, or that a newer program has made them its own. */
+/**
+ * Returns SQL that is 0 if tables have the shape that this process found. It raises an error if they do not, or if a
+ * newer program has upgraded them.
+ */
 export function sameShapeOf(shapes: Shapes): (collection: Collection) => string {
   const made = new Map<string, string>();
   return ({ name, existing }) => {
@@ -29,7 +32,7 @@ function compileSameShape(name: string, shape: string | null): string {
   );
 }
 
-/** Of a transaction that failed the collection whose table was changed for another declaration, where that is why. */
+/** Returns the collection whose table was changed for another declaration, if this is why a transaction failed. */
 export async function outdatedBy(
   error: unknown,
   changes: readonly Change[],
@@ -37,7 +40,8 @@ export async function outdatedBy(
   session: Session,
 ): Promise<string | null> {
   if (!isServerError(error)) return null;
-  // A column or a type that is another is seen before the statement is made, and so before it can look. Rules of the table are seen after it.
+  // The server notices a different column or type before it runs the statement and its check. It notices rules of the
+  // table afterwards.
   const isRefused = error.code === state.refused && error.message === reason;
   if (!isRefused && !/^(42|22)/.test(error.code)) return null;
   const collections = changes.map(({ collection }) => collection).filter(({ name }) => shapes.has(name));
@@ -46,7 +50,10 @@ export async function outdatedBy(
   return first ?? (isRefused ? (collections[0]?.name ?? null) : null);
 }
 
-/** What a read comes of that asks for columns which are not there: that tables were changed for another declaration, or else the error itself. */
+/**
+ * Explains why a read asks for columns that do not exist: the tables were changed for another declaration. Returns any
+ * other error unchanged.
+ */
 export async function explainOutdated(
   error: unknown,
   shapes: Shapes,

@@ -18,36 +18,36 @@ import {
 } from "./changes.ts";
 import { putTogether } from "./together.ts";
 
-/** A transaction as what is sent: everything is known beforehand, so that nothing has to be waited for. */
+/** The statements of a transaction. All are known in advance, so no response has to be awaited. */
 export interface Plan {
-  /** SQL that locks tables; empty where none is needed. */
+  /** SQL that locks tables. Empty if no lock is needed. */
   readonly locks: string;
-  /** In the order in which they are sent. */
+  /** The statements in the order in which they are sent. */
   readonly statements: readonly Planned[];
-  /** Whether each of them makes one change, in the order in which they were given. */
+  /** True if each statement makes one change, in the given order. */
   readonly isInOrder: boolean;
-  /** Statements that read rows which later changes may have altered, with the changes whose rows they are. */
+  /** Statements that read rows which later changes may have altered. Each has the change that wrote its row. */
   readonly readings: readonly { readonly change: number; readonly statement: Statement; readonly isLong?: false }[];
 }
 
-/** A statement, and the places of the changes that it makes: of one, or of several new rows in their order. */
+/** A statement and the places of its changes: of one change, or of several new rows in their order. */
 export interface Planned {
   readonly changes: readonly number[];
   readonly collection: Collection;
   readonly statement: Statement;
-  /** It makes thousands of rows: two of those are not sent at once. */
+  /** True if it makes thousands of rows. Two of those are not sent at the same time. */
   readonly isLong: boolean;
 }
 
-/** What a transaction is planned with. */
+/** The state that a transaction is planned with. */
 export interface Planning {
   readonly opened: ReadonlyMap<string, Collection>;
   readonly sameShape: (collection: Collection) => string;
 }
 
 /**
- * Plans a transaction, and stops after each step. Throws a TypeError if the transaction is a fault of the program. With `mayPutTogether` one statement
- * may make several new rows, and a refusal does not name the row.
+ * Plans a transaction, and yields after each step. Throws a TypeError if the transaction is a fault of the program.
+ * With `mayPutTogether`, one statement may make several new rows, and a refusal does not name the row.
  */
 export function* planTransaction(
   { changes }: Transaction,
@@ -119,8 +119,8 @@ function requireOpened(opened: ReadonlyMap<string, Collection>, { collection: { 
 }
 
 /**
- * What must not be there cannot be locked as a row, so nobody may write to its table meanwhile. Taken in one order and
- * before anything else, so that two transactions do not wait for each other.
+ * Returns the table locks. A row that must not exist cannot be locked, so its table is locked against writes. The locks
+ * are taken first and in a fixed order, to avoid deadlocks.
  */
 function locksFor(changes: readonly Change[]): string {
   const watched = new Set<string>();
@@ -132,7 +132,8 @@ function locksFor(changes: readonly Change[]): string {
     if (change.kind !== "require") written.add(table);
     else if (change.atMost !== undefined && change.isGuarded !== true) watched.add(table);
   }
-  // A reference that others look at when they commit is looked at where the row is written, so that the change can be told.
+  // Deferred references of others are checked at the write instead of the commit. The error then shows which change
+  // failed.
   const hasExisting = changes.some(({ kind, collection }) => kind !== "require" && collection.existing !== undefined);
   const locks = [...watched]
     .toSorted()

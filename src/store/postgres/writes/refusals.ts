@@ -6,11 +6,11 @@ import { keyConstraintOf, postgres, referenceConstraintOf } from "../dialect.ts"
 import { isServerError, state, type ServerError } from "../errors.ts";
 import { leftOutIn } from "./changes.ts";
 
-/** Says why a change was not made; null where the error is none of that kind. */
+/** Returns why a change was refused. Returns null for any other error. */
 export function readRefusal(error: unknown, table: Table, change: Change, at: number): Refusal | null {
   if (!isServerError(error)) return null;
   if (error.code === state.refused) return refusedOf(error.message, change, at);
-  // The database alone chooses the keys, so that there is nothing to be made under this one.
+  // Only the database chooses keys here, so a row with the given key cannot exist.
   if (error.code === state.generatedKey && change.kind === "insert" && change.key !== undefined)
     return { kind: "missing", change: at };
   const broken = brokenBy(error, table, change);
@@ -18,7 +18,10 @@ export function readRefusal(error: unknown, table: Table, change: Change, at: nu
   return refusalOf(broken, table, change, at);
 }
 
-/** A refusal of ours by its reason. Null for any other text: a row holds a value that does not fit its field, which is a fault. */
+/**
+ * Returns the refusal for a reason that the store raises. Returns null for any other text: a row holds a value that
+ * does not fit its field, which is a fault.
+ */
 function refusedOf(reason: string, change: Change, at: number): Refusal | null {
   if (reason === "refused" && change.kind === "require") return { kind: "refused", change: at, name: change.name };
   if (reason === "stale" || reason === "missing") return { kind: reason, change: at };
@@ -47,19 +50,22 @@ function brokenBy(error: ServerError, table: Table, change: Change): BrokenRule 
     case state.raised:
       return { rule: "own", column: null };
     default:
-      // A value that does not fit: too long, too large, no word of an enumeration.
+      // The value does not fit: it is too long, too large, or not a word of an enumeration.
       if (code.startsWith("22")) return { rule: "own", column: unfitColumn(table, change) };
       return isRuledOut(error) ? { rule: "own", column: null } : null;
   }
 }
 
-/** What a function of a trigger has raised (RAISE), whatever state it says, and what a policy of the table does not take. */
+/** True if a trigger function raised the error (RAISE), with any state, or a policy of the table refused the row. */
 function isRuledOut({ code, routine }: ServerError): boolean {
   const isPassing = code === state.serialization || code === state.deadlock;
   return (routine === "exec_stmt_raise" && !isPassing) || routine === "ExecWithCheckOptions";
 }
 
-/** The column of a table of others whose value its type does not hold, where only one comes into question. PostgreSQL does not tell it. */
+/**
+ * Returns the column of a table of others whose type cannot hold its value. PostgreSQL does not name it, so the result
+ * is null if several are possible.
+ */
 function unfitColumn({ collection: { existing } }: Table, change: Change): string | null {
   const values = "values" in change ? Object.entries(change.values) : [];
   const found = (isUnfit: (storage: string, value: unknown) => boolean): readonly string[] =>
@@ -70,7 +76,7 @@ function unfitColumn({ collection: { existing } }: Table, change: Change): strin
   return others.length === 1 ? others[0]! : null;
 }
 
-/** The column of the longest text: PostgreSQL does not tell which one an index has no room for. */
+/** Returns the column with the longest text. PostgreSQL does not name the column that is too long for an index. */
 function longestText(change: Change): string | null {
   const texts = Object.entries("values" in change ? change.values : {}).flatMap(([name, value]) =>
     typeof value === "string" ? [{ name, length: value.length }] : [],
@@ -78,7 +84,7 @@ function longestText(change: Change): string | null {
   return texts.toSorted((one, other) => other.length - one.length)[0]?.name ?? null;
 }
 
-/** Types whose texts are written in a way of their own, which no kind of field checks. */
+/** Types whose texts have a special syntax that no kind of field checks. */
 const ownSyntax = /^(?:inet|cidr|macaddr8?|interval|xml|bit|tsvector|tsquery|ltree|money|time|point|int[48]range)\b/;
 
 function hasSyntax(storage: string, value: unknown): boolean {

@@ -1,21 +1,25 @@
 import { isKeyOf, type Change, type WrittenValues } from "../../store.ts";
 
-/** As many rows as are worth a statement of their own, and as many as one takes. */
+/** The fewest rows that are worth a shared statement, and the most that one takes. */
 const FEWEST = 8;
 const MOST = 100;
 
-/** As many rows of a relation as one statement makes: it may take four seconds, and a row with its references takes some 20 µs. */
+/**
+ * The most rows of a relation in one statement. It may take four seconds; a row with its references takes about 20 µs.
+ */
 const MOST_LINKS = 10_000;
 
-/** PostgreSQL takes 65,535 values with a statement, and of one column up to three are kept. */
+/** PostgreSQL accepts 65,535 values per statement, and a column needs up to three. */
 const MOST_VALUES = 10_000;
 
 /**
- * The changes in the order in which they are sent, those of one statement together; each by its place. Null where none are.
+ * Groups the changes by statement and returns their places in the order of sending. Returns null if no changes share a
+ * statement.
  *
- * An array of records is as many statements as records, and as many more as they name others, and each costs more than its row. So new rows of a
- * table are made many at a time. Whatever is no such row is sent behind those before it, and sees them. Rows of relations come last: they speak of
- * others, and nothing of them. All others speak of no key that is made with them.
+ * An array of records needs one statement per record and one more per reference, and each costs more than its row. So a
+ * statement makes many new rows of a table. Any other change is sent after those before it, and sees them. Rows of
+ * relations come last: they refer to others, and no change refers to them. The other rows of a group do not use each
+ * other's keys.
  */
 export function putTogether(changes: readonly Change[]): readonly (readonly number[])[] | null {
   if (changes.length < FEWEST) return null;
@@ -44,7 +48,10 @@ export function putTogether(changes: readonly Change[]): readonly (readonly numb
   return sent.length === changes.length ? null : sent;
 }
 
-/** A new row of ours, whose key is known or given by the database, or rows of a relation. */
+/**
+ * True for a new row of the store's own table whose key is known or comes from the database, and for rows of a
+ * relation.
+ */
 function canWait(change: Change, at: number): change is Extract<Change, { readonly kind: "insert" | "link" }> {
   if (change.kind === "link") return !isKeyOf(change.record) || change.record.keyOf < at;
   if (change.kind !== "insert" || change.collection.existing !== undefined || isKeyOf(change.key)) return false;
@@ -53,7 +60,7 @@ function canWait(change: Change, at: number): change is Extract<Change, { readon
   );
 }
 
-/** The columns that are given a value. */
+/** Returns the columns that have a value. */
 function givenIn(values: WrittenValues): readonly string[] {
   return Object.keys(values).filter((name) => values[name] !== undefined);
 }

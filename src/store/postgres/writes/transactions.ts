@@ -19,12 +19,12 @@ type Rows = readonly (readonly Value[])[];
 
 const remembering = idempotencyOf(postgres);
 
-/** What has waited for a lock has to see what came before it. */
+/** A statement that waited for a lock must see the changes before it. */
 const beginOwn = "BEGIN ISOLATION LEVEL READ COMMITTED";
-/** The connections of a pooler have no settings of ours. */
+/** The connections of a pooler do not have this program's settings. */
 const beginPooled = `${beginOwn}; SET LOCAL idle_in_transaction_session_timeout = ${idleInTransactionMs}`;
 
-/** A statement of a transaction was not made; `at` is its place among those of the plan. */
+/** A statement of a transaction failed. `at` is its place in the plan. */
 class StatementFailed extends Error {
   readonly at: number;
 
@@ -38,7 +38,7 @@ function causeOf(error: unknown): unknown {
   return error instanceof StatementFailed ? error.cause : error;
 }
 
-/** Plans a transaction. Returns what an earlier write under its key has left if it cannot be planned any more. */
+/** Plans a transaction. If it can no longer be planned, returns the result of an earlier write with the same key. */
 async function planned(
   connections: Connections,
   transaction: Transaction,
@@ -53,7 +53,7 @@ async function planned(
   }
 }
 
-/** Makes transactions. */
+/** Returns the function that makes transactions. */
 export function writerOf(
   connections: Connections,
   collections: readonly Collection[],
@@ -68,13 +68,14 @@ export function writerOf(
     if ("kind" in plan) return plan;
     return connections.use(async (session) => {
       const outcome = await attempt(session, transaction, plan);
-      // Of what was put together nobody knows what was refused, and what would have been refused first.
+      // If changes share statements, an error does not show which change was refused, or which would have been refused
+      // first.
       if (outcome !== null) return outcome;
       return (await attempt(session, transaction, await inSlices(planTransaction(transaction, planning, false))))!;
     });
   };
 
-  /** Null where it was refused, and was not in order. */
+  /** Returns null if the plan was refused and its changes were not in order. */
   async function attempt(session: Session, transaction: Transaction, plan: Plan): Promise<Outcome | null> {
     try {
       return await withFreeKeys(session, transaction, plan, () => make(session, transaction, plan));
@@ -91,9 +92,9 @@ export function writerOf(
     return { kind: "written", rows: changes.length === 0 ? [] : await sendAll(session, changes, plan) };
   }
 
-  /** One trip to the server, whatever the transaction has in it. */
+  /** Sends the whole transaction in one round trip. */
   async function sendAll(session: Session, changes: Transaction["changes"], plan: Plan): Promise<(Row | null)[]> {
-    // Behind a pooler a single statement would have whatever isolation is the default.
+    // Through a pooler, a single statement would use the default isolation level, which is unknown.
     if (!pooled && plan.statements.length === 1 && plan.readings.length === 0 && plan.locks === "")
       return rowsOf(changes, plan, await settled([], await sendPlan(session, plan), []));
     const begun = heard(session.run(`${begin}; ${plan.locks}`));
@@ -102,7 +103,10 @@ export function writerOf(
     return rowsOf(changes, plan, await settled([begun], sent, [committed]));
   }
 
-  /** With an idempotency key: what is to be remembered is known after the changes, so this takes two trips. */
+  /**
+   * Makes a transaction with an idempotency key. It takes two round trips, because the text to remember is known only
+   * after the changes.
+   */
   async function sendOnce(
     session: Session,
     changes: Transaction["changes"],
@@ -119,17 +123,17 @@ export function writerOf(
       await settled(remembered, [], [session.run("COMMIT")]);
       return { kind: "written", rows };
     } catch (error) {
-      // Where the connection is gone, so is the transaction.
+      // A lost connection also ends the transaction.
       await session.run("ROLLBACK").catch(() => undefined);
       if (!isKnownKey(error)) throw error;
       const known = await recall(session, idempotency);
-      // It was there a moment ago and was pruned: it is free now.
+      // The key was there a moment ago and was pruned, so it is free now.
       return known ?? sendOnce(session, changes, plan, idempotency);
     }
   }
 }
 
-/** Makes a transaction, again behind each sequence that was moved because it handed out a key that exists. */
+/** Makes a transaction. If a sequence issued a key that exists, moves the sequence and tries again. */
 async function withFreeKeys(
   session: Session,
   transaction: Transaction,
@@ -149,14 +153,19 @@ async function withFreeKeys(
     }
 }
 
-/** The collection in which the database gave a new row the key of another row; null if the error is another one. */
+/**
+ * Returns the collection in which the database gave a new row the key of another row. Returns null for any other error.
+ */
 function repeatedIn(error: unknown, { changes }: Transaction, { statements }: Plan): Collection | null {
   const at = error instanceof StatementFailed ? statements[error.at]?.changes[0] : undefined;
   if (at === undefined) return null;
   return isKeyRepeated(causeOf(error), changes[at]!) ? changes[at]!.collection : null;
 }
 
-/** What a transaction that failed came to; null where it was refused, and was not in order. Throws what is no refusal. */
+/**
+ * Returns the outcome of a failed transaction. Returns null if it was refused and was not in order. Throws any other
+ * error.
+ */
 function outcomeOf(
   error: unknown,
   { changes }: Transaction,
@@ -170,15 +179,16 @@ function outcomeOf(
   return isInOrder ? refusal : null;
 }
 
-/** What became of an earlier write under the key. */
+/** Returns the result of an earlier write with the same key, or null if there is none. */
 export async function recall(session: Pick<Session, "send">, idempotency: Idempotency): Promise<Recalled | null> {
   const { text, values, of } = remembering.recall(idempotency);
   return of(await session.send(prepared(text, values)));
 }
 
 /**
- * Sends everything without waiting for answers, some in each turn of the event loop. Of many the answers to those before are waited for: the time of a
- * statement begins when it is sent, and behind thousands of others it would be over. Once the transaction has failed, no more are sent.
+ * Sends everything without waiting for responses, some statements in each turn of the event loop. If there are many, it
+ * waits for earlier responses first: the timeout of a statement starts when it is sent, and would expire behind
+ * thousands of others. Stops if the transaction has failed.
  */
 async function sendPlan(session: Session, { statements, readings }: Plan): Promise<Promise<Rows>[]> {
   const sent: Promise<Rows>[] = [];
@@ -193,7 +203,7 @@ async function sendPlan(session: Session, { statements, readings }: Plan): Promi
   return sent;
 }
 
-/** What is sent in one turn takes a few milliseconds. */
+/** The statements of one turn take a few milliseconds to send. */
 const statementsATurn = 100;
 
 function isMade(sent: Promise<unknown>): Promise<boolean> {
@@ -203,13 +213,13 @@ function isMade(sent: Promise<unknown>): Promise<boolean> {
   );
 }
 
-/** Somebody will wait for it, and what is rejected before that ends no process. */
+/** Avoids an unhandled rejection before a caller awaits the promise. */
 function heard<T>(sent: Promise<T>): Promise<T> {
   sent.catch(() => undefined);
   return sent;
 }
 
-/** Waits for all. What went wrong first is the reason of all that went wrong behind it. */
+/** Waits for all. The first failure is the reason for all later ones. */
 async function settled(
   before: readonly Promise<unknown>[],
   sent: readonly Promise<Rows>[],

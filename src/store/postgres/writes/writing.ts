@@ -2,24 +2,27 @@ import { StoreOutdated, StoreUnavailable, type Collection, type Outcome, type Tr
 import type { Semaphore } from "../semaphore.ts";
 import { isLongWrite } from "./long.ts";
 
-/** What a write is made with, and followed by. */
+/** The parts that make a write, and those that follow it. */
 export interface WritingParts {
   write(transaction: Transaction): Promise<Outcome>;
   readonly longWork: Semaphore;
-  /** Looks for columns whose types were changed. No read finds types that PostgreSQL keeps as the same one: dates are texts. */
+  /**
+   * Looks for columns whose types were changed. Reads do not notice a change between types that PostgreSQL stores the
+   * same way: dates are texts.
+   */
   lookForTypes(): Promise<void>;
-  /** Is called after each write, with the collections that have new rows. */
+  /** Called after each write with the collections that have new rows. */
   written(added: readonly Collection[]): Promise<void>;
 }
 
 /** The writes of a store. */
 export interface Writing {
   write(transaction: Transaction): Promise<Outcome>;
-  /** Refuses further writes, and waits for those that have begun. */
+  /** Refuses further writes, and waits for the active ones. */
   close(): Promise<void>;
 }
 
-/** Writes in turn: many changes wait until a permit is free. */
+/** Returns the writes of a store. A write of many changes waits for a permit. */
 export function writingWith({ write, longWork, lookForTypes, written }: WritingParts): Writing {
   const begun = new Set<Promise<unknown>>();
   let isClosed = false;

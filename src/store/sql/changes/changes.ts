@@ -12,30 +12,30 @@ export interface Change {
   /** `books`, or `books.title` */
   readonly place: string;
   /**
-   * `adds`: it loses nothing and a start does it. `changes`: values, names or types change, and `latchkey db migrate` does it. `loses`: values go
-   * that nobody can bring back, so somebody has to say yes.
+   * `adds`: loses nothing, and a start does it. `changes`: values, names or types change, and `latchkey db migrate`
+   * does it. `loses`: values are deleted and cannot be restored, so a person must confirm it.
    */
   readonly effect: "adds" | "changes" | "loses";
   readonly words: string;
-  /** Why a program with the declaration of before cannot serve beside one with this; null where it can. */
+  /** The reason why a program with the old declaration cannot run at the same time as one with this. Null if it can. */
   readonly alone: string | null;
 }
 
-/** What is said of a column that goes. */
+/** The words for a column that is dropped. */
 export const dropWords = "drop it with its values";
 
-/** What is said of a reference that is declared no more. */
+/** The words for a reference that is no longer declared. */
 export const refersNoMore = "let it refer to none, so that it keeps no row from being deleted";
 
-/** What is to be known beside the declaration. */
+/** The settings of a migration, in addition to the declaration. */
 export interface Wishes {
-  /** The columns that may go with their values: `books.title`. */
+  /** The columns that may be dropped with their values: `books.title`. */
   readonly dropped: ReadonlySet<string>;
   /** This month: `2027-01`. */
   readonly month: string;
 }
 
-/** Everything that is to be done to a table that is there, and may be done. */
+/** Returns all allowed changes for an existing table. */
 export function* changesOf(
   schema: Schema,
   collection: Collection,
@@ -51,12 +51,12 @@ export function* changesOf(
   return changes;
 }
 
-/** Whether a program with the declaration of before may not write beside one with this. */
+/** True if a program with the old declaration may not write at the same time as one with this. */
 export function endsOthers(changes: readonly Change[]): boolean {
   return changes.some(({ alone }) => alone !== null);
 }
 
-/** What is seen and left as it is: columns that nobody declares. */
+/** Returns remarks on undeclared columns, which do not change. */
 export function remarksOn(collection: Collection, found: Found, { dropped, month }: Wishes): readonly string[] {
   const { name, removed = {} } = collection;
   return forgotten(collection, found).flatMap((column) => {
@@ -71,7 +71,7 @@ export function remarksOn(collection: Collection, found: Found, { dropped, month
   });
 }
 
-/** New columns that may be columns of before under another name: one that went as it came, of the same type. */
+/** Finds new columns that may be renamed ones: an old column of the same type is no longer declared. */
 export function likelyRenames(
   schema: Schema,
   collection: Collection,
@@ -149,7 +149,7 @@ function columnChanges(
   return changes;
 }
 
-/** Whether values are kept beside a column from now on that a program of before writes none of. */
+/** True if a folded copy of a column is new. An older program does not write it. */
 export function isFoldedAnew(schema: Schema, column: Column, found: Found): boolean {
   return isFolded(column) && found.columns.has(column.name) && !found.columns.has(shadowOf(schema, column));
 }

@@ -1,27 +1,30 @@
 import type { Column } from "../../store.ts";
 
-/** How the values of a column become those of another type, in SQL over the old column. */
+/** The conversion of a column's values to another type, in SQL over the old column. */
 export interface Conversion {
-  /** Whether a value that is not null has one that says the same. */
+  /** SQL that is true if a value that is not null has an equivalent. */
   readonly fits: string;
-  /** That value, where it fits. */
+  /** The equivalent value, if there is one. */
   readonly value: string;
 }
 
-/** Gives how one type becomes another; null where nobody can say it but the declaration. `x` is the old value in SQL. */
+/**
+ * Returns the conversion from one type to another, or null if only the declaration can define it. `x` is the old value
+ * in SQL.
+ */
 export type Convert = (from: Column, to: Column, x: string) => Conversion | null;
 
-/** What a database says for each pair of types. Where a pair is missing, only the declaration can say what is meant. */
+/** The conversions of a database for each pair of types. If a pair is missing, only the declaration can define it. */
 export type Conversions = Readonly<
   Partial<Record<`${Column["type"]} to ${Column["type"]}`, (x: string, from: number, to: number) => Conversion>>
 >;
 
-/** The conversion of every value. */
+/** Returns a conversion that fits every value. */
 export function always(value: string): Conversion {
   return { fits: "TRUE", value };
 }
 
-/** Looks conversions up. */
+/** Returns a function that looks up conversions. */
 export function convertBy(conversions: Conversions): Convert {
   return (from, to, x) => {
     if (from.type === to.type && from.type !== "decimal") return always(x);
@@ -32,11 +35,11 @@ export function convertBy(conversions: Conversions): Convert {
 /** The largest whole number that JavaScript holds exactly. */
 export const largestInteger = 2 ** 53 - 1;
 
-/** A decimal has at most so many digits in all: as many as fit 64 bits. */
+/** The most digits of a decimal. These fit into 64 bits. */
 export const decimalDigits = 18;
 
-/** Every decimal of so many digits is told from all others by a double. */
+/** The most digits of a decimal that a double holds without confusing it with another. */
 export const doubleDigits = 15;
 
-/** Behind a date, the first instant of it. */
+/** The end of the first instant of a date. */
 export const midnight = "'T00:00:00.000Z'";

@@ -6,7 +6,7 @@ import type { Schema } from "../schema/schema.ts";
 import { ask, run, statement, type Script } from "../schema/script.ts";
 import type { TablePlan } from "./plan-table.ts";
 
-/** One step that was done to a database. */
+/** One completed step of a migration. */
 export interface Done {
   /** When it was done: `2026-01-31T09:30:00.000Z`. */
   readonly at: string;
@@ -15,22 +15,24 @@ export interface Done {
   /** `books` */
   readonly table: string;
   readonly words: string;
-  /** How many rows were written. */
+  /** The number of rows that were written. */
   readonly rows: number;
   readonly ms: number;
 }
 
-/** Work on a table that was begun and is not at its end. */
+/** A migration of a table that has started and is not finished. */
 export interface Unfinished {
-  /** What it is to become, and by which declaration: whoever finds another one begins anew. */
+  /**
+   * A digest of the table's target and the declaration. A process that finds a different one starts from the beginning.
+   */
   readonly target: string;
-  /** The last key of the rows that are done; null before the first. */
+  /** The last key of the completed rows. Null before the first. */
   readonly cursor: Key | null;
   readonly rows: number;
   readonly filled: boolean;
 }
 
-/** Makes what a migration writes about itself. */
+/** Creates the tables in which a migration records its work. */
 export function* makeJournal(schema: Schema): Script<void> {
   const integer = schema.storageOf({ name: "ms", type: "integer" });
   const text = `TEXT${schema.collation} NOT NULL`;
@@ -40,7 +42,7 @@ export function* makeJournal(schema: Schema): Script<void> {
   );
 }
 
-/** What was done to a database, the latest last; nothing where nobody has migrated it. */
+/** Returns the migrations of a database, with the latest last. Empty if there were none. */
 export function* readHistory(schema: Schema): Script<readonly Done[]> {
   if (!(yield* hasJournal(schema))) return [];
   const rows = yield* ask(
@@ -56,7 +58,7 @@ export function* readHistory(schema: Schema): Script<readonly Done[]> {
   }));
 }
 
-/** Throws where a newer program has migrated the database: what it made is not known here. */
+/** Throws if a newer program has migrated the database, because this program does not know the result. */
 export function* requireOwnHistory(schema: Schema, program: string): Script<void> {
   const newer = (yield* readHistory(schema)).find((done) => isNewer(done.program, program));
   if (newer !== undefined)
@@ -65,7 +67,7 @@ export function* requireOwnHistory(schema: Schema, program: string): Script<void
     ]);
 }
 
-/** Writes down what was done just now: a line for each of the words. */
+/** Records a completed migration: one line for each of the words. */
 export function* writeDone(
   schema: Schema,
   { program, table, rows, ms }: Omit<Done, "at" | "words">,
@@ -87,7 +89,7 @@ export function* writeDone(
   );
 }
 
-/** What was begun with a table; null where nothing was. */
+/** Returns the unfinished migration of a table, or null if there is none. */
 export function* readUnfinished(schema: Schema, table: string): Script<Unfinished | null> {
   if (!(yield* hasJournal(schema))) return null;
   const [row] = yield* ask(
@@ -105,7 +107,7 @@ export function* readUnfinished(schema: Schema, table: string): Script<Unfinishe
   };
 }
 
-/** Writes down how far it is. */
+/** Records the progress of a migration. */
 export function* writeUnfinished(schema: Schema, table: string, work: Unfinished): Script<void> {
   const values = [table, work.target, JSON.stringify(work.cursor), work.rows, work.filled ? 1 : 0];
   const places = values.map((_, at) => schema.place(at + 1)).join(", ");
@@ -118,18 +120,21 @@ export function* writeUnfinished(schema: Schema, table: string, work: Unfinished
   );
 }
 
-/** Forgets that it was begun. */
+/** Deletes the record of an unfinished migration. */
 export function* forgetUnfinished(schema: Schema, table: string): Script<void> {
   yield* ask(statement(`DELETE FROM latchkey_unfinished WHERE collection = ${schema.place(1)}`, [table]));
 }
 
-/** What a table is to become, as one text. The functions of a declaration are part of it as they are written, and so are its SQL and its values. */
+/**
+ * Returns a digest of what a table should become. It includes the source of the functions, the SQL and the values of a
+ * declaration.
+ */
 export function targetOf({ collection, found }: TablePlan, dropped: readonly string[]): string {
   const told = {
-    // Those with an underscore are ours: what was begun is among them.
+    // Names with an underscore belong to the store, and include unfinished columns.
     columns: [...found.columns.keys()].filter((name) => !name.startsWith("_")),
     declared: asData([collection])[0],
-    // What is filled beside these.
+    // The revisions are filled together with the columns.
     revisions: true,
     origins: collection.columns.map(({ origin }) => origin),
     dropped,

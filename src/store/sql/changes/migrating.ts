@@ -14,21 +14,21 @@ import { dropWords, endsOthers, type Change } from "./changes.ts";
 import { readHistory, type Done } from "./journal.ts";
 import { monthNow, obstaclesOf, planTable, type TablePlan, tellMisfit } from "./plan-table.ts";
 
-/** How a migration is made. */
+/** The options of a migration. */
 export interface MigrateOptions {
-  /** The version of the program, which the history keeps. */
+  /** The version of the program, for the history. */
   readonly program: string;
-  /** The columns that may go with their values: `books.title`. */
+  /** The columns that may be dropped with their values: `books.title`. */
   readonly dropped?: readonly string[];
-  /** Is told how far the work on a table is. */
+  /** Receives the progress of a table. */
   readonly tell?: (table: string, done: number, total: number) => void;
-  /** Is told once when all tables are as declared, where something is left of before that takes its time to be removed. */
+  /** Called once when all tables match the declaration, if removing the old rows takes some time. */
   readonly settled?: () => void;
-  /** Is told how many rows of that are removed. */
+  /** Receives the progress of this removal, in rows. */
   readonly tellRemoved?: (done: number, total: number) => void;
 }
 
-/** How those options are checked. */
+/** The check for these options. */
 export const migrateOptions: Check = objectOf(
   {
     program: text,
@@ -40,7 +40,7 @@ export const migrateOptions: Check = objectOf(
   "it has to be an object with program: the version of the program",
 );
 
-/** What has been done to a table. */
+/** The result for one table. */
 export interface MigratedTable {
   readonly table: string;
   readonly words: readonly string[];
@@ -48,14 +48,14 @@ export interface MigratedTable {
   readonly ms: number;
 }
 
-/** What is to be done to each table that is there. */
+/** The plans for all existing tables. */
 export interface Planned {
   readonly plans: readonly TablePlan[];
-  /** The collections whose tables are not there. */
+  /** The collections without a table. */
   readonly missing: readonly Collection[];
 }
 
-/** Compares all declarations with what is there. */
+/** Compares all declarations with the database. */
 export function* planTables(
   schema: Schema,
   collections: readonly Collection[],
@@ -73,7 +73,7 @@ export function* planTables(
   return { plans, missing };
 }
 
-/** Throws where any plan cannot be kept, or where a column is to go that is not there. */
+/** Throws if a plan is impossible, or if a column to drop does not exist. */
 export function requirePossible(
   plans: readonly TablePlan[],
   dropped: readonly string[],
@@ -83,7 +83,10 @@ export function requirePossible(
   if (problems.length > 0) throw new MigrationNeeded(problems);
 }
 
-/** Of the columns that may go, those that cannot, as sentences. One that has gone already is none of them: the command may be given again. */
+/**
+ * Returns a sentence for each named column that cannot be dropped. A column that was dropped earlier is not one of
+ * them, because the command may be repeated.
+ */
 function strangersAmong(
   dropped: readonly string[],
   plans: readonly TablePlan[],
@@ -97,47 +100,52 @@ function strangersAmong(
     .map((place) => `${place} is no column that could go: it is declared, or not there.`);
 }
 
-/** Whether there is more to do than a start does. */
+/** True if the changes need more than a start. */
 export function isMoreThanStart({ changes }: TablePlan): boolean {
   return changes.some(({ effect }) => effect !== "adds");
 }
 
-/** What was done, for the history. */
+/** Returns the words for the history. */
 export function wordsOf({ changes }: TablePlan): readonly string[] {
   return changes.map(({ place, words }) => `${place}: ${words}`);
 }
 
-/** A plan as it is told: what is done to each table, and what stands in the way. */
+/** The shown plan: the changes of each table, and what prevents them. */
 export interface Plan {
   readonly tables: readonly PlannedTable[];
-  /** What has to be mended before anything begins. */
+  /** The problems that must be fixed first. */
   readonly obstacles: readonly string[];
-  /** Columns that were said to be allowed to go, and cannot: what is wrong with each. */
+  /** The columns that were named to be dropped and cannot be, each with the reason. */
   readonly strangers: readonly string[];
-  /** New columns that may be old ones under another name. */
+  /** New columns that may be renamed old ones. */
   readonly renames: readonly { readonly table: string; readonly from: string; readonly to: string }[];
   readonly remarks: readonly string[];
   readonly history: readonly Done[];
 }
 
-/** What is done to a table. */
+/** The plan for one table. */
 export interface PlannedTable {
   readonly table: string;
-  /** How many rows it has. */
+  /** The number of rows. */
   readonly rows: number;
-  /** About how long it takes, in seconds, as a machine of two cores does it beside some who write; this one is not measured. */
+  /**
+   * The approximate time in seconds, based on a machine with two cores under some writes. This machine is not measured.
+   */
   readonly seconds: number;
   readonly changes: readonly Change[];
-  /** The same as SQL to be run by hand, with the service stopped; null where a function of the declaration makes values. */
+  /**
+   * The same change as SQL to run by hand while the service is stopped. Null if a function of the declaration computes
+   * values.
+   */
   readonly sql: string | null;
 }
 
-/** About how many rows a second are looked at. */
+/** The approximate number of rows that are checked in a second. */
 const lookedAt = 500_000;
 
 /**
- * About how long it takes to write rows anew, in seconds: each goes into the table and into every index, and where these are larger than
- * what is kept in memory, most of that is reading and writing pages.
+ * Estimates the time to rewrite rows, in seconds. Each row goes into the table and into every index. If these are
+ * larger than the memory, most of the time is reading and writing pages.
  */
 function secondsToWrite(rows: number, indexes: number): number {
   const [quick, slow] = [Math.min(rows, 100_000), Math.max(rows - 100_000, 0)];
@@ -145,8 +153,8 @@ function secondsToWrite(rows: number, indexes: number): number {
 }
 
 /**
- * Everything that is known before a migration begins. `isWritten` says whether the rows of a table, so many, are written anew; `byHand` gives
- * the statements for it.
+ * Returns everything that is known before a migration starts. `isWritten` returns true if the rows of a table with so
+ * many rows are rewritten. `byHand` returns the statements for it.
  */
 export function* tellPlan(
   schema: Schema,
@@ -182,7 +190,9 @@ export function* tellPlan(
   };
 }
 
-/** Tables with rows that nobody declares any more: whoever has given a resource another plural finds them here. */
+/**
+ * Returns remarks on tables with rows that are no longer declared. This helps if the plural of a resource was changed.
+ */
 function* tellForgotten(schema: Schema, { plans, missing }: Planned): Script<readonly string[]> {
   if ((yield* ask(schema.findColumns("latchkey_schema"))).length === 0) return [];
   const declared = new Set([...plans.map(({ collection }) => collection.name), ...missing.map(({ name }) => name)]);
@@ -202,13 +212,15 @@ function* tellForgotten(schema: Schema, { plans, missing }: Planned): Script<rea
   return told;
 }
 
-/** A table that is to be made. */
+/** Returns the plan for a new table. */
 export function tellMissing({ name }: Collection): PlannedTable {
   const make: Change = { place: name, effect: "adds", words: "make the table", alone: null };
   return { table: name, rows: 0, seconds: 0, changes: [make], sql: null };
 }
 
-/** What the columns are from now on. The next start makes what is missing yet: indexes, references, folded values. */
+/**
+ * Returns the SQL that records the new column types. The next start makes the rest: indexes, references, folded values.
+ */
 function rememberTypes(schema: Schema, { collection, found, changes }: TablePlan): string {
   const types = typesWithShape(collection, typesOf(collection), { before: found, alone: endsOthers(changes) });
   return `UPDATE latchkey_schema SET types = ${schema.literal(JSON.stringify(types))} WHERE collection = ${schema.literal(collection.name)}`;

@@ -10,23 +10,26 @@ import { selectedAs } from "../schema/table.ts";
 import { pageSize, readBehind, rowsBefore } from "./rows-before.ts";
 import { isNarrower, nameBefore, type Source } from "./source.ts";
 
-/** Rows that would not be what their declaration says. */
+/** Rows that would not fit the declaration. */
 export interface Misfit {
   /** `books.title` */
   readonly place: string;
   readonly rows: number;
-  /** The ids of the first ones. */
+  /** The ids of the first rows. */
   readonly ids: readonly (string | number)[];
-  /** Why they do not fit, and what to do. */
+  /** The reason, and how to fix it. */
   readonly why: string;
 }
 
-/** How many ids are told. */
+/** The number of ids that are shown. */
 const shownIds = 5;
 
 type Sources = ReadonlyMap<string, Source>;
 
-/** Looks at the rows of a table for what would not fit: without a value, not to be converted, against the rule, or twice what is unique. */
+/**
+ * Finds the rows that would not fit: without a value, with one that cannot be converted or breaks the rule, or with a
+ * duplicate of a unique value.
+ */
 export function* misfitsOf(
   schema: Schema,
   collection: Collection,
@@ -45,11 +48,11 @@ export function* misfitsOf(
   return misfits;
 }
 
-/** The expression that gives the new values; null where the program makes them, or where there are none. */
+/** Returns the SQL expression for the new values. Returns null if the program computes them, or if there are none. */
 export function expressionOf(source: Source): string | null {
   if (source.kind === "same") return quote(source.from);
   if (source.kind !== "sql") return null;
-  // What a conversion makes of null is nothing to go by: there may be a word for it.
+  // The result of a conversion for null is not used, because it may be a word.
   const value = `CASE WHEN ${quote(source.was.name)} IS NOT NULL THEN ${source.conversion.value} END`;
   return source.fallback === null ? value : `coalesce(${value}, ${source.fallback})`;
 }
@@ -82,7 +85,7 @@ function* valuesUnconverted(collection: Collection, column: Column, source: Sour
   );
 }
 
-/** Of what refers to others from now on: whether they are there. */
+/** Finds values of a new reference that refer to no row. */
 function* valuesDangling(
   schema: Schema,
   { name }: Collection,
@@ -112,7 +115,7 @@ function* misfitsAmong(place: string, from: string, why: string): Script<readonl
   return [{ place, rows: Number(count!["counted"]), ids: first.map(({ id }) => id as string | number), why }];
 }
 
-/** Of what is unique: whether its values, as they will be, are there more than once. */
+/** Finds new values of a unique column that occur more than once. */
 function* valuesTwice({ name }: Collection, column: Column, source: Source, found: Found): Script<readonly Misfit[]> {
   const expression = expressionOf(source);
   const was = found.declared?.columns.find((each) => each.name === nameBefore(column, found));
@@ -130,12 +133,12 @@ function* valuesTwice({ name }: Collection, column: Column, source: Source, foun
 
 const whyTwice = "is declared unique, and some values are there more than once. Change all but one of each";
 
-/** A column whose new values are looked at one by one. */
+/** A column whose new values are checked one by one. */
 interface Looked {
   readonly column: Column;
-  /** The new value of a row. */
+  /** Returns the new value of a row. */
   valueOf(row: StoredRecord, cells: readonly unknown[]): Value;
-  /** What was seen of a unique one. */
+  /** The values seen so far, if the column is unique. */
   readonly seen: Set<Value> | null;
   rows: number;
   readonly ids: (string | number)[];
@@ -164,7 +167,7 @@ function* valuesAgainstRules(
     .map(({ column, rows, ids, why }) => ({ place: `${collection.name}.${column.name}`, rows, ids, why }));
 }
 
-/** How a column is looked at; null where nothing of it has to be. Whatever is to be selected for it is added. */
+/** Returns how a column is checked, or null if it need not be. Adds the SQL that it needs to `selected`. */
 function lookedOf(schema: Schema, column: Column, found: Found, sources: Sources, selected: string[]): Looked | null {
   const source = sources.get(column.name)!;
   const isRuled = column.fits !== undefined && (source.kind === "sql" || isNarrower(column, found));
@@ -192,7 +195,7 @@ function look(schema: Schema, looked: Looked, row: StoredRecord, cells: readonly
   if (looked.ids.length < shownIds) looked.ids.push(row["id"] as string | number);
 }
 
-/** What is wrong with the new value of a row; null where nothing is. */
+/** Returns the mistake in the new value of a row, or null if there is none. */
 function whyNot(
   schema: Schema,
   { column, valueOf, seen }: Looked,

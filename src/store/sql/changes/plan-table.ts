@@ -8,21 +8,23 @@ import { misfitsOf, type Misfit } from "./misfits.ts";
 import { keyType } from "./rows-before.ts";
 import { sourcesOf, type Source } from "./source.ts";
 
-/** What is to be done to a table that is there. */
+/** The plan for an existing table. */
 export interface TablePlan {
   readonly collection: Collection;
   readonly found: Found;
   readonly sources: ReadonlyMap<string, Source>;
   readonly changes: readonly Change[];
-  /** What only the declaration can say, and rows that do not fit: nothing begins before they are gone. */
+  /**
+   * Questions that only the declaration can answer, and rows that do not fit. Nothing starts before they are resolved.
+   */
   readonly obstacles: readonly string[];
   readonly misfits: readonly Misfit[];
-  /** Columns that may be others under a new name. */
+  /** Columns that may have a new name. */
   readonly renames: readonly { readonly from: string; readonly to: string }[];
   readonly remarks: readonly string[];
 }
 
-/** Compares a declaration with its table, and looks at all rows that a change concerns. */
+/** Compares a declaration with its table, and checks all rows that a change affects. */
 export function* planTable(schema: Schema, collection: Collection, found: Found, wishes: Wishes): Script<TablePlan> {
   const { name } = collection;
   const sources = sourcesOf(schema, collection, found);
@@ -55,7 +57,7 @@ export function* planTable(schema: Schema, collection: Collection, found: Found,
   };
 }
 
-/** The columns that others take the place of, or that are dropped. */
+/** Returns the columns that are replaced or dropped. */
 function goingColumns(
   schema: Schema,
   { name, columns }: Collection,
@@ -73,12 +75,12 @@ function goingColumns(
   return new Set([...replaced, ...dropped, ...(showsAnew({ changes }) ? [revisionColumn.name] : [])]);
 }
 
-/** This month: `2027-01`. */
+/** Returns this month: `2027-01`. */
 export function monthNow(): string {
   return new Date().toISOString().slice(0, 7);
 }
 
-/** Why a plan cannot be kept; nothing begins before that is mended. */
+/** Returns the reasons why a plan is impossible. Nothing starts before they are resolved. */
 export function obstaclesOf(plan: TablePlan): readonly string[] {
   return [
     ...plan.obstacles,
@@ -87,7 +89,7 @@ export function obstaclesOf(plan: TablePlan): readonly string[] {
   ];
 }
 
-/** Whether records show something else than before, so that what clients have kept of them is valid no more. */
+/** True if records change their content, so that the copies in clients' caches are no longer valid. */
 export function showsAnew({ changes }: Pick<TablePlan, "changes">): boolean {
   return changes.some(({ effect }) => effect === "changes");
 }
@@ -95,13 +97,13 @@ export function showsAnew({ changes }: Pick<TablePlan, "changes">): boolean {
 /** The column of the revisions. */
 export const revisionColumn: Column = { name: "_revision", type: "integer" };
 
-/** A misfit as a sentence. */
+/** Formats a misfit as a sentence. */
 export function tellMisfit({ place, rows, ids, why }: Misfit): string {
   const some = ids.length < rows ? `${ids.join(", ")}, …` : ids.join(", ");
   return `${place} ${why}. ${rows.toLocaleString("en")} ${rows === 1 ? "does" : "do"} not fit (id ${some}).`;
 }
 
-/** A question that nobody was there to answer, as a sentence. */
+/** Formats an unanswered question about a rename as a sentence. */
 export function tellRename({ name }: Collection, { from, to }: TablePlan["renames"][number], month: string): string {
   return (
     `${name}.${from} is declared no more, and ${name}.${to} is new and of the same type. If it is the same column, say so: renamedFrom: "${from}". ` +

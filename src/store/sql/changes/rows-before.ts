@@ -7,17 +7,17 @@ import { askCells, statement, type CellRow, type Script } from "../schema/script
 import { selectedAs } from "../schema/table.ts";
 import { columnWas } from "./source.ts";
 
-/** How many rows are looked at at a time. */
+/** The number of rows that are read at a time. */
 export const pageSize = 1000;
 
-/** The rows of a table as they are, whatever is declared of it today. */
+/** The old rows of a table, independent of today's declaration. */
 export interface RowsBefore {
   /** The columns of `rowOf` as SQL, the key first. */
   readonly selected: readonly string[];
   rowOf(cells: readonly unknown[]): StoredRecord;
 }
 
-/** How the rows of a table are read as what they were. */
+/** Returns how to read the rows of a table with their old declaration. */
 export function rowsBefore(schema: Schema, found: Found): RowsBefore {
   const names = [...found.columns.keys()].filter((name) => name !== "id" && !name.startsWith("_"));
   const columns = names.map((name) => columnWas(schema, found, name));
@@ -35,7 +35,7 @@ export function rowsBefore(schema: Schema, found: Found): RowsBefore {
   };
 }
 
-/** The rows behind a key in the order of the keys, a page of them. */
+/** Reads a page of the rows after a key, in the order of the keys. */
 export function readBehind(
   schema: Schema,
   { name, key }: Collection,
@@ -47,7 +47,7 @@ export function readBehind(
   return askCells(statement(text, behind === null ? [] : [behind]));
 }
 
-/** The type of the key, as a database spells it. */
+/** Returns the SQL type of a key. */
 export function keyType(dialect: Dialect, type: Collection["key"]): string {
   return dialect.storageOf({ name: "id", type });
 }
