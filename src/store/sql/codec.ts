@@ -7,7 +7,10 @@ import { fold } from "../fold.ts";
 import type { Column, Value } from "../store.ts";
 import type { Cell, Dialect } from "./dialect.ts";
 
-/** A value as the database is given it. Throws a TypeError where it is not of the column's type: that is a fault of the program, which names the `table` too. */
+/**
+ * Returns a value in the form for the database. Throws a TypeError if the value is not of the column's type. This is a
+ * bug of the program, and the message also names the `table`.
+ */
 export function encode({ ownTypes, holdsNUL }: Dialect, column: Column, value: unknown, table?: string): Cell {
   if (value === null) return null;
   switch (column.type) {
@@ -15,13 +18,13 @@ export function encode({ ownTypes, holdsNUL }: Dialect, column: Column, value: u
       if (Number.isSafeInteger(value)) return value as number;
       break;
     case "double":
-      // Nothing and minus nothing are the same number, and JSON has one of them.
+      // 0 and -0 are the same number, and JSON has only one of them.
       if (typeof value === "number" && Number.isFinite(value)) return value === 0 ? 0 : value;
       break;
     case "text":
     case "date":
     case "date-time":
-      // Half of a pair of surrogates becomes another character on its way, and would be told as it was.
+      // A lone surrogate would become another character in the database, but the response would show it unchanged.
       if (typeof value === "string" && value.isWellFormed() && (holdsNUL || !value.includes("\0"))) return value;
       break;
     case "boolean":
@@ -29,7 +32,7 @@ export function encode({ ownTypes, holdsNUL }: Dialect, column: Column, value: u
       if (ownTypes.has("boolean")) return value;
       return value ? 1 : 0;
     case "decimal": {
-      // Read here in any case: a database would round what has too many digits.
+      // Always parsed here, because a database would round a value with too many digits.
       const scaled = readDecimal(column, value);
       if (scaled === null) break;
       return ownTypes.has("decimal") ? formatDecimal(String(scaled), column.scale ?? 0) : scaled;
@@ -45,7 +48,10 @@ export function encode({ ownTypes, holdsNUL }: Dialect, column: Column, value: u
   );
 }
 
-/** The values of a row that is copied. A TypeError tells which row it is, by its key, which stands in addresses too; of other values it tells nothing. */
+/**
+ * Returns the values of a copied row. A TypeError names the row by its key, which is also in URLs. It shows no other
+ * values.
+ */
 export function encodeRow(dialect: Dialect, { columns, key }: CopiedTable, row: Cells): Cell[] {
   return columns.map((column, at) => {
     try {
@@ -58,7 +64,7 @@ export function encodeRow(dialect: Dialect, { columns, key }: CopiedTable, row: 
   });
 }
 
-/** What was given, for its author, who looks for it in a log: without what stands in it, for it may be a password. */
+/** Describes a value for the developer who reads the log. Does not show its content, which may be a password. */
 function whatIs(value: unknown, { type, scale = 0 }: Column): string {
   if (typeof value === "string" && !value.isWellFormed()) return "a text with half of a pair of surrogates";
   if (typeof value === "string" && value.includes("\0")) return "a text with U+0000";
@@ -68,36 +74,38 @@ function whatIs(value: unknown, { type, scale = 0 }: Column): string {
   return sortOf(value);
 }
 
-/** A value to compare with what a column holds. */
+/** Returns a value to compare with the values of a column. */
 export function encodeOperand(dialect: Dialect, column: Column, value: unknown): Cell {
-  // Where no text has U+0000, a text with it is equal to none; U+FFFF is no character either.
+  // If no text can contain U+0000, a text with it must equal none. U+FFFF is not a character either.
   if (typeof value !== "string") return encode(dialect, column, value);
   const held = value.toWellFormed();
   return encode(dialect, column, dialect.holdsNUL ? held : held.replaceAll("\0", "\uffff"));
 }
 
-/** A value for `eq`, `ne` and `in`. */
+/** Returns a value for `eq`, `ne` and `in`. */
 export function encodeCompared(dialect: Dialect, column: Column, value: unknown): Cell {
   const cell = encodeOperand(dialect, column, value);
   return column.unique === "folded" ? foldCell(cell) : cell;
 }
 
-/** What stands beside a value of a folded column. */
+/** Returns the folded value for a value of a folded column. */
 export function foldCell(cell: Cell): string | null {
   return typeof cell === "string" ? fold(cell) : null;
 }
 
-/** What stands beside a value of a searched column. */
+/** Returns the words for a value of a searched column. */
 export function wordsCell(cell: Cell): string {
   return wordsAsCell(typeof cell === "string" ? wordsOf(cell) : []);
 }
 
-/** Words as they stand there: a JSON array, each behind a quotation mark. */
+/** Returns words in their stored form: a JSON array, each word after a quotation mark. */
 export function wordsAsCell(words: readonly string[]): string {
   return JSON.stringify(words);
 }
 
-/** How what comes back becomes a value again; null where it is the value already. */
+/**
+ * Returns the function that turns a cell of the database into a value. Returns null if the cell is the value already.
+ */
 export function decoderOf({ ownTypes }: Dialect, column: Column): ((cell: unknown) => Value) | null {
   if (column.number === true) {
     const scale = column.scale ?? 0;

@@ -29,12 +29,12 @@ import {
 } from "./schema/script.ts";
 import { selectedAs } from "./schema/table.ts";
 
-/** The tables of collections as they are copied, and those beside them, by name. */
+/** Returns the tables of the collections, and those next to them, in the form for a copy, by name. */
 export function tablesToCopy(dialect: Dialect, collections: readonly Collection[]): ReadonlyMap<string, CopiedTable> {
   return copiedTables(collections, (collection) => shadowsOf(dialect, collection));
 }
 
-/** All that stands in a database, over a connection that sees one state of it. */
+/** Returns the whole content of a database, over a connection that sees one state of it. */
 export function contentOf(
   schema: Schema,
   collections: readonly Collection[],
@@ -55,14 +55,14 @@ export function contentOf(
   };
 }
 
-/** The history of migrations is there only where something was migrated. */
+/** Returns true if the table exists. The history of migrations exists only after a migration. */
 async function isThere(schema: Schema, name: string, send: (step: Step) => Promise<Rows>): Promise<boolean> {
   return (await send(schema.findColumns(name))).length > 0;
 }
 
 /**
- * Every collection that the database remembers. Throws `CopyError` where it holds what nobody remembers; `declaredAlone` passes over columns that
- * were never declared.
+ * Returns every collection that the database remembers. Throws `CopyError` if the database has a table of Latchkey that
+ * it does not remember. `declaredAlone` skips columns that were never declared.
  */
 export function* rememberedCollections(schema: Schema, declaredAlone = false): Script<readonly Collection[]> {
   const unknown = yield* ask(schema.findUnknownTables);

@@ -5,69 +5,94 @@ import type { CellRow, NamedRow, Statement } from "./schema/script.ts";
 
 export type { Cell };
 
-/** The values of a statement that is being written. */
+/** The values of a statement while it is being written. */
 export interface Parameters {
   readonly values: Cell[];
-  /** Takes a value and gives the place where it stands: `$3`, or `?`, which is why places are asked for in the order of the text. */
+  /**
+   * Adds a value and returns its placeholder: `$3`, or `?`. Because of `?`, placeholders must be requested in the order
+   * of the text.
+   */
   place(value: Cell): string;
 }
 
 /**
- * What is true of a database. Tables, conditions, lists, definitions and migrations follow from it, so that a driver
- * has but connections, transactions and feeds of its own.
+ * The properties of a database. Tables, conditions, lists, definitions and migrations are derived from them. A driver
+ * adds only connections, transactions and feeds.
  */
 export interface Dialect {
-  /** Which of the expressions that a declaration has for each database is for it. */
+  /** Selects the expression for this database in a declaration. */
   readonly engine: "sqlite" | "postgres";
-  /** The types that the database has itself. Without them booleans are 0 and 1, decimals whole numbers of their last digit, and JSON is text that is parsed here. */
+  /**
+   * The types that the database supports itself. Without them, booleans are 0 and 1, decimals are whole numbers of
+   * their last digit, and JSON is text that is parsed here.
+   */
   readonly ownTypes: ReadonlySet<Column["type"]>;
-  /** Whether a text may have U+0000. */
+  /** True if a text may contain U+0000. */
   readonly holdsNUL: boolean;
-  /** Names that are longer are cut off by the database, and two could become one. */
+  /** The database cuts off longer names, so that two names could become the same. */
   readonly maxNameLength: number;
-  /** Whether a limit stands in the text of a statement, and not among its parameters. */
+  /** True if a limit is part of the text of a statement, not one of its parameters. */
   readonly limitInText: boolean;
-  /** Written behind the type of a text column, so that its order is that of code points. */
+  /** Follows the type of a text column, so that its order is that of code points. */
   readonly collation: string;
-  /** Whether a reference is defined with its column, and not when all tables are there. */
+  /** True if a reference is defined with its column. False if it is added when all tables exist. */
   readonly referencesInColumns: boolean;
-  /** How the n-th parameter is written; the first is 1. */
+  /** Returns the n-th parameter as SQL. The first is 1. */
   place(at: number): string;
-  /** What stands behind the name of a table whose rows are found by their keys and by no other index; left out where the database sees that by itself. */
+  /**
+   * Returns the SQL after the name of a table that forces the use of its key instead of another index. Undefined if the
+   * database finds that by itself.
+   */
   readonly byKey?: (collection: Collection) => string;
-  /** A condition that always holds and ends a read that takes too long; left out where the database does that by itself. */
+  /**
+   * A condition that is always true and ends a read that takes too long. Undefined if the database does that by itself.
+   */
   readonly watch?: string;
-  /** A text as SQL. */
+  /** Returns a text as SQL. */
   literal(text: string): string;
-  /** The type of a column, spelled as the database tells it. */
+  /** Returns the type of a column, spelled as the database reports it. */
   storageOf(column: Column): string;
-  /** What a new table says of its key behind the name, and behind the closing bracket. */
+  /** Returns the definition of the key in a new table, and the options after the closing parenthesis. */
   defineKey(collection: Collection): { readonly key: string; readonly options: string };
-  /** A column as it can be compared for equality. */
+  /** Returns a column in a form that can be compared for equality. */
   comparable(column: Column, name: string): string;
-  /** Whether what is compared is one of the cells. One parameter however many they are, so that the statement stays the same. */
+  /**
+   * Returns the condition that a value is one of the cells. Uses one parameter for any number of cells, so that the
+   * text of the statement stays the same.
+   */
   isOneOf(compared: string, cells: readonly Cell[], values: Parameters, operand?: (place: string) => string): string;
-  /** Whether what is compared is among what is selected, which is few and is looked for by an index. */
+  /** Returns the condition that a value is among the selected ones. These are few, and an index finds them. */
   isAmong(compared: string, select: string): string;
-  /** Whether what is compared is among what is selected to be changed: few rows, which nobody else is changing. */
+  /**
+   * Returns the condition that a row is among those selected for a change: few rows, without those that another
+   * transaction is changing.
+   */
   isSomeOf(compared: string, select: string): string;
-  /** The same of all that is selected, whoever is changing it: they are waited for. */
+  /** Returns the condition for all selected rows. Waits for other transactions that are changing them. */
   isLocked(compared: string, select: string): string;
-  /** Whether a text has another in it, with regard to case. */
+  /** Returns the condition that a text contains another. Case matters. */
   contains(text: string, part: string): string;
-  /** How a column of a table that was there before holds values of the declared kind; a sentence where it cannot. */
+  /**
+   * Returns the form in which a column of an existing table holds values of the declared kind. Returns a sentence if
+   * that is not possible.
+   */
   formOf(column: Column, found: FoundColumnForm): Form | string;
-  /** What an expression gives, as a column of such a table would hold it: SQL for its value, and the type of that. */
+  /** Returns the value of an expression as a column of an existing table would hold it: its SQL and its type. */
   made(column: Column, expression: string): { readonly sql: string; readonly storage: string };
-  /** The type of an expression over a table, in one row; null where expressions have none. */
+  /**
+   * Returns a query for the type of an expression over a table, in one row. Returns null if expressions have no type.
+   */
   typeOf(expression: string, table: string): string | null;
-  /** The name of such a table. */
+  /** Returns the quoted name of an existing table. */
   quoteTable(table: string): string;
-  /** SQL that ends a statement as a fault, with what `said` gives; of the type that the column has. */
+  /** Returns SQL of the type of the column that ends a statement as a fault. `said` gives the message. */
   fail(said: string, column: Column): string;
-  /** The number that a row of such a table has for its revision: what the database has for it, null where it has nothing, or a digest of some columns. */
+  /**
+   * The revision of a row in an existing table: the number that the database has for it (null if it has none), or a
+   * digest of some columns.
+   */
   readonly revisionOf: { readonly database: string | null; digest(columns: readonly string[]): string };
-  /** Some texts one behind another, what is no text turned into one. */
+  /** Returns SQL that joins some texts. Other values are converted to text. */
   joined(...parts: readonly string[]): string;
 }
 
@@ -76,17 +101,17 @@ export function parametersOf(dialect: Dialect): Parameters {
   return { values, place: (value) => dialect.place(values.push(value)) };
 }
 
-/** A statement that reads, and how its rows become a result. The rows come by name. */
+/** A statement that reads, and the function that turns its rows into a result. The rows have named columns. */
 export interface Read<Given> extends Statement {
   of(rows: readonly NamedRow[]): Given;
 }
 
-/** A read of records, whose rows come as cells. */
+/** A read of records. Its rows come as cells. */
 export interface CellsRead<Given> extends Statement {
   of(rows: readonly CellRow[]): Given;
 }
 
-/** Such a read; `write` gives its text. */
+/** Returns a read. `write` returns its text. */
 export function reading<Given>(
   dialect: Dialect,
   write: (values: Parameters) => string,

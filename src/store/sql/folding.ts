@@ -39,15 +39,15 @@ function comparedIn(
   });
 }
 
-/** A comparison of all folded columns with their values, again and again. */
+/** Repeated comparisons of all folded columns with their values. */
 export interface ComparingFolded {
-  /** Compares the next portion and corrects what differs. False: nothing is due. */
+  /** Compares the next portion and corrects the differences. Returns false if no portion is due. */
   next(): Script<boolean>;
-  /** The last portion has failed. Leaves out the rest of its table, so that the other tables are compared. */
+  /** Reports that the last portion has failed. Skips the rest of its table, so that the other tables are compared. */
   failed(): void;
 }
 
-/** The comparison for these collections; null if no column is folded. `now` is in milliseconds. */
+/** Creates the comparison for these collections. Returns null if no column is folded. `now` is in milliseconds. */
 export function comparingFolded(
   schema: Schema,
   collections: readonly Collection[],
@@ -85,12 +85,12 @@ export function comparingFolded(
 
 interface Range {
   readonly column: TableColumn;
-  /** The last key before the range; null: it begins with the first row. */
+  /** The last key before the range. Null if it starts with the first row. */
   readonly from: Cell;
   readonly to: Cell;
 }
 
-/** The last key of the next portion; null if there are no more rows. */
+/** Returns the last key of the next portion. Returns null if there are no more rows. */
 function* endOfPortion({ place }: Schema, { name, collection }: Table, from: Cell): Script<Cell> {
   const rows = `SELECT "id" FROM ${name} WHERE "id" > ${place(1)} ORDER BY "id" LIMIT ${portion}`;
   const [row] = yield* ask(
@@ -99,7 +99,7 @@ function* endOfPortion({ place }: Schema, { name, collection }: Table, from: Cel
   return row!["last"] as Cell;
 }
 
-/** Before all keys that the store hands out. */
+/** Returns a key before all keys that the store assigns. */
 function firstKey({ key }: Collection): Cell {
   return key === "integer" ? 0 : "";
 }

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { indexBeside } from "./indexing.ts";
 
-test("what waits is taken in at once, beside writes with the pause of the driver, and soon after a write where nothing waited", async (t) => {
+test("indexes waiting rows at once, pauses beside writes, and starts soon after a write when idle", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   let waiting = 4;
   let taken = 0;
@@ -24,7 +24,7 @@ test("what waits is taken in at once, beside writes with the pause of the driver
   assert.equal(await after(0), 2);
   indexing.written();
   assert.equal(await after(0), 3);
-  // However many write meanwhile, the pause becomes no longer.
+  // More writes do not make the pause longer.
   for (let ms = 1; ms < 7; ms++) {
     indexing.written();
     assert.equal(await after(1), 3);
@@ -32,7 +32,7 @@ test("what waits is taken in at once, beside writes with the pause of the driver
   assert.equal(await after(1), 4);
   indexing.written();
   assert.equal(await after(7), 5);
-  // Nothing waits any more.
+  // No rows are waiting now.
   assert.equal(await after(4999), 5);
   indexing.written();
   assert.equal(await after(99), 5);

@@ -1,20 +1,20 @@
 import type { Eventually } from "../../core/eventually.ts";
 
-/** Until it is looked again whether another program has left something to take in, in milliseconds. */
+/** The interval between checks for work from another program, in milliseconds. */
 const idleMs = 5000;
-/** From a write until what it left is looked for, in milliseconds. */
+/** The delay between a write and the check for its work, in milliseconds. */
 const busyMs = 100;
 
-/** Work that goes on beside the writes. */
+/** Background work next to the writes. */
 export interface Indexing {
-  /** Somebody has written. */
+  /** Reports a write. */
   written(): void;
   stop(): void;
 }
 
 /**
- * Takes in what waits for an index, a portion at a time: one after another while nobody writes. Beside writes there is a pause behind
- * each; `pauseOf` is told how long it took, all in milliseconds.
+ * Indexes the waiting rows, one portion at a time. Runs without a pause if there are no writes. Otherwise it pauses
+ * after each portion. `pauseOf` receives the duration of the portion and returns the pause, both in milliseconds.
  */
 export function indexBeside(take: () => Eventually<boolean>, pauseOf: (tookMs: number) => number): Indexing {
   let timer: NodeJS.Timeout | null = null;
@@ -36,7 +36,7 @@ export function indexBeside(take: () => Eventually<boolean>, pauseOf: (tookMs: n
     try {
       hasTaken = await take();
     } catch {
-      // Whoever reads or writes is told what is wrong with the store; here it is tried again.
+      // Readers and writers get the store's errors themselves. This work just tries again.
     }
     const took = performance.now() - start;
     isIdle = !hasTaken && !wasWritten;

@@ -6,7 +6,7 @@ import { quote } from "./names.ts";
 import { requireColumn, shownAmong, type Table, type TableColumn } from "./schema/table.ts";
 import { compileWhere } from "./where.ts";
 
-/** The rows of a query. */
+/** Returns a read of the rows of a query. */
 export function readList(table: Table, query: ListQuery): CellsRead<readonly Row[]> {
   const { selection, rowOf } = table.showing(query.columns);
   const values = parametersOf(table.dialect);
@@ -14,12 +14,12 @@ export function readList(table: Table, query: ListQuery): CellsRead<readonly Row
   return { text, values: values.values, of: (rows) => rows.map(rowOf) };
 }
 
-/** The row with that value of a column, for `rowOf`; `id` is one. */
+/** Returns the SQL for the row with a value in a column, for `rowOf`. `id` is such a column. */
 export function selectBy(table: Table, { compared, operand }: TableColumn, selection = table.selection): string {
   return `SELECT ${selection} FROM ${table.name} WHERE ${compared} = ${operand(table.dialect.place(1))}`;
 }
 
-/** How many rows match. */
+/** Returns a read of the number of matching rows. */
 export function readCount(table: Table, where: Where | null): Read<number> {
   const write = (values: Parameters): string => {
     const conditions = where === null ? [] : [...watched(table), compileWhere(table, where, values)];
@@ -29,7 +29,10 @@ export function readCount(table: Table, where: Where | null): Read<number> {
   return reading(table.dialect, write, ([row]) => row!["counted"] as number);
 }
 
-/** The part of a query behind its columns: `FROM … WHERE … ORDER BY … LIMIT …`. `also`: a condition that is SQL already. */
+/**
+ * Returns the part of a query after its columns: `FROM … WHERE … ORDER BY … LIMIT …`. `also` holds conditions that are
+ * SQL already.
+ */
 export function compileRest(table: Table, query: ListQuery, values: Parameters, also: readonly string[] = []): string {
   let rest = `FROM ${fromOf(table, query.where, table.source)}`;
   let word = " WHERE ";
@@ -54,13 +57,13 @@ function fromOf({ byKey }: Table, where: Where | null, otherwise: string): strin
   return where !== null && namesKeys(where) ? byKey : otherwise;
 }
 
-/** Whether only rows of certain keys can match. */
+/** Returns true if only rows with certain keys can match. */
 function namesKeys(where: Where): boolean {
   if ("all" in where) return where.all.some(namesKeys);
   return "column" in where && where.column === "id" && (where.operator === "in" || where.operator === "eq");
 }
 
-/** What links to one value: of its ids no more are looked at than are shown. */
+/** Returns the condition for rows that link to one value. Reads no more of their ids than the page shows. */
 function compileLinked(
   table: Table,
   { link, record, linked, values: [value] }: NonNullable<ReturnType<typeof linkAlone>>,
@@ -86,18 +89,18 @@ function compileOrder({ sql, nullable }: TableColumn, { descending, nullsFirst }
   return `${sql}${descending === true ? " DESC" : ""}${nulls}`;
 }
 
-/** Stands first, so that it is looked at for every row that is read. */
+/** Comes first among the conditions, so that it is checked for every row. */
 function watched({ dialect: { watch } }: Table): string[] {
   return watch === undefined ? [] : [watch];
 }
 
-/** The columns to show, in the order of the declaration. */
+/** Returns the columns to show, in the order of the declaration. */
 export function shownIn(table: Table, names: readonly string[] | undefined): TableColumn[] {
   const all = [...table.columns.values(), ...table.computed];
   return names === undefined ? all : shownAmong(table.collection, all, names);
 }
 
-/** The columns that a page is made of, by their names, with the key where a value may have to be told by it. */
+/** Returns the names of the columns of a page. Adds the key if an error about a value may have to name the row. */
 export function namesOfPage({ existing, computed, id }: Table, shown: readonly TableColumn[]): string {
   const names = shown.map(({ quoted }) => quoted);
   return (
@@ -110,7 +113,10 @@ function limitOf({ dialect }: Table, { limit }: ListQuery, values: Parameters): 
   return dialect.limitInText ? String(limit) : values.place(limit);
 }
 
-/** Only rows behind the given ones. Where all columns go the same way, they are compared as one value. */
+/**
+ * Returns a condition for the rows after the given values. If all columns have the same direction, they are compared as
+ * one value.
+ */
 function compileAfter(table: Table, { sort }: ListQuery, after: readonly Value[], values: Parameters): string {
   if (after.length !== sort.length)
     throw new TypeError(`Sorted by ${sort.length} columns, but there are ${after.length} values to go on from`);
@@ -128,30 +134,30 @@ function compileAfter(table: Table, { sort }: ListQuery, after: readonly Value[]
   });
   const { direction } = steps[0]!;
   if (steps.some(({ nulls }) => nulls !== null)) return compileWithNulls(steps);
-  // With an order of its own beside it, databases look for no pair in an index.
+  // If such a column has a separate collation, databases do not use an index for the pair.
   if (table.existing !== null || steps.some((step) => step.direction !== direction)) return compileMixed(steps);
   return `(${steps.map(({ name }) => name).join(", ")}) ${direction} (${steps.map(({ place }) => place()).join(", ")})`;
 }
 
-/** A column of the order, which way it goes, and a place for the value to go on from. */
+/** A column of the order with its direction, and a placeholder for the value to continue from. */
 interface Step {
   readonly name: string;
   readonly direction: "<" | ">";
-  /** Where rows without a value stand; null where every row has one. */
+  /** The position of rows without a value. Null if every row has one. */
   readonly nulls: "first" | "last" | null;
-  /** The row to go on from has no value. */
+  /** True if the row to continue from has no value. */
   readonly isNull: boolean;
   place(): string;
 }
 
-/** `a >= ? AND (a > ? OR …)`: the first half is there for the index. */
+/** Returns `a >= ? AND (a > ? OR …)`. The first half lets the database use an index. */
 function compileMixed([step, ...rest]: readonly Step[]): string {
   const { name, direction, place } = step!;
   if (rest.length === 0) return `${name} ${direction} ${place()}`;
   return `(${name} ${direction}= ${place()} AND (${name} ${direction} ${place()} OR ${compileMixed(rest)}))`;
 }
 
-/** `(a > ? OR a IS NULL) OR (a = ? AND …)`: rows without a value are behind all others, or before them. */
+/** Returns `(a > ? OR a IS NULL) OR (a = ? AND …)`. Rows without a value come after all others, or before them. */
 function compileWithNulls([step, ...rest]: readonly Step[]): string {
   const behind = compileBehind(step!);
   if (rest.length === 0) return behind;

@@ -6,22 +6,25 @@ export function quote(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** The column beside a `folded` one that keeps its folded value. Declared names begin with a letter, so it is free. */
+/**
+ * Returns the name of the column with the folded value of a `folded` column. Declared names begin with a letter, so it
+ * is free.
+ */
 export function shadowOf(dialect: Dialect, column: Column): string {
   return fitting(dialect, `_${column.name}_folded`);
 }
 
-/** The column beside a searched one that keeps its words. */
+/** Returns the name of the column with the words of a searched column. */
 export function wordsColumnOf(dialect: Dialect, column: Column): string {
   return fitting(dialect, `_${column.name}_words`);
 }
 
-/** The table of the words of a collection. */
+/** Returns the name of the table of the words of a collection. */
 export function wordsTableOf(dialect: Dialect, { name }: Collection): string {
   return fitting(dialect, `_${name}_words`);
 }
 
-/** An index over columns. */
+/** Returns the name of an index over columns. */
 export function indexNameOf(
   dialect: Dialect,
   collection: Collection,
@@ -31,27 +34,27 @@ export function indexNameOf(
   return fitting(dialect, `${indexPrefix(collection, unique)}(${columns.join(", ")})`);
 }
 
-/** How the names of our indexes begin. An operator's own are left alone. */
+/** Returns the start of the names of our indexes. Indexes of the operator are left alone. */
 export function indexPrefix({ name }: Collection, unique: boolean): string {
   return unique ? `unique ${name}` : name;
 }
 
-/** The name itself, or one that is short enough and nobody else's. */
+/** Returns the name itself, or a unique shorter one if it is too long. */
 export function fitting({ maxNameLength }: Dialect, name: string): string {
   if (name.length <= maxNameLength) return name;
   const digest = createHash("sha256").update(name).digest("hex").slice(0, 12);
   return `${name.slice(0, maxNameLength - digest.length - 1)} ${digest}`;
 }
 
-/** Behind the names of indexes of a table that was made anew while others of these names were there. */
+/** The suffix for indexes of a rebuilt table, while the old indexes still have their names. */
 const again = " again";
 
-/** Another name for an index, while the first one is taken. */
+/** Returns another name for an index, for the time while its name is taken. */
 export function otherName(index: string): string {
   return `${index}${again}`;
 }
 
-/** The name of an index as it is declared. */
+/** Returns the declared name of an index. */
 export function declaredName(index: string): string {
   return index.endsWith(again) ? index.slice(0, -again.length) : index;
 }

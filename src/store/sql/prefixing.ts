@@ -2,29 +2,35 @@ import { anObject, isText, shown } from "../../core/checking/members.ts";
 import { requireArguments } from "../../core/checking/options.ts";
 import type { Change, Collection, Where } from "../store.ts";
 
-/** What a store is asked, with the names that its tables have, and with those of others as they were found. */
+/**
+ * Translates the calls of a store: adds the prefix to table names, and replaces collections over existing tables by the
+ * settled ones.
+ */
 export interface Prefixing {
   collection(collection: Collection): Collection;
-  /** A query; the very same for the same, so that its page can be remembered. */
+  /** Translates a query. Returns the same object for a repeated query, so that its page can be cached. */
   query<Q extends { readonly collection: Collection; readonly where: Where | null }>(query: Q): Q;
   where(where: Where): Where;
   change(change: Change): Change;
 }
 
-/** A collection under a name that begins like this, and so all that it refers to. One over a table that was there before keeps its name. */
+/**
+ * Returns a collection with the prefix in its name and in all its references. A collection over an existing table keeps
+ * its name.
+ */
 export function prefixed(collection: Collection, prefix: string): Collection {
   requireArguments("prefixed", arguments, { collection: anObject, prefix: aTablePrefix });
   if (prefix === "" || collection.existing !== undefined) return collection;
   return renamed(collection, (name) => prefix + name);
 }
 
-/** The way back. */
+/** Removes the prefix from a collection. */
 export function unprefixed(collection: Collection, prefix: string): Collection {
   requireArguments("unprefixed", arguments, { collection: anObject, prefix: aTablePrefix });
   return renamed(collection, (name) => withoutPrefix(name, prefix));
 }
 
-/** The name of a table without the prefix. */
+/** Returns the name of a table without the prefix. */
 export function withoutPrefix(name: string, prefix: string): string {
   return name.startsWith(prefix) ? name.slice(prefix.length) : name;
 }
@@ -44,7 +50,7 @@ function renamed(collection: Collection, rename: (name: string) => string): Coll
   };
 }
 
-/** Names as they are with a prefix; `find` gives a collection over a table of others as that was found. */
+/** Creates the translation for a prefix. `find` returns a collection over an existing table as it was settled. */
 export function prefixing(prefix: string, find: (collection: Collection) => Collection | undefined): Prefixing {
   const known = new WeakMap<Collection, Collection>();
   const repeated = new WeakMap<object, object>();
@@ -71,7 +77,7 @@ export function prefixing(prefix: string, find: (collection: Collection) => Coll
     query<Q extends { readonly collection: Collection; readonly where: Where | null; readonly repeated?: boolean }>(
       given: Q,
     ): Q {
-      // Nothing remembers a page of a table that others write to: its query is another object each time.
+      // A page of a table that others write to is never cached: its query is a new object each time.
       const isOurs = given.collection.existing === undefined;
       if (isOurs && prefix === "") return given;
       const found = repeated.get(given);
@@ -91,10 +97,13 @@ export function prefixing(prefix: string, find: (collection: Collection) => Coll
   };
 }
 
-/** Short, so that names of tables stay within the limits of databases; and none that the store or a database has for itself. */
+/**
+ * Short, so that table names stay within the limits of databases. Excludes the prefixes of the store and of the
+ * databases.
+ */
 const PREFIX = /^(?!latchkey_|sqlite_|pg_)[a-z][a-z0-9_]{0,18}_$/;
 
-/** What is wrong with a prefix of tables; null where nothing is. */
+/** Returns the mistake in a table prefix, or null. */
 export function aTablePrefix(value: unknown): string | null {
   return value === "" || (isText(value) && PREFIX.test(value))
     ? null

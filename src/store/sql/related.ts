@@ -4,10 +4,13 @@ import type { Parameters } from "./dialect.ts";
 import { compileRest } from "./list.ts";
 import { requireColumn, type Table, type TableColumn } from "./schema/table.ts";
 
-/** The name under which a statement has the keys; no collection's begins like that. */
+/** The name for the keys in a statement. No collection has a name with this start. */
 export const KEYS = `"_of"`;
 
-/** `FROM … WHERE … ORDER BY … LIMIT …` of what belongs to the key of the row that stands around it; `beyond` is added to the limit. */
+/**
+ * Returns `FROM … WHERE … ORDER BY … LIMIT …` for the records of the key in the outer query. `beyond` is added to the
+ * limit.
+ */
 export function compileRestOfKey(
   table: Table,
   { collection, column, where, limit }: Omit<RelatedQuery, "keys">,
@@ -19,12 +22,18 @@ export function compileRestOfKey(
   return compileRest(table, query, values, [`${form === null ? sql : compared} = ${operand(`${KEYS}.value`)}`]);
 }
 
-/** `{"id":1,"name":1}`: how many characters a record of these columns has at least, since no value is shorter than one. */
+/**
+ * Returns the minimum number of characters of a record with these columns: `{"id":1,"name":1}`. No value is shorter
+ * than one character.
+ */
 export function shortestRecord(shown: readonly TableColumn[]): number {
   return shown.reduce((sum, { name }) => sum + name.length + `"":1,`.length, "{}".length);
 }
 
-/** An array without what is beyond the limit. One in which so many records have no place, at `shortest` characters in all, is not looked into. */
+/**
+ * Cuts an array to the limit. Does not parse a text that is shorter than `shortest`, because it cannot contain too many
+ * records.
+ */
 export function cutArray(json: string, limit: number, shortest: number): Pick<RelatedText, "json" | "more"> {
   if (json.length < shortest) return { json, more: false };
   const records = valueOfJSON(json) as readonly unknown[];

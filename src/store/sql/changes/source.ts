@@ -6,20 +6,20 @@ import { typeOf } from "../schema/definition.ts";
 import type { Found, Schema } from "../schema/schema.ts";
 import { always, type Conversion } from "./conversion.ts";
 
-/** Where the values of a column come from when its table is made to fit. */
+/** The origin of a column's values when its table is changed. */
 export type Source =
-  /** From a column as they are, by this name or another. */
+  /** From a column, unchanged. The column may have another name. */
   | { readonly kind: "same"; readonly from: string }
-  /** There are none: rows that are there get the default, or null. */
+  /** No origin. Existing rows get the default, or null. */
   | { readonly kind: "new" }
-  /** From a column by an expression. `fallback` is the SQL of what stands for null. */
+  /** From a column by an expression. `fallback` is the SQL of the value that replaces null. */
   | { readonly kind: "sql"; readonly was: Column; readonly conversion: Conversion; readonly fallback: string | null }
-  /** By a function of the row as it was; `was` is the column that it comes from, where there is one. */
+  /** From a function of the old row. `was` is the column that it comes from, or null. */
   | { readonly kind: "program"; readonly was: Column | null; compute(row: StoredRecord): Value }
-  /** Nobody knows: the message says what the declaration has to say. */
+  /** Unknown. The message says what to add to the declaration. */
   | { readonly kind: "unknown"; readonly why: string };
 
-/** Where each declared column comes from. */
+/** Returns the source of each declared column. */
 export function sourcesOf(schema: Schema, collection: Collection, found: Found): ReadonlyMap<string, Source> {
   const taken = new Set<string>();
   return new Map(
@@ -29,14 +29,17 @@ export function sourcesOf(schema: Schema, collection: Collection, found: Found):
         if (source.kind === "same") taken.add(source.from);
         return [column.name, source];
       }
-      // One column becomes several: it can take one new name, and the others are copies.
+      // One old column becomes several new ones: it is renamed to the first, and the others are copies.
       const conversion = always(quote(source.from));
       return [column.name, { kind: "sql", was: columnWas(schema, found, source.from), conversion, fallback: null }];
     }),
   );
 }
 
-/** A column that is declared no more has the new name of another: which of both is meant, nobody can know. */
+/**
+ * Returns an `unknown` source if a column that is no longer declared already has the new name of another. Then it is
+ * not clear which of the two is meant.
+ */
 function leftInTheWay({ name: table }: Collection, { name, origin }: Column, found: Found): Source | null {
   const before = origin?.renamedFrom;
   const areBothThere = before !== undefined && found.columns.has(name) && found.columns.has(before);
@@ -50,7 +53,7 @@ function leftInTheWay({ name: table }: Collection, { name, origin }: Column, fou
   };
 }
 
-/** What a column was, as far as its type goes. */
+/** Returns the old column, as far as its type is known. */
 export function columnWas(schema: Schema, found: Found, name: string): Column {
   const { storage, nullable } = found.columns.get(name)!;
   const match = /^([a-z-]+)(?:\((\d+)\))?$/.exec(found.types[name] ?? "");
@@ -59,14 +62,14 @@ export function columnWas(schema: Schema, found: Found, name: string): Column {
   return { name, type, nullable, ...(scale === undefined ? {} : { scale: Number(scale) }) };
 }
 
-/** The name that a column has in a table as it is; null where it is not there. */
+/** Returns the current name of a column in a table. Returns null if the table does not have it. */
 export function nameBefore({ name, origin }: Column, { columns }: Found): string | null {
   if (columns.has(name)) return name;
   const before = origin?.renamedFrom;
   return before !== undefined && columns.has(before) ? before : null;
 }
 
-/** Whether a column has another type than the values that are there. */
+/** Returns true if the type of a column differs from the type of its existing values. */
 export function isOtherType(schema: Schema, column: Column, was: Column, found: Found): boolean {
   return found.columns.get(was.name)!.storage !== schema.storageOf(column) || typeOf(was) !== typeOf(column);
 }
@@ -110,7 +113,7 @@ function newSource(column: Column): Source {
   };
 }
 
-/** As the declaration says it for this database, or as the types do. */
+/** Returns the conversion of the declaration for this database, or the one between the two types. */
 function conversionOf(
   schema: Schema,
   column: Column,
@@ -145,14 +148,14 @@ function program(
   };
 }
 
-/** Whether the rule of a column asks for something that it did not ask for before. Where nobody knows the rule of before, nothing is said of it. */
+/** Returns true if the rule of a column is stricter than before. Returns false if the old rule is unknown. */
 export function isNarrower(column: Column, { declared }: Found): boolean {
   const named = new Set([column.name, column.origin?.renamedFrom]);
   const before = declared?.columns.find(({ name }) => named.has(name))?.rule;
   const { fits, rule } = column;
   if (fits === undefined || rule === undefined || before === undefined) return false;
   const words = (before as Rule)["enum"];
-  // Of one of some words it is known what each is taken for, whatever kind of text it is now.
+  // If the old rule lists all words, each word can be checked, even if the kind of text has changed.
   if (Array.isArray(words)) return !words.every((word: Value) => fits(word));
   return !holdsAll(before as Rule, rule as Rule);
 }
@@ -160,10 +163,10 @@ export function isNarrower(column: Column, { declared }: Found): boolean {
 type Rule = Readonly<Record<string, unknown>>;
 const lower = new Set(["minLength", "minimum", "minItems", "least"]);
 const upper = new Set(["maxLength", "maximum", "maxItems", "most"]);
-/** What older versions did not remember: where it is not there, nobody knows what it was. */
+/** Members that older versions did not store. If one is missing, its old value is unknown. */
 const since = new Set(["multiline", "trim", "of", "least", "most"]);
 
-/** Whether whatever keeps the rule `before` keeps `now`, as far as that is plain to see. */
+/** Returns true if every value that fits the rule `before` also fits `now`, as far as this is easy to see. */
 function holdsAll(before: Rule, now: Rule): boolean {
   return [...new Set([...Object.keys(before), ...Object.keys(now)])].every((name) => {
     const [was, is] = [before[name], now[name]];

@@ -7,10 +7,10 @@ import { ask, run, statement, type Script } from "../schema/script.ts";
 import { tablesOf } from "../schema/table.ts";
 import { computingOf, seenColumns, sourceOf, type Computing } from "./computed.ts";
 
-/** How many rows are looked at before anybody asks. */
+/** The number of rows that are checked at the start. */
 const lookedAt = 10_000;
 
-/** The types of PostgreSQL that a value of each kind may have. */
+/** The PostgreSQL types that are allowed for each kind of value. */
 const typesFor: Readonly<Record<Column["type"], readonly string[]>> = {
   integer: ["smallint", "integer", "bigint"],
   boolean: ["boolean"],
@@ -23,8 +23,9 @@ const typesFor: Readonly<Record<Column["type"], readonly string[]>> = {
 };
 
 /**
- * Looks at what is computed by SQL once the tables are there: whether each is one expression over the columns of its row that always gives
- * the same of the same, as an index asks for, of the declared type, and has a value for the rows that are there. Nothing stays.
+ * Checks the columns that SQL computes, after the tables exist. Each must be one expression over the columns of its
+ * row. It must be deterministic, as an index requires, have the declared type, and have a value for the existing rows.
+ * Leaves nothing behind.
  */
 export function* checkComputed(schema: Schema, collections: readonly Collection[]): Script<void> {
   const problems: string[] = [];
@@ -50,7 +51,10 @@ function* mistakeIn(schema: Schema, collection: Collection, computing: Computing
     : `what ${expression} gives is not ${wordsFor(computing.column)} in the rows ${rows.join(", ")}; mend it, or declare it otherwise`;
 }
 
-/** An index takes what is made of its own row alone and without chance, clock or other tables. */
+/**
+ * Tries an expression in an index. An index accepts only expressions over one row, without random values, clock or
+ * other tables.
+ */
 function* tryExpression(
   schema: Schema,
   collection: Collection,
@@ -81,7 +85,7 @@ function* unfitRows(schema: Schema, collection: Collection, computing: Computing
   return rows.map(({ key }) => String(key));
 }
 
-/** Does something of which nothing stays. */
+/** Runs a script and rolls it back. */
 function* tried<T>(script: Script<T>): Script<T | Error> {
   yield* run("BEGIN");
   try {

@@ -3,14 +3,17 @@ import type { Dialect } from "../dialect.ts";
 import type { Checked } from "../existing/checked.ts";
 import { quote } from "../names.ts";
 
-/** A value that is made by SQL, as SQL speaks of it. */
+/** A value computed by SQL, in terms of SQL. */
 export interface Computing extends Checked {
   readonly column: ComputedColumn;
-  /** Its value over the columns of a row. */
+  /** Its value, as SQL over the columns of a row. */
   readonly sql: string;
 }
 
-/** What is made of the columns of a collection. An expression that is not there for this database is told when the store is opened. */
+/**
+ * Returns the computed columns of a collection. A missing expression for this database is reported when the store is
+ * opened.
+ */
 export function computingOf(dialect: Dialect, collection: Collection): readonly Computing[] {
   return (collection.computed ?? []).map((column) => {
     const { sql, storage } = dialect.made(column, column.sql[dialect.engine] ?? "NULL");
@@ -23,7 +26,7 @@ export function computingOf(dialect: Dialect, collection: Collection): readonly 
 
 const anything: Omit<FoundColumnForm, "storage"> = { nullable: true, filled: false, generated: true, shape: "zulu" };
 
-/** What its rows are read from, with what is made of them beside the columns. Databases see through it to the indexes. */
+/** Returns the table to read from, with the computed columns added. Databases still use the indexes of the table. */
 export function sourceOf(dialect: Dialect, collection: Collection, name: string): string {
   const computing = computingOf(dialect, collection);
   if (computing.length === 0) return name;
@@ -31,7 +34,10 @@ export function sourceOf(dialect: Dialect, collection: Collection, name: string)
   return `(SELECT *, ${made.join(", ")} FROM ${name}) AS ${quote(collection.name)}`;
 }
 
-/** Its columns as the author of an expression sees them: a decimal is a number, also where it is kept as the whole number of its last digit. */
+/**
+ * Returns the columns as the author of an expression sees them. A decimal is a number, even if it is stored as a whole
+ * number of its last digit.
+ */
 export function seenColumns(dialect: Dialect, { columns, existing }: Collection): readonly string[] {
   return columns.map(({ name, type, scale = 0 }) => {
     const isUnits = existing === undefined && type === "decimal" && !dialect.ownTypes.has(type);

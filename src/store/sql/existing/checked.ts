@@ -2,17 +2,17 @@ import type { Column } from "../../store.ts";
 import type { Dialect } from "../dialect.ts";
 import type { Form } from "./form.ts";
 
-/** A column whose values others make. */
+/** A column whose values come from outside Latchkey. */
 export interface Checked {
   readonly column: Column;
   readonly form: Form;
   readonly isNullable: boolean;
-  /** Where the values come from, and the field that shows them, for people. */
+  /** The source of the values and the field that shows them, for messages. */
   readonly place: string;
   readonly field: string;
 }
 
-/** A condition that holds for the values that the declared column cannot have; null where there can be none. */
+/** Returns a condition for the values that do not fit the declared column. Returns null if every value fits. */
 export function unfitIn(
   { column, form, isNullable }: Pick<Checked, "column" | "form" | "isNullable">,
   x: string,
@@ -20,13 +20,16 @@ export function unfitIn(
   const isNull = isNullable && column.nullable !== true;
   const unfit = [
     ...(isNull ? [`${x} IS NULL`] : []),
-    // A condition is NULL too where a function makes nothing of a value, as SQLite's do of month 0.
+    // A condition is also NULL if a function returns NULL for a value, for example SQLite's date functions for month 0.
     ...(form.fits === undefined ? [] : [`(${x} IS NOT NULL AND (${form.fits(x)}) IS NOT TRUE)`]),
   ];
   return unfit.length === 0 ? null : unfit.join(" OR ");
 }
 
-/** The value as our own tables hold it. What is no value of the declared kind ends the statement with the row. */
+/**
+ * Returns the value in the form of our own tables. If a value does not fit the declaration, the statement fails and
+ * names the row.
+ */
 export function checkedValue(dialect: Dialect, checked: Checked, x: string, id: string): string {
   const { column, form, isNullable, place, field } = checked;
   const conditions = [
@@ -44,7 +47,7 @@ export function checkedValue(dialect: Dialect, checked: Checked, x: string, id: 
   return `CASE WHEN ${all} THEN ${form.convert(x)} ELSE ${dialect.fail(said, column)} END`;
 }
 
-/** What a column is declared as, for people. */
+/** Describes the declaration of a column, for messages. */
 export function wordsFor({ type, scale, nullable }: Column): string {
   return `${type === "decimal" ? `a decimal of ${scale ?? 0} places` : type}${nullable === true ? "" : " and not optional"}`;
 }

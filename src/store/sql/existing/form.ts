@@ -1,25 +1,28 @@
 import type { Cell } from "../cell.ts";
 
 /**
- * How SQL speaks of a column of a table that was there before. Its values are read as a table of our own would hold them, and what is
- * compared with them or written is turned the other way. `x` is the column as it is, `place` a value of our own form.
+ * How SQL reads and writes a column of an existing table. Values are read in the form of our own tables. Values to
+ * compare or to write are converted in the other direction. `x` is the column itself, `place` a value in our own form.
  */
 export interface Form {
-  /** A condition that holds for the values of the declared kind; NULL is not asked about. Left out where no other can be there. */
+  /**
+   * Returns a condition that is true for the values of the declared kind. NULL is not checked. Undefined if the column
+   * can hold no other values.
+   */
   readonly fits?: ((x: string) => string) | undefined;
-  /** The value as a table of our own holds it. */
+  /** Returns the value in the form of our own tables. */
   readonly convert: (x: string) => string;
-  /** What is compared for equality, and what stands beside it. */
+  /** The comparison for equality. */
   readonly equal: Side;
-  /** What is ordered and compared otherwise. */
+  /** The comparison and the order for sorting. */
   readonly order: Side;
-  /** Whether an index over the column gives that order. */
+  /** True if an index over the column gives that order. */
   readonly inOrder: boolean;
-  /** What is written. */
+  /** Returns the SQL of a value to write. */
   readonly written: (place: string) => string;
-  /** A value before it gets its place. */
+  /** Converts a value before it becomes a parameter. */
   readonly cellOf?: (cell: Cell) => Cell;
-  /** The first and the last spelling of a value, where it has several. */
+  /** Returns the first and the last spelling of a value, if it has several. */
   readonly span?: (cell: Cell) => readonly [first: Cell, last: Cell];
 }
 
@@ -29,38 +32,38 @@ export interface Side {
   readonly operand: (place: string) => string;
 }
 
-/** As it is. */
+/** Changes nothing. */
 export const same = (x: string): string => x;
 
 const asItIs: Side = { of: same, operand: same };
 
-/** A column that holds its values as one of our own. */
+/** The form of a column that holds its values like one of our own. */
 export const plain: Form = { convert: same, equal: asItIs, order: asItIs, inOrder: true, written: same };
 
-/** A column that is turned into our form for every comparison, so that no index serves it. */
+/** Returns the form of a column that is converted for every comparison, so that no index helps. */
 export function converted(convert: Form["convert"], more: Partial<Form> = {}): Form {
   const side: Side = { of: convert, operand: same };
   return { ...plain, convert, equal: side, order: side, inOrder: false, ...more };
 }
 
-/** A column that is compared as it is with values of the type that it has. */
+/** Returns the form of a column that is compared unchanged, with values converted to its type. */
 export function compared(convert: Form["convert"], operand: Side["operand"], more: Partial<Form> = {}): Form {
   const side: Side = { of: same, operand };
   return { ...plain, convert, equal: side, order: side, written: operand, ...more };
 }
 
-/** An instant as texts have it that are written like ours, whose order more digits would break. */
+/** Cuts an instant to milliseconds. Existing texts are written like ours, and more digits would break their order. */
 export function inMilliseconds(cell: Cell): Cell {
   return typeof cell === "string" ? cell.replace(/(\.\d{3})\d+Z$/, "$1Z") : cell;
 }
 
-/** Of several conditions all. */
+/** Combines several conditions with AND. */
 export function everyOf(...conditions: readonly (Form["fits"] | undefined)[]): Form["fits"] {
   const asked = conditions.filter((each) => each !== undefined);
   return asked.length === 0 ? undefined : (x) => asked.map((each) => each(x)).join(" AND ");
 }
 
-/** The words that the declaration knows; undefined where it names none. */
+/** Returns the words that the declaration allows. Returns undefined if it does not list them. */
 export function wordsIn(rule: unknown): readonly string[] | undefined {
   if (typeof rule !== "object" || rule === null || !("enum" in rule) || !Array.isArray(rule.enum)) return undefined;
   return (rule.enum as unknown[]).filter((word) => typeof word === "string");

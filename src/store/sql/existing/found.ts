@@ -1,71 +1,74 @@
 import type { Collection, Column, ExistingTable, FoundColumnForm } from "../../store.ts";
 
-/** A table that was there before, as it was found. */
+/** An existing table, as it was found. */
 export interface FoundExisting {
-  /** A view has no rows of its own. */
+  /** False for a view, which has no rows itself. */
   readonly isTable: boolean;
   readonly columns: readonly FoundExistingColumn[];
-  /** The columns of the key, in their order. */
+  /** The columns of the key, in order. */
   readonly key: readonly string[];
-  /** What is unique, by the name of the constraint or the index: its columns. */
+  /** The columns of each unique constraint or index, by its name. */
   readonly uniques: ReadonlyMap<string, readonly string[]>;
-  /** Unique indexes over expressions or over some rows, by name: their columns. An index is left out if it has an expression and several columns. */
+  /**
+   * Unique indexes over expressions or over some rows, by name, with their columns. Excludes an index with an
+   * expression and several columns.
+   */
   readonly narrowUniques: ReadonlyMap<string, readonly string[]>;
-  /** Indexes over whole columns and all rows, in one direction; the unique ones too. */
+  /** Indexes over whole columns and all rows, in one direction. Includes the unique ones. */
   readonly indexes: readonly (readonly string[])[];
   readonly references: readonly FoundExistingReference[];
-  /** A trigger sees each new row before its columns are looked at, and may give them values. */
+  /** True if a trigger sees each new row before its columns are checked. It may set their values. */
   readonly isFilledByTrigger: boolean;
-  /** The columns of rules of their own (CHECK) by the names of these, where a rule is about one column. */
+  /** The column of each CHECK rule about one column, by the name of the rule. */
   readonly ruled?: ReadonlyMap<string, string>;
-  /** Why no resource can be kept in it, as its rows tell; only said where all tables are looked at. */
+  /** The reason why its rows do not allow a resource. Set only when all tables are inspected. */
   readonly unserved?: string;
 }
 
-/** One of its columns. */
+/** A column of an existing table. */
 export interface FoundExistingColumn extends FoundColumnForm {
   readonly name: string;
-  /** The most characters of a text. */
+  /** The maximum number of characters of a text. */
   readonly maxLength?: number;
-  /** What a CHECK of this column alone says, as it is written. */
+  /** The text of CHECK rules about this column alone. */
   readonly checks?: readonly string[];
 }
 
-/** A reference of one of its columns to a table. */
+/** A reference from columns of an existing table to another table. */
 export interface FoundExistingReference {
   readonly constraint: string | null;
   readonly columns: readonly string[];
   readonly table: string;
-  /** The columns of that table. */
+  /** The referenced columns of that table. */
   readonly to: readonly string[];
   readonly onDelete: "cascade" | "restrict" | "null";
 }
 
-/** SQL that gives a key as text: a number beyond 2^53 would come as another one. */
+/** Returns SQL for a key as text, because a number above 2^53 would lose digits. */
 export function shownKeySQL(key: string): string {
   return `CAST(${key} AS text)`;
 }
 
-/** Why no resource is kept in a table whose least key is this; null where one can be. */
+/** Returns the reason why a table with this smallest key cannot be a resource. Returns null if it can. */
 export function unservedFor(least: unknown): string | null {
   return least === null || Number(least) >= 1
     ? null
     : `it has a row with the key ${String(least)}, and ids are whole numbers from 1; serve a view without it`;
 }
 
-/** The key of a table where it is one column of whole numbers; null where it is another. */
+/** Returns the key of a table if it is one column of whole numbers. Returns null otherwise. */
 export function countedKeyOf({ isTable, key, columns }: FoundExisting): string | null {
   const [only] = key;
   const storage = columns.find(({ name }) => name === only)?.storage ?? "";
   return isTable && key.length === 1 && /int/i.test(storage) && !/interval/i.test(storage) ? only! : null;
 }
 
-/** What a column is called in its table. */
+/** Returns the name of a column in its table. */
 export function rawNameOf({ names }: ExistingTable, name: string): string {
   return Object.hasOwn(names, name) ? names[name]! : name;
 }
 
-/** The key as a column. */
+/** Returns the key as a column. */
 export function keyColumnOf({ key, existing }: Collection): Column {
   const isUUID = existing?.found?.["id"]?.storage === "uuid";
   return { name: "id", type: key, ...(isUUID ? { rule: { kind: "uuid" } } : {}) };

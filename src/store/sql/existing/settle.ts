@@ -14,12 +14,12 @@ import { same } from "./form.ts";
 import { keyColumnOf, rawNameOf, shownKeySQL, type FoundExisting, type FoundExistingColumn } from "./found.ts";
 import { writeMistakes } from "./write-mistakes.ts";
 
-/** How many rows are looked at before anybody asks. Whatever is wrong behind them is told of the row when it is read. */
+/** The number of rows that are checked at the start. A mistake in a later row is reported when that row is read. */
 const lookedAt = 10_000;
 
 /**
- * Looks at the tables that were there before: gives each collection with how its columns were found and the indexes that are there. Throws
- * `StoreSetupError` with everything in which a table is not as declared.
+ * Checks the existing tables. Returns each collection with the forms of its columns and the indexes that exist. Throws
+ * `StoreSetupError` with all differences between a table and its declaration.
  */
 export function* settleExisting(
   schema: Schema,
@@ -56,7 +56,7 @@ export function* settleExisting(
   return settled;
 }
 
-/** All collections, those over tables that were there before as these were found. */
+/** Returns all collections. Those over existing tables come as they were found. */
 export function asSettled(
   collections: readonly Collection[],
   settled: ReadonlyMap<string, Collection>,
@@ -64,7 +64,7 @@ export function asSettled(
   return collections.map((each) => settled.get(each.name) ?? each);
 }
 
-/** The collection with what was found. Of its indexes those count that are there. */
+/** Returns the collection with the facts that were found. Only its existing indexes count. */
 function settledAs(schema: Schema, collection: Collection, existing: ExistingTable, found: FoundExisting): Collection {
   const byRaw = new Map(
     ["id", ...collection.columns.map(({ name }) => name)].map((name) => [rawNameOf(existing, name), name]),
@@ -98,7 +98,10 @@ function settledAs(schema: Schema, collection: Collection, existing: ExistingTab
   };
 }
 
-/** An index over the key that has its own order finds no id: in SQLite a key may be `COLLATE NOCASE`. Of a view nobody knows. */
+/**
+ * Returns how indexes find the key. An index with its own collation does not find an id: in SQLite a key may be
+ * `COLLATE NOCASE`. The indexes under a view are unknown.
+ */
 function keyServedBy(
   schema: Schema,
   collection: Collection,
@@ -117,7 +120,7 @@ function servedBy(schema: Schema, column: Column, found: FoundColumnForm): Pick<
   return { served: form.equal.of === same ? "equality" : "nothing" };
 }
 
-/** A view has nothing that tells its states apart. */
+/** Returns the source of revisions. A view has nothing that distinguishes its states, so it uses a digest. */
 function revisionFor({ revision }: ExistingTable, { isTable }: FoundExisting): ExistingTable["revision"] {
   return revision === "database" && !isTable ? "digest" : revision;
 }
@@ -144,7 +147,7 @@ function formFound({
   };
 }
 
-/** In what a table is not as declared, each with its cure. */
+/** Returns the differences between a table and its declaration, each with its fix. */
 function mistakesIn(schema: Schema, collection: Collection, existing: ExistingTable, found: FoundExisting): string[] {
   const { table } = existing;
   const mistakes = keyMistakes(schema, collection, existing, found);
@@ -198,14 +201,16 @@ function keyMistakes(schema: Schema, collection: Collection, existing: ExistingT
     : [];
 }
 
-/** Whether one row at most has a value of this column, and each has one. */
+/** Returns true if every row has a value in this column, and no two rows have the same. */
 function isKey({ key, uniques, columns }: FoundExisting, raw: string): boolean {
   if (key.length === 1 && key[0] === raw) return true;
   const isUnique = [...uniques.values()].some((each) => each.length === 1 && each[0] === raw);
   return isUnique && columns.find(({ name }) => name === raw)?.nullable === false;
 }
 
-/** What fails names the table: the error is the same, so that what passes by itself is tried again. */
+/**
+ * Adds the name of the table to an error. Keeps the same error object, so that a temporary error is still tried again.
+ */
 function* naming<T>(table: string, script: Script<T>): Script<T> {
   try {
     return yield* script;
@@ -215,7 +220,7 @@ function* naming<T>(table: string, script: Script<T>): Script<T> {
   }
 }
 
-/** Values that are not of the declared kind, in the first rows: one sentence for each column. */
+/** Finds values in the first rows that are not of the declared kind. Returns one sentence for each column. */
 function* unfitRows(schema: Schema, collection: Collection): Script<readonly string[]> {
   const table = tablesOf(schema)(collection);
   const told: string[] = [];

@@ -2,7 +2,7 @@ import type { Collection, ExistingTable } from "../../store.ts";
 import type { Schema } from "../schema/schema.ts";
 import { rawNameOf, type FoundExisting } from "./found.ts";
 
-/** What keeps rows from being written as declared. */
+/** Returns the reasons why rows cannot be written as declared. */
 export function writeMistakes(
   schema: Schema,
   collection: Collection,
@@ -42,7 +42,7 @@ export function writeMistakes(
   return mistakes;
 }
 
-/** How many digits behind the point a column keeps of a number. SQLite keeps what it is given. */
+/** Returns how many digits after the decimal point a column keeps. SQLite keeps all digits. */
 function digitsKept({ engine }: Schema, { columns }: FoundExisting, raw: string): number {
   const storage = engine === "sqlite" ? undefined : columns.find(({ name }) => name === raw)?.storage;
   const [, scale] = /^numeric\(\d+,(-?\d+)\)$/.exec(storage ?? "") ?? [];

@@ -5,7 +5,7 @@ import { encode } from "../codec.ts";
 import type { Dialect } from "../dialect.ts";
 import { indexNameOf, quote, shadowOf, wordsColumnOf } from "../names.ts";
 
-/** The statement that makes the table of a collection, under its own name or another. */
+/** Returns the statement that creates the table of a collection, with its name or another. */
 export function createTable(dialect: Dialect, collection: Collection, name = collection.name): string {
   const { key, options } = dialect.defineKey(collection);
   const lines = [
@@ -17,7 +17,7 @@ export function createTable(dialect: Dialect, collection: Collection, name = col
   return `CREATE TABLE ${quote(name)} (\n  ${lines.join(",\n  ")}\n)${options}`;
 }
 
-/** A column, as it stands in CREATE TABLE and ADD COLUMN. */
+/** Returns the SQL of a column for CREATE TABLE and ADD COLUMN. */
 export function defineColumn(dialect: Dialect, column: Column): string {
   const { name, nullable, references } = column;
   return [
@@ -28,7 +28,7 @@ export function defineColumn(dialect: Dialect, column: Column): string {
   ].join("");
 }
 
-/** The columns that keep something of others: folded values and words. Texts that may be null. */
+/** Returns the columns with derived values: folded values and words. They are texts that may be null. */
 export function shadowsOf(dialect: Dialect, { columns }: Collection): readonly Column[] {
   const names = [
     ...columns.filter(isFolded).map((column) => shadowOf(dialect, column)),
@@ -37,21 +37,21 @@ export function shadowsOf(dialect: Dialect, { columns }: Collection): readonly C
   return names.map((name) => ({ name, type: "text", nullable: true }));
 }
 
-/** What a column refers to, and what a removal does. */
+/** Returns the SQL of a reference, with its action on delete. */
 export function defineReference({ collection, onDelete }: NonNullable<Column["references"]>): string {
   return `REFERENCES ${quote(collection)} ("id") ON DELETE ${onDelete.toUpperCase()}`;
 }
 
-/** An index: the statement that makes it, and the column whose values it keeps unique. */
+/** An index: the statement that creates it, and the column that it keeps unique. */
 export interface Index {
   readonly sql: string;
   readonly unique: Column | null;
   readonly columns: readonly string[];
-  /** The column whose folded values it has; null where it has others. */
+  /** The column whose folded values it contains. Null for other indexes. */
   readonly folds: Column | null;
 }
 
-/** The indexes of a collection by their names. */
+/** Returns the indexes of a collection by name. */
 export function indexesOf(dialect: Dialect, collection: Collection): ReadonlyMap<string, Index> {
   const indexes = new Map<string, Index>();
   const add = (columns: readonly string[], unique: Column | null, folds: Column | null = null): void => {
@@ -71,26 +71,26 @@ export function indexesOf(dialect: Dialect, collection: Collection): ReadonlyMap
   }
   for (const columns of collection.indexes ?? []) add(columns, null);
   for (const column of collection.columns) {
-    // Deleting what is referred to has to find those that refer.
+    // A delete has to find the rows that refer to the deleted one.
     const covered = column.unique === true || (collection.indexes ?? []).some((columns) => columns[0] === column.name);
     if (column.references !== undefined && !covered) add([column.name], null);
   }
   return indexes;
 }
 
-/** A column's default as SQL; NULL where there is none. */
+/** Returns a column's default as SQL. Returns `NULL` if there is none. */
 export function defaultLiteral(dialect: Dialect, column: Column): string {
   const cell = column.default === undefined ? null : encode(dialect, column, column.default);
   if (cell === null) return "NULL";
   return typeof cell === "string" ? dialect.literal(cell) : String(cell);
 }
 
-/** What a column was declared as, as far as the type goes: `decimal(2)`. */
+/** Returns the declared type of a column as text, for example `decimal(2)`. */
 export function typeOf({ type, scale }: Column): string {
   return type === "decimal" ? `decimal(${scale ?? 0})` : type;
 }
 
-/** The same of all columns, by their names. */
+/** Returns the declared types of all columns, by name. */
 export function typesOf({ columns }: Collection): Readonly<Record<string, string>> {
   return Object.fromEntries(columns.map((column) => [column.name, typeOf(column)]));
 }

@@ -4,7 +4,7 @@ import { quote } from "../names.ts";
 import type { Found, FoundColumn, FoundReference, Schema } from "./schema.ts";
 import { ask, statement, type Script } from "./script.ts";
 
-/** The table of a collection as it is; null where there is none. */
+/** Returns the current table of a collection. Returns null if it does not exist. */
 export function* findTable(schema: Schema, { name }: Collection): Script<Found | null> {
   const rows = yield* ask(schema.findColumns(name));
   if (rows.length === 0) return null;
@@ -27,7 +27,7 @@ export function* findTable(schema: Schema, { name }: Collection): Script<Found |
   };
 }
 
-/** The references of a table by their columns. */
+/** Returns the references of a table by column. */
 export function* findReferences(schema: Schema, table: string): Script<ReadonlyMap<string, FoundReference>> {
   const rows = yield* ask(schema.findReferences(table));
   return new Map(
@@ -38,28 +38,28 @@ export function* findReferences(schema: Schema, table: string): Script<ReadonlyM
   );
 }
 
-/** What the columns of a table were ever declared as. */
+/** Returns the remembered types of the columns of a table, including columns of the past. */
 export function readTypes(remembered: unknown): Readonly<Record<string, string>> {
   return (typeof remembered === "string" ? valueOfJSON(remembered) : (remembered ?? {})) as Record<string, string>;
 }
 
-/** The columns that are declared no more. Those with an underscore are ours. */
+/** Returns the columns that are no longer declared. Names with an underscore are ours. */
 export function leftOvers(collection: Collection, found: Found): FoundColumn[] {
   const declared = new Set(["id", ...collection.columns.map((column) => column.name)]);
   return [...found.columns.values()].filter(({ name }) => !declared.has(name) && !name.startsWith("_"));
 }
 
-/** Those of them without which no row can be made. */
+/** Returns those that must have a value in every new row. */
 export function requiredLeftOvers(collection: Collection, found: Found): FoundColumn[] {
   return leftOvers(collection, found).filter((column) => !column.nullable && !column.hasDefault);
 }
 
-/** Those of them that refer to other rows, and would keep these from being deleted. */
+/** Returns those that refer to other rows, and would prevent the deletion of these rows. */
 export function referringLeftOvers(collection: Collection, found: Found): FoundColumn[] {
   return leftOvers(collection, found).filter(({ name }) => found.references.has(name));
 }
 
-/** Whether a table was made by this store. */
+/** Returns true if this store created the table. */
 export function isOurs({ columns }: Found): boolean {
   return columns.get("id")?.isKey === true && columns.has("_revision");
 }

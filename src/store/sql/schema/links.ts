@@ -6,14 +6,14 @@ import type { Schema } from "./schema.ts";
 import { ask, run, statement, type Script } from "./script.ts";
 
 /**
- * Fills a table of relations that was just made with those that stand in the records, where their field was renamed or is made of another,
- * and removes the table of the name before, which would hold records that nobody names any more.
+ * Fills a new table of relations from the lists in the records, if their field was renamed or derived from another.
+ * Deletes the table of the old name, because it would keep references that are no longer in use.
  */
 export function* fillLinks(schema: Schema, collection: Collection): Script<void> {
   const { links } = collection;
   if (links === undefined) return;
   const there = yield* ask(schema.findColumns(links.collection));
-  // A column that is added behind this has no lists yet.
+  // A column that is added later has no lists yet.
   if (!there.some(({ name }) => name === links.column)) return;
   for (const sql of schema.insertLinks(collection, links)) yield* run(sql);
   const [record] = collection.columns;
@@ -24,8 +24,9 @@ export function* fillLinks(schema: Schema, collection: Collection): Script<void>
 }
 
 /**
- * The tables of relations whose field is declared no more, as they are from then on: they keep no record from being deleted. Whoever was
- * started before goes on writing to them. One whose field has a new name is filled from it.
+ * Returns the tables of relations whose field is no longer declared, without the references that prevent deletion.
+ * Processes that started earlier still write to them. If the field was renamed, its new table is filled from the old
+ * one.
  */
 export function* forgottenLinks(schema: Schema, declared: readonly Collection[]): Script<readonly Collection[]> {
   const owners = new Map(declared.map((each) => [each.name, each]));
@@ -46,12 +47,15 @@ export function* forgottenLinks(schema: Schema, declared: readonly Collection[])
   return forgotten;
 }
 
-/** Whether a column has the ids of a relation: its table may be declared elsewhere. */
+/** Returns true if a column holds the ids of a relation. Its table may be declared elsewhere. */
 function isList({ rule }: Column): boolean {
   return typeof rule === "object" && rule !== null && "kind" in rule && rule["kind"] === "references";
 }
 
-/** Of these the ones whose lists have gone with their column, so that nothing could be made of them any more: what removes them. */
+/**
+ * Returns those of the forgotten tables whose lists were deleted with their column, so that they are useless. Each
+ * comes with the SQL that deletes it.
+ */
 export function* emptiedLinks(
   schema: Schema,
   declared: readonly Collection[],
@@ -68,7 +72,7 @@ export function* emptiedLinks(
   return emptied;
 }
 
-/** The relations that stand in records, as rows with a record and one of its ids each. */
+/** Returns SQL for the relations in the records: one row with a record and one of its ids. */
 export function selectLinks(schema: Pick<Schema, "elements">, links: KeptLinks, value: string): string {
   const [from, list] = [links.collection, links.column].map(quote);
   return `SELECT record."id" AS record, ${value} AS linked FROM ${from!} AS record, ${schema.elements(`record.${list!}`)} AS each WHERE record.${list!} IS NOT NULL`;

@@ -11,7 +11,10 @@ import { referenceOf, type Found, type Schema } from "./schema.ts";
 import { ask, run, statement, type Script } from "./script.ts";
 import { typesWithShape, type Changed } from "./shape.ts";
 
-/** Makes the tables of collections, or makes them fit. Throws `MigrationNeeded` with all that stands in the way, that of other tables among it. */
+/**
+ * Creates or changes the tables of collections. Throws `MigrationNeeded` with all obstacles, including those of the
+ * other tables.
+ */
 export function* fitTables(
   schema: Schema,
   collections: readonly Collection[],
@@ -29,13 +32,13 @@ export function* fitTables(
     else unfit.push(collection.name);
   }
   for (const [collection, { before }] of fitted) if (before === null) yield* fillLinks(schema, collection);
-  // References come last, since tables may refer to each other in a circle.
+  // References come last, because tables may refer to each other in a circle.
   for (const [collection, { before }] of fitted) problems.push(...(yield* fitReferences(schema, collection, before)));
   if (problems.length > 0) throw new MigrationNeeded(problems, unfit);
   for (const [collection, changed] of fitted) yield* rememberDeclaration(schema, collection, changed);
 }
 
-/** Makes the table of a collection, or makes it fit, but for its references. Gives what stands in the way, each with its cure. */
+/** Creates or changes the table of a collection, without its references. Returns the obstacles, each with its fix. */
 export function* fitTable(schema: Schema, collection: Collection, plan: TablePlan | null): Script<readonly string[]> {
   if (plan === null) {
     yield* run(createTable(schema, collection));
@@ -44,7 +47,7 @@ export function* fitTable(schema: Schema, collection: Collection, plan: TablePla
     const problems = problemsIn(plan);
     if (problems.length > 0 && !isOurs(found)) return problems;
     if (problems.length > 0 && (found.rows || (yield* hasRowsBehindLock(schema, collection)))) return problems;
-    // An empty table has nothing to lose.
+    // An empty table has no data to lose.
     if (problems.length > 0) yield* remake(schema, collection, found);
     else yield* schema.alter(collection, found);
   }
@@ -53,17 +56,17 @@ export function* fitTable(schema: Schema, collection: Collection, plan: TablePla
   return yield* fitIndexes(schema, collection);
 }
 
-/** What there is to do to a table where a start finds it otherwise than declared. */
+/** Plans the changes to a table that differs from its declaration at the start. */
 export function planAtStart(schema: Schema, collection: Collection, found: Found): Script<TablePlan> {
   return planTable(schema, collection, found, { dropped: new Set(), month: monthNow() });
 }
 
-/** A table before it is made to fit, and whether those who know it as it is may not write to it afterwards. */
+/** Returns the old table, and whether processes with the old declaration must stop writing to it. */
 export function changedBy({ found, obstacles, changes }: TablePlan): Changed {
   return { before: found, alone: obstacles.length > 0 || endsOthers(changes) };
 }
 
-/** Makes the references that are declared and drops ours that are declared no more. `before` is the table as it was found. */
+/** Adds the declared references and drops ours that are no longer declared. `before` is the old table. */
 export function* fitReferences(
   schema: Schema,
   collection: Collection,
@@ -87,7 +90,7 @@ export function* fitReferences(
   return problems;
 }
 
-/** Keeps the declaration, and what every column was ever declared as. */
+/** Stores the declaration and all types that the columns ever had. */
 export function* rememberDeclaration(schema: Schema, collection: Collection, changed: Changed): Script<void> {
   const types = typesWithShape(collection, typesOf(collection), changed);
   const values = [collection.name, declarationOf(collection), JSON.stringify(types)];
@@ -101,7 +104,10 @@ export function* rememberDeclaration(schema: Schema, collection: Collection, cha
   );
 }
 
-/** Whether somebody has written meanwhile. From here on nobody can: what is seen empty may be dropped. */
+/**
+ * Locks the table, then returns true if rows were written in the meantime. An empty table stays empty under the lock,
+ * so it can be dropped.
+ */
 function* hasRowsBehindLock(schema: Schema, { name }: Collection): Script<boolean> {
   if (schema.lock !== null) yield* run(schema.lock(name));
   return (yield* ask(statement(`SELECT 1 FROM ${quote(name)} LIMIT 1`))).length > 0;
@@ -113,7 +119,10 @@ function* remake(schema: Schema, collection: Collection, found: Found): Script<v
   for (const sql of again) yield* run(sql);
 }
 
-/** What a start does not do, each with its cure: what stands in the way, and what somebody has to ask for. */
+/**
+ * Returns the problems that a start does not solve, each with its fix: obstacles, and changes that the operator must
+ * request.
+ */
 export function problemsIn(plan: TablePlan): readonly string[] {
   const asked = Map.groupBy(
     plan.changes.filter(({ effect }) => effect !== "adds"),
@@ -130,7 +139,7 @@ export function problemsIn(plan: TablePlan): readonly string[] {
   ];
 }
 
-/** Makes the indexes that are declared and drops ours that are declared no more. */
+/** Creates the declared indexes and drops ours that are no longer declared. */
 function* fitIndexes(schema: Schema, collection: Collection): Script<readonly string[]> {
   const wanted = indexesOf(schema, collection);
   const { there, useless } = yield* findOwnIndexes(schema, collection);
@@ -138,7 +147,7 @@ function* fitIndexes(schema: Schema, collection: Collection): Script<readonly st
   const problems: string[] = [];
   for (const [name, { sql, unique, folds }] of wanted) {
     if (there.has(name)) continue;
-    // Whoever wrote without the index may have written without the folded value.
+    // A process that wrote without the index may have written without the folded value.
     if (folds !== null) yield* schema.fillShadow(collection, folds);
     const inTheWay = unique === null ? null : yield* duplicatesIn(schema, collection, unique);
     if (inTheWay === null) yield* run(sql);
@@ -147,7 +156,9 @@ function* fitIndexes(schema: Schema, collection: Collection): Script<readonly st
   return problems;
 }
 
-/** The indexes that are there, as they are declared, and ours that are of no use: declared no more, or broken off while they were made. */
+/**
+ * Returns the existing indexes by their declared names, and our useless ones: no longer declared, or only partly built.
+ */
 export function* findOwnIndexes(
   schema: Schema,
   collection: Collection,
@@ -164,7 +175,7 @@ export function* findOwnIndexes(
   return { there, useless };
 }
 
-/** What is told where values are there more than once; null where none is. */
+/** Returns the problem if some values are duplicates. Returns null otherwise. */
 export function* duplicatesIn(schema: Schema, collection: Collection, column: Column): Script<string | null> {
   const folded = column.unique === "folded";
   const select = (value: string): string =>
@@ -175,7 +186,7 @@ export function* duplicatesIn(schema: Schema, collection: Collection, column: Co
   return `${collection.name}.${column.name} is declared unique${folded ? " without regard to case" : ""}, and some values are there more than once. Find them and change all but one: ${select(shown)};`;
 }
 
-/** What is told where rows refer to none; null where all do. */
+/** Returns the problem if some rows refer to missing rows. Returns null otherwise. */
 function* danglingIn({ name }: Collection, column: Column, target: string): Script<string | null> {
   const [from, to, by] = [quote(name), quote(target), quote(column.name)];
   const rows = `FROM ${from} WHERE ${by} IS NOT NULL AND NOT EXISTS (SELECT 1 FROM ${to} AS target WHERE target."id" = ${from}.${by})`;

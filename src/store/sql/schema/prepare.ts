@@ -6,20 +6,23 @@ import { fitTables } from "./migration.ts";
 import type { Schema } from "./schema.ts";
 import { ask, run, statement, type Script } from "./script.ts";
 
-/** Creates what is not there and adds to what is; all of it or nothing. Whoever plays it rolls back where it fails. */
+/**
+ * Creates missing tables and extends existing ones, all or nothing. The code that plays the script rolls back on an
+ * error.
+ */
 export function* prepareTables(schema: Schema, collections: readonly Collection[]): Script<void> {
   requireSoundDeclarations(collections, (column, value) => encode(schema, column, value));
   if ((yield* unprepared(schema, collections)).length === 0) return;
   yield* run(schema.begin);
   if ((yield* requireKnownVersion(schema)) === 0) yield* schema.makeOwnTables();
-  // Asked again: another process may have been first.
+  // Checked again, because another process may have been first.
   const wanted = yield* unprepared(schema, collections);
   yield* schema.dropRemains(wanted);
   yield* fitTables(schema, wanted);
   yield* run("COMMIT");
 }
 
-/** Throws where a newer program has made the tables. */
+/** Throws `MigrationNeeded` if a newer program has created the tables. */
 export function requireVersion(schema: Schema, version: number): number {
   if (version <= schema.version) return version;
   throw new MigrationNeeded([
@@ -27,7 +30,7 @@ export function requireVersion(schema: Schema, version: number): number {
   ]);
 }
 
-/** Throws where tables are missing that were there when the store was opened. */
+/** Throws `StoreUnavailable` if tables are missing that existed when the store was opened. */
 export function requireTables(engine: string, missing: readonly string[]): void {
   const [first] = missing;
   if (first === undefined) return;
@@ -36,12 +39,15 @@ export function requireTables(engine: string, missing: readonly string[]): void 
   );
 }
 
-/** The version of the tables; 0 where there are none. */
+/** Returns the version of the tables. Returns 0 if there are none. */
 export function* requireKnownVersion(schema: Schema): Script<number> {
   return requireVersion(schema, yield* schema.findVersion());
 }
 
-/** The collections whose tables are not as declared; those that were there before are nobody's to make. */
+/**
+ * Returns the collections whose tables differ from the declaration. Excludes existing tables, which Latchkey does not
+ * create.
+ */
 export function* unprepared(schema: Schema, all: readonly Collection[]): Script<readonly Collection[]> {
   const collections = ownOf(all);
   if ((yield* requireKnownVersion(schema)) === 0) return collections;
@@ -53,7 +59,10 @@ export function* unprepared(schema: Schema, all: readonly Collection[]): Script<
   );
 }
 
-/** Throws where the same tables are there under other names: with another prefix everything would begin anew beside them. */
+/**
+ * Throws `StoreSetupError` if the same tables exist under other names. With another prefix, a new empty set of tables
+ * would be created next to them.
+ */
 function requireSamePrefix(collections: readonly Collection[], remembered: readonly string[]): void {
   const declared = collections.map(({ name }) => name);
   if (declared.some((name) => remembered.includes(name))) return;
@@ -65,7 +74,10 @@ function requireSamePrefix(collections: readonly Collection[], remembered: reado
   ]);
 }
 
-/** What all of some names begin with, up to an underscore. Of one alone nobody knows what is a prefix: `audit_log` and `error_log` are no two names of one table. */
+/**
+ * Returns the common start of several names, up to an underscore. A single name does not show its prefix: `audit_log`
+ * and `error_log` are not the same table.
+ */
 function commonStart([first = "", ...others]: readonly string[]): string {
   if (others.length === 0) return "";
   for (let end = first.lastIndexOf("_"); end > 0; end = first.lastIndexOf("_", end - 1)) {
