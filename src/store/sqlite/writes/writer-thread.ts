@@ -7,7 +7,7 @@ import { errorOf, unavailable } from "../errors.ts";
 import { nameCollections, type Result } from "../named.ts";
 import { acknowledgeCommit } from "../reads/snapshot.ts";
 import { startThread } from "../thread.ts";
-import type { FromWriter, ToWriter, WriterData } from "./writer.ts";
+import type { FromWriter, SomeResults, ToWriter, WriterData } from "./writer.ts";
 
 /** The thread that writes, as the calling thread sees it. */
 export interface WriterThread {
@@ -29,8 +29,9 @@ const mostGroups = 2;
 /** How many outcomes are told in one turn of the event loop: each leads to an answer, and soon to another request. */
 const mostOutcomes = 8;
 
-/** A group that grows beyond this many transactions would keep the first of them waiting. */
+/** A group that grows beyond this many transactions, or octets, would keep the first of them waiting. */
 const largestGroup = 1000;
+const longestGroup = 1024 * 1024;
 
 /**
  * Sends transactions to a thread of its own, in groups: whatever gathers while the thread has enough to do is one message,
@@ -71,7 +72,7 @@ export function writerThread(data: WriterData, observe: Observer, refusing: Refu
 
   function flush(): void {
     if (groups >= mostGroups || gathered.length === 0) return;
-    const transactions = gathered.splice(0, largestGroup);
+    const transactions = gathered.splice(0, nextGroup(gathered));
     try {
       const running = start();
       running.ref();
@@ -87,7 +88,7 @@ export function writerThread(data: WriterData, observe: Observer, refusing: Refu
     groups--;
     flush();
     if ("failed" in message) fail(waiting.splice(0, message.count), errorOf(message.failed));
-    else telling.settle(waiting, valueOfJSON(message.results) as Result[]);
+    else telling.settle(waiting, message.results);
     rest();
   }
 
@@ -117,6 +118,18 @@ export function writerThread(data: WriterData, observe: Observer, refusing: Refu
   };
 }
 
+/** The number of transactions in the next group. */
+function nextGroup(gathered: readonly string[]): number {
+  let count = 0;
+  let length = 0;
+  for (const each of gathered) {
+    length += each.length;
+    if (count > 0 && (count === largestGroup || length > longestGroup)) break;
+    count++;
+  }
+  return count;
+}
+
 async function endOf(running: Worker): Promise<void> {
   running.ref();
   await new Promise<void>((resolve) => {
@@ -127,13 +140,15 @@ async function endOf(running: Worker): Promise<void> {
 
 interface Telling {
   /** The first of those who wait get a result each, and wait no more. */
-  settle(waiting: Waiting[], results: readonly Result[]): void;
+  settle(waiting: Waiting[], results: readonly SomeResults[]): void;
   fail(waiters: readonly Waiting[], reason: unknown): void;
   isUnderWay(): boolean;
 }
 
 /** Tells those who wait what became of their writes, and the operator when that changes. */
 function makeTelling(observe: Observer, refusing: Refusing, done: () => void): Telling {
+  /** Results that have come back and are not read yet. */
+  const unread: { readonly waiters: readonly Waiting[]; readonly json: string }[] = [];
   /** What has been committed and not been told yet. */
   const outcomes: { readonly waiter: Waiting; readonly result: Result }[] = [];
   let underWay = false;
@@ -141,14 +156,22 @@ function makeTelling(observe: Observer, refusing: Refusing, done: () => void): T
 
   /** Some in each turn of the event loop, so that a group that has come back keeps no read waiting. */
   function tell(): void {
+    if (outcomes.length === 0) read();
     for (const { waiter, result } of outcomes.splice(0, mostOutcomes)) {
       if (result.kind === "fault") waiter.reject(new TypeError(result.message));
       else if (result.kind === "outdated") waiter.reject(refusing(result.collection));
       else waiter.resolve(result);
     }
-    underWay = outcomes.length > 0;
+    underWay = outcomes.length > 0 || unread.length > 0;
     if (underWay) setImmediate(tell);
     else done();
+  }
+
+  function read(): void {
+    const next = unread.shift();
+    if (next === undefined) return;
+    const results = valueOfJSON(next.json) as readonly Result[];
+    for (const [at, waiter] of next.waiters.entries()) outcomes.push({ waiter, result: results[at]! });
   }
 
   return {
@@ -156,8 +179,7 @@ function makeTelling(observe: Observer, refusing: Refusing, done: () => void): T
       acknowledgeCommit();
       if (failing) observe({ kind: "notice", level: "info", message: "SQLite: writes succeed again" });
       failing = false;
-      for (const [at, waiter] of waiting.splice(0, results.length).entries())
-        outcomes.push({ waiter, result: results[at]! });
+      for (const { count, json } of results) unread.push({ waiters: waiting.splice(0, count), json });
       if (!underWay) tell();
     },
     fail(waiters, reason) {

@@ -31,8 +31,19 @@ export interface WriterData extends Opened {
 /** What it is sent: a group of transactions as JSON, or null when there will be no more. */
 export type ToWriter = string | null;
 
-/** What it sends back for each group: the results in its order, as JSON, or why none of so many has happened. */
-export type FromWriter = { readonly results: string } | { readonly failed: Failure; readonly count: number };
+/** What it sends back for each group: the results in its order, or why none of so many has happened. */
+export type FromWriter =
+  | { readonly results: readonly SomeResults[] }
+  | { readonly failed: Failure; readonly count: number };
+
+/** Some results as JSON. A long one is alone, so that nothing else waits until it is read. */
+export interface SomeResults {
+  readonly count: number;
+  readonly json: string;
+}
+
+/** The length after which such a text ends, in characters. */
+const longestResults = 64 * 1024;
 
 /** Between two portions of words while others write, who wait for each: one takes some five. */
 const indexingPauseMs = 100;
@@ -81,7 +92,7 @@ function write(port: MessagePort, { busyMs, collections, shapes, ...started }: W
       committer ??= committerOf(writes, collections, { shapes, busyMs, begun: () => requireUntouched() });
       const results: Result[] = committer.commit(group);
       requireUntouched("ours");
-      return { results: JSON.stringify(results) };
+      return { results: inTexts(results) };
     } catch (error) {
       // Whatever is wrong with the connection, the next group gets a new one.
       disconnect();
@@ -116,6 +127,22 @@ function write(port: MessagePort, { busyMs, collections, shapes, ...started }: W
     if (database !== null) giveUp(database, path, files);
     database = committer = null;
   }
+}
+
+function inTexts(results: readonly Result[]): SomeResults[] {
+  const texts: SomeResults[] = [];
+  let some: string[] = [];
+  let length = 0;
+  for (const [at, result] of results.entries()) {
+    const json = JSON.stringify(result);
+    some.push(json);
+    length += json.length;
+    if (length < longestResults && at < results.length - 1) continue;
+    texts.push({ count: some.length, json: `[${some.join(",")}]` });
+    some = [];
+    length = 0;
+  }
+  return texts;
 }
 
 /** Does a portion of the work beside the writes. False: nothing is left to do. */
