@@ -164,5 +164,5 @@ export { watchSigningKeys, type WatchedKeysOptions } from "../features/auth/toke
 export { readProxyText, remoteUser, type RemoteUserOptions } from "../features/auth/remote-user/scheme.ts";
 export { customHeader, type CustomHeaderOptions } from "../features/auth/custom-header/scheme.ts";
 export type { IdentityFields, Role } from "../core/identity.ts";
-export { opaqueTokenPattern, parseOpaqueToken } from "../core/crypto/opaque-token.ts";
+export { opaqueTokenPattern, parseOpaqueToken, type OpaqueToken } from "../core/crypto/opaque-token.ts";
 export { isKnownFormat, parsePasswordCost, type PasswordCost } from "../core/crypto/password-hash.ts";

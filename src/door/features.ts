@@ -15,6 +15,7 @@ export { consolePages } from "../features/console/console.ts";
 export type { ConsoleOptions } from "../features/console/options.ts";
 export type { Drawing, Drawn, Site, Template } from "../features/console/site.ts";
 export { html, Markup, type PageContent } from "../core/html/markup.ts";
+export type { Page } from "../core/html/page.ts";
 export {
   rateLimits,
   tooManyRequests,

@@ -35,7 +35,7 @@ export type { TraceContext } from "../core/headers/traceparent.ts";
 export { formatClearedCookie, formatSetCookie, type CookieToSet } from "../core/headers/set-cookie.ts";
 export { after, type Eventually } from "../core/eventually.ts";
 export type { Listener, ListenOptions } from "../http/bindings/node/node.ts";
-export { requestListener, type RequestListenerOptions } from "../http/bindings/node/request-listener.ts";
+export { requestListener, type Listen, type RequestListenerOptions } from "../http/bindings/node/request-listener.ts";
 export type { FetchInfo } from "../http/bindings/web/web.ts";
 export { parseBasePath } from "../http/base-path.ts";
 export { parseOrigin } from "../core/headers/origin.ts";

@@ -1,3 +1,10 @@
+// oxlint-disable typescript/triple-slash-reference -- Declarations of a file that exports a mount name types of these doors (TS2742); an import of them is a circle.
+/// <reference path="./resources.ts" preserve="true" />
+/// <reference path="./http.ts" preserve="true" />
+/// <reference path="./auth.ts" preserve="true" />
+/// <reference path="./features.ts" preserve="true" />
+/// <reference path="./stores.ts" preserve="true" />
+/// <reference path="./ops.ts" preserve="true" />
 /**
  * The public door: what a first product needs. What else there is stands in the doors beside it, by subject; no name stands in two.
  *

@@ -54,3 +54,4 @@ export {
   sqliteTarget,
   trySQLite,
 } from "../store/sqlite/on-demand.ts";
+export type { Restoring } from "../store/sqlite/whole/restore.ts";

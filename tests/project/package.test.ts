@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, before, test } from "node:test";
 import { promisify } from "node:util";
+import { emitDeclarations } from "../harness/declarations.ts";
 import { asOlderNode, importing, tooOld } from "../harness/older-node.ts";
 
 const run = promisify(execFile);
@@ -80,6 +81,10 @@ test("the packed package has the right types for those who install it", async ()
   );
 
   assert.equal(said, "");
+});
+
+test("lets a file that exports resources, mounts and features emit its declarations", async () => {
+  assert.equal(await emitDeclarations(path.join(root, "node_modules/.bin/tsc"), project), "");
 });
 
 test("the packed package serves a resource behind a scheme of one's own", async () => {

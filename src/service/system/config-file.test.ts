@@ -4,6 +4,8 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, test } from "node:test";
 import { inspect } from "node:util";
+import { defineUsers } from "../../door/auth.ts";
+import { anyone, defineFeature, defineResource, integer, mount, text, type RecordOf } from "../../door/index.ts";
 import { ConfigError } from "../settings/error.ts";
 import { ofService } from "./config-cures.ts";
 import { defineConfig, loadConfigFile } from "./config-file.ts";
@@ -177,4 +179,24 @@ test("defineConfig freezes what it is given", () => {
   const config = defineConfig({ registration: "open" });
 
   assert.ok(Object.isFrozen(config));
+});
+
+test("defineConfig keeps the types of mounts, features and fields of users", () => {
+  const notes = mount(defineResource({ name: "note", fields: { body: text() } }), { permission: anyone });
+  const clock = defineFeature({ name: "clock", setUp: () => ({ offer: { now: 7 } }) });
+  const users = defineUsers({ fields: { age: integer({ optional: true }) } });
+  const config = defineConfig({ settings: { port: 8080 }, mounts: [notes], features: [clock], users });
+  const made = defineConfig({ features: ({ accounts }) => [accounts, clock] });
+  const plain = defineConfig({ registration: "open" });
+
+  const note: RecordOf<(typeof config.mounts)[0]["resource"]> = { id: 1, body: "Read." };
+  const offer: typeof clock = config.features[0];
+  const field: keyof NonNullable<typeof config.users.fields> = "age";
+  // @ts-expect-error -- there is no such field
+  const wrong: RecordOf<(typeof config.mounts)[0]["resource"]> = { id: 1, bdy: "Read." };
+  // @ts-expect-error -- what is not given may be missing
+  const none = (): unknown => plain.mounts[0];
+
+  assert.deepEqual([note.body, offer, field, typeof made.features], ["Read.", clock, "age", "function"]);
+  assert.ok(wrong !== undefined && typeof none === "function");
 });

@@ -3,8 +3,9 @@ import path from "node:path";
 import { pathToFileURL } from "node:url";
 import type { IssuerDeclaration, OwnUserFields } from "../../door/auth.ts";
 import type { DocumentationOptions } from "../../door/features.ts";
+import type { Endpoint } from "../../door/http.ts";
 import type { Feature, ServiceOptions } from "../../door/index.ts";
-import { DeclarationError } from "../../door/resources.ts";
+import { DeclarationError, type Fields, type Mount } from "../../door/resources.ts";
 import type { BuiltIn, OptionalFeature } from "../built-in.ts";
 import { isObject } from "../objects.ts";
 import { ConfigError } from "../settings/error.ts";
@@ -39,8 +40,26 @@ export const configFileNames = [
   "latchkey.config.mjs",
 ];
 
+type Features = NonNullable<ConfigFile["features"]>;
+
+/** The parts of a configuration whose types other code needs: a typed client, tests, `use`. */
+interface TypedParts<M, E, F, U extends Fields> {
+  readonly mounts?: M;
+  readonly endpoints?: E;
+  readonly features?: F;
+  readonly users?: OwnUserFields<U>;
+}
+
+/** Those of these parts that are given. */
+type GivenParts<M, E, F, U extends Fields> = Given<"mounts", M, readonly Mount[]> &
+  Given<"endpoints", E, readonly Endpoint[]> &
+  Given<"features", F, Features> &
+  Given<"users", OwnUserFields<U>, OwnUserFields>;
+/** A part that is not given has the type that any such part has. */
+type Given<Name extends string, Part, Any> = [Any] extends [Part] ? unknown : { readonly [K in Name]: Part };
+
 /**
- * Gives the configuration back, with its types checked where it is written.
+ * Returns the configuration, frozen. The compiler checks it and keeps the types of its mounts, endpoints, features and fields of users.
  *
  * @example
  * ```ts
@@ -49,6 +68,12 @@ export const configFileNames = [
  * export default defineConfig({ settings: { port: 8080 }, without: ["orders", "protected"] });
  * ```
  */
+export function defineConfig<
+  const M extends readonly Mount[] = readonly Mount[],
+  const E extends readonly Endpoint[] = readonly Endpoint[],
+  const F extends Features = Features,
+  const U extends Fields = Fields,
+>(config: ConfigFile & TypedParts<M, E, F, U>): ConfigFile & GivenParts<M, E, F, U>;
 export function defineConfig(config: ConfigFile): ConfigFile {
   return Object.freeze(config);
 }
