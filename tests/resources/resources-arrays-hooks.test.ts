@@ -3,6 +3,7 @@ import { test, type TestContext } from "node:test";
 import { authenticated, defineResource, integer, mount, reference, text } from "../../src/door/index.ts";
 import { references } from "../../src/door/resources.ts";
 import { keyOf, type Change } from "../../src/door/stores.ts";
+import { linksOf } from "../harness/own-service.ts";
 import { serve, type Answered, type API } from "../harness/serve.ts";
 
 type Headers = Readonly<Record<string, string>>;
@@ -102,6 +103,25 @@ test("binds keyOf(1) of each record of an array to that record's own first chang
   assert.equal((await api.get("/posts?tags=1&limit=1000", api.admin)).json.length, 100);
 });
 
+test("writes an array of exactly a thousand records with their hooks, and lists exactly a thousand without a next page", async (t) => {
+  const api = await serveNoted(t);
+  const sent = Array.from({ length: 1000 }, (_, at) => ({ title: `t${at}`, tags: [1] }));
+  const pairs = sent.map(({ title }, at) => [at + 1, title]);
+
+  const made = await api.post("/posts", sent, keyed(api.admin, "a-thousand-posts"));
+  const refused = await api.post("/posts", [...sent, { title: "one more" }], api.admin);
+
+  assert.deepEqual([made.status, made.json.length, refused.status], [201, 1000, 400]);
+  assert.deepEqual(await said(api), { notes: pairs, replies: pairs });
+  const list = await api.get("/posts?limit=1000&tags=1", api.admin);
+  assert.deepEqual([list.json.length, "next" in linksOf(list)], [1000, false]);
+  assert.equal("next" in linksOf(await api.get("/posts?limit=999&tags=1", api.admin)), true);
+  const changes = made.json.map(({ id }: Post) => ({ id, tags: [2] }));
+  const changed = await api.patch("/posts", changes, keyed(api.admin, "a-thousand-changes"));
+  assert.deepEqual([changed.status, changed.json.length], [200, 1000]);
+  assert.deepEqual((await api.get("/posts?tags=1", api.admin)).json, []);
+});
+
 test("writes one of many concurrent arrays with the same key, with the changes of its hooks", async (t) => {
   const api = await serveNoted(t);
   const sent = [{ title: "a" }, { title: "b" }, { title: "c" }];
@@ -131,6 +151,39 @@ test("writes one of many concurrent arrays with the same key, with the changes o
     [3, "new 3"],
   ];
   assert.deepEqual(await said(api), { notes: expected, replies: expected });
+});
+
+test("writes the changes of hooks once for each of several arrays that overtake each other", async (t) => {
+  const api = await serveNoted(t);
+  await api.post("/posts", [{ title: "a" }, { title: "b" }, { title: "c" }], api.admin);
+  const before = await said(api);
+  const arrays = Array.from({ length: 8 }, (_, at) =>
+    [1, 2, 3].map((id) => ({ id, title: `by ${at}`, tags: [(at % 3) + 1] })),
+  );
+
+  const answers = await Promise.all(
+    arrays.map((changes, at) => api.patch("/posts", at % 2 === 0 ? changes : changes.toReversed(), api.admin)),
+  );
+
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    arrays.map(() => 200),
+  );
+  const posts = (await api.get("/posts", api.admin)).json as {
+    readonly title: string;
+    readonly tags: readonly number[];
+  }[];
+  assert.equal(new Set(posts.map(({ title }) => title)).size, 1, "one array is the last for all records");
+  const last = Number(posts[0]!.title.slice("by ".length));
+  assert.equal((await api.get(`/posts?tags=${(last % 3) + 1}`, api.admin)).json.length, 3);
+  const after = await said(api);
+  const written = arrays.flatMap((_, at) => [1, 2, 3].map((id) => [id, `by ${at}`]));
+  for (const kind of ["notes", "replies"] as const)
+    assert.deepEqual(
+      after[kind].slice(before[kind].length).map(String).toSorted(),
+      written.map(String).toSorted(),
+      kind,
+    );
 });
 
 test("refuses an overtaken array that names states at once, and makes one that names none again", async (t) => {
