@@ -6,7 +6,7 @@ import { unavailable } from "./errors.ts";
 import { addFunctions } from "./existing/functions.ts";
 import { DatabaseSync } from "./node-sqlite.ts";
 
-/** A prepared statement. Rows are arrays: half the price of objects. */
+/** A prepared statement. Its rows are arrays, which cost half as much as objects. */
 export interface Statement {
   get(...parameters: readonly Cell[]): Cell[] | undefined;
   all(...parameters: readonly Cell[]): Cell[][];
@@ -14,17 +14,21 @@ export interface Statement {
   run(...parameters: readonly Cell[]): { readonly changes: number | bigint };
 }
 
-/** How long a write waits for another process that is writing where nobody says it, in milliseconds. */
+/** The default wait of a write for a write of another process, in milliseconds. */
 export const BUSY_TIMEOUT_MS = 5000;
-/** How long a read waits, in milliseconds. In WAL mode it hardly ever has to. */
+/** The longest wait of a read, in milliseconds. In WAL mode it almost never waits. */
 const readTimeoutMs = 1000;
 
-/** Opens a connection that writes. An acknowledged commit is on the disk: WAL alone would lose it when the power goes. */
+/**
+ * Opens a connection that writes. An acknowledged commit is on the disk. With the defaults of WAL mode, a power failure
+ * could lose it.
+ */
 export function connect(path: string, busyMs = BUSY_TIMEOUT_MS): DatabaseSync {
   const database = new DatabaseSync(path, { timeout: busyMs, returnArrays: true });
-  // A log that has grown in a rush is cut back to 64 MiB.
+  // Cuts a log that has grown under load back to 64 MiB.
   database.exec("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA journal_size_limit = 67108864");
-  // Each new row goes anywhere into indexes of e-mails and names: with 16 MiB of pages at hand it costs a tenth less than with SQLite's 2.
+  // New rows go to random places in indexes of emails and names. A cache of 16 MiB makes them a tenth cheaper than
+  // SQLite's 2 MiB.
   database.exec("PRAGMA cache_size = -16384");
   addFunctions(database);
   return database;
@@ -42,7 +46,7 @@ export function playOn<T>(database: DatabaseSync, script: Script<T>): T {
   return play(script, sendTo(database));
 }
 
-/** A prepared statement whose rows come by the names of their columns. */
+/** A prepared statement whose rows have named columns. */
 export interface NamedStatement {
   all(...parameters: readonly Cell[]): readonly NamedRow[];
 }
@@ -53,16 +57,19 @@ function prepareNamed(database: DatabaseSync, sql: string): NamedStatement {
   return statement as unknown as NamedStatement;
 }
 
-/** Prepares a statement of a connection made here. */
+/** Prepares a statement of a connection from this file. */
 export function prepare(database: DatabaseSync, sql: string): Statement {
-  // The connection returns arrays, which the types of node:sqlite cannot know.
+  // The connection returns arrays, which the types of node:sqlite do not show.
   return database.prepare(sql) as unknown as Statement;
 }
 
-/** How many pages the log has, and how many of them were moved into the file. */
+/** The number of pages in the log, and how many of them were moved into the file. */
 export type LogSizes = readonly [pages: number, moved: number];
 
-/** What SQLite itself says of that; null where it is too old to say it: before 3.51 it takes the question for a checkpoint. */
+/**
+ * Returns a function for the sizes that SQLite itself reports. Returns null before SQLite 3.51, which would run a
+ * checkpoint instead.
+ */
 export function logSizesOf(database: DatabaseSync): (() => LogSizes) | null {
   if (!isFrom(process.versions["sqlite"] ?? "", [3, 51])) return null;
   const sizes = prepare(database, "PRAGMA wal_checkpoint(NOOP)");
@@ -77,20 +84,22 @@ function isFrom(version: string, [major, minor]: readonly [number, number]): boo
   return itsMajor > major || (itsMajor === major && itsMinor >= minor);
 }
 
-/** How many shapes are remembered. Programs have dozens; callers who combine filters could make thousands. */
+/**
+ * The maximum number of cached shapes. Programs have dozens, but callers who combine filters could create thousands.
+ */
 const limit = 200;
 
-/** Prepared statements by their shape. `sql` is asked for only where the shape is new. */
+/** Prepared statements by their shape. Calls `sql` only for a new shape. */
 export interface Statements {
   (shape: string, sql: () => string): Statement;
 }
 
-/** Remembers prepared statements; the oldest goes when there are too many. */
+/** Caches prepared statements. Drops the oldest if there are too many. */
 export function statementsOf(database: DatabaseSync): Statements {
   return rememberedBy((sql) => prepare(database, sql));
 }
 
-/** The same for statements whose rows come by name. */
+/** Does the same for statements whose rows have named columns. */
 export function namedStatementsOf(database: DatabaseSync): (text: string) => NamedStatement {
   const statements = rememberedBy((sql) => prepareNamed(database, sql));
   return (text) => statements(text, () => text);
@@ -98,7 +107,7 @@ export function namedStatementsOf(database: DatabaseSync): (text: string) => Nam
 
 function rememberedBy<Prepared>(make: (sql: string) => Prepared): (shape: string, sql: () => string) => Prepared {
   const known = new Map<string, Prepared>();
-  // Mostly the same is asked again, and to look up a text that was just put together costs more than to compare it.
+  // The same shape usually repeats, and comparing a new text costs less than a lookup.
   let lastShape = "";
   let last: Prepared | null = null;
   return (shape, sql) => {
@@ -115,7 +124,10 @@ function rememberedBy<Prepared>(make: (sql: string) => Prepared): (shape: string
   };
 }
 
-/** Answers the steps of scripts at once. Of many rows each has the same statement. */
+/**
+ * Returns a function that answers the steps of scripts synchronously. Consecutive steps with the same text share one
+ * prepared statement.
+ */
 export function sendTo(database: DatabaseSync): (step: Step) => Rows {
   let last: { readonly text: string; readonly isNamed: boolean; readonly prepared: Statement | NamedStatement } | null =
     null;
@@ -132,11 +144,11 @@ export function sendTo(database: DatabaseSync): (step: Step) => Rows {
   };
 }
 
-/** Makes the file where there is none, readable by its owner alone. SQLite gives its log the same rights. */
+/** Creates the file if it does not exist, readable only by its owner. SQLite gives its log the same permissions. */
 export function createFile(path: string): void {
   try {
     closeSync(openSync(path, "wx", 0o600));
-    // A new name is on the disk only when its directory is; Windows opens none.
+    // A new name is on the disk only when its directory is synced. Windows cannot open a directory.
     if (process.platform === "win32") return;
     const directory = openSync(dirname(path), "r");
     fsyncSync(directory);

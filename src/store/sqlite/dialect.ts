@@ -5,13 +5,13 @@ import { tablesOf } from "../sql/schema/table.ts";
 import { formOf } from "./existing/forms.ts";
 import { digestOf } from "./existing/functions.ts";
 
-/** What is true of SQLite. */
+/** The properties of SQLite. */
 export const sqlite: Dialect = {
   engine: "sqlite",
   ownTypes: new Set(["integer", "text", "double", "date", "date-time"]),
   holdsNUL: true,
   maxNameLength: Infinity,
-  // With a parameter SQLite plans the statement anew at every run, because the limit may change the plan.
+  // With a parameter, SQLite plans the statement again at every run, because the limit may change the plan.
   limitInText: true,
   collation: "",
   referencesInColumns: true,
@@ -19,12 +19,13 @@ export const sqlite: Dialect = {
   literal: (text) => `'${text.replaceAll("'", "''")}'`,
   storageOf: ({ type }) =>
     type === "double" ? "REAL" : type === "integer" || type === "boolean" || type === "decimal" ? "INTEGER" : "TEXT",
-  // Rows with text keys are kept in the order of their keys, which saves the second search.
+  // Rows with text keys are stored in the order of their keys, which saves a second search.
   defineKey: ({ key }) =>
     key === "integer"
       ? { key: "INTEGER PRIMARY KEY", options: " STRICT" }
       : { key: "TEXT NOT NULL PRIMARY KEY", options: " WITHOUT ROWID, STRICT" },
-  // Without statistics SQLite would rather go through all rows of one status, in their order, than find ten by their keys and sort them.
+  // Without statistics, SQLite would scan all rows of one status in order instead of finding ten by key and sorting
+  // them.
   byKey: ({ key, name }) => (key === "integer" ? "NOT INDEXED" : `INDEXED BY ${quote(`sqlite_autoindex_${name}_1`)}`),
   comparable: (_, name) => name,
   isOneOf(compared, cells, values, operand = same) {
@@ -47,11 +48,11 @@ export const sqlite: Dialect = {
   joined: (...parts) => parts.join(" || "),
 };
 
-/** The table of a collection. */
+/** Returns the table of a collection. */
 export const tableOf = tablesOf(sqlite);
 
 /**
- * The same for reads that look at the clock: at one row of 64, since a look costs as much as three rows. `latchkey_in_time`
- * throws when the time is over.
+ * Returns the table for reads with a time limit. They check the clock at one row of 64, because a check costs as much
+ * as three rows. `latchkey_in_time` throws when the time is over.
  */
 export const timedTableOf = tablesOf({ ...sqlite, watch: `(("id" & 63) <> 0 OR latchkey_in_time())` });

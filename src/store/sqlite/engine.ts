@@ -36,19 +36,19 @@ import {
 import { committerOf } from "./writes/transactions.ts";
 import { writerThread } from "./writes/writer-thread.ts";
 
-/** How a file is opened. */
+/** The options for a file. */
 interface FileOptions {
   readonly observe: Observer;
-  /** How long a write waits for that of another process, in milliseconds. */
+  /** The longest wait of a write for a write of another process, in milliseconds. */
   readonly busyMs: number;
-  /** How long a read may take that is not answered by an index, in milliseconds. */
+  /** The time limit for a read that no index answers, in milliseconds. */
   readonly longReadMs: number;
 }
 
 /** Opens a database for collections. */
 export type Opener = (collections: readonly Collection[]) => Engine;
 
-/** A file: read in this thread, written in another. */
+/** Opens a file. This thread reads, another one writes. */
 export function openFile(
   path: string,
   collections: readonly Collection[],
@@ -57,7 +57,7 @@ export function openFile(
   requireOwnLog(path);
   const settled = prepareFile(path, collections);
   const database = connectReadOnly(path);
-  // The first read opens the log, which stays the same for as long as anybody has the file open.
+  // The first read opens the log. It stays the same file as long as any connection is open.
   requireSchema(database, collections);
   const shapes = shapesIn(database, path, collections);
   const refusing = refusalsTold(observe);
@@ -75,7 +75,8 @@ export function openFile(
     observe,
     look: overwriting.look,
     isGone() {
-      // The writer looks at once what can be kept of it, whether anybody writes or not: nothing, where the file is another one.
+      // The writer saves what it can immediately, even if there are no writes. It saves nothing if the file is another
+      // one.
       void (overwriting.found === null ? writer.write({ changes: [] }) : writer.close(() => {})).catch(() => undefined);
     },
   });
@@ -107,7 +108,7 @@ export function openFile(
         snapshot.release();
         database.close();
       };
-      // The last connection to close moves the log into the file, and only one that writes can.
+      // The last connection to close moves the log into the file. Only a connection that writes can do so.
       const isOurs = isBelieved(overwriting);
       await writer.close(isOurs ? closeReader : () => {});
       if (!isOurs) closeReader();
@@ -116,7 +117,7 @@ export function openFile(
   };
 }
 
-/** A store does not open what others have open and somebody has overwritten: it could read nothing of it. */
+/** Refuses to open a file that other processes use and that was overwritten, because it cannot be read. */
 function requireWhole(overwriting: Overwriting, database: DatabaseSync): void {
   try {
     overwriting.look();
@@ -127,15 +128,15 @@ function requireWhole(overwriting: Overwriting, database: DatabaseSync): void {
   }
 }
 
-/** What reads are kept from. */
+/** The checks before reads. */
 interface Guards {
   readonly retyped: Retyped;
   readonly overwriting: Overwriting;
-  /** Gives an error itself, or what it comes of. */
+  /** Returns the error itself, or its cause. */
   explain(error: unknown): unknown;
 }
 
-/** Reads in this thread and in others. */
+/** The reads in this thread and in others. */
 interface Reads {
   readonly snapshot: Snapshot;
   readonly version: () => number;
@@ -151,7 +152,7 @@ function readsOf(
   let seen = 0;
   const snapshot = believed(snapshotOf(database, look), overwriting);
 
-  /** Nobody changes a table without a commit. */
+  /** Checks the tables after a commit, because they change only with a commit. */
   function look(): void {
     const now = dataVersion.get()![0] as number;
     if (now !== seen) retyped.look();
@@ -177,7 +178,7 @@ function readsOf(
   return { snapshot, version, reader, long: guarded(threads, requireNow, explain) };
 }
 
-/** What threads read is looked at behind it, too: tables may have been changed meanwhile. */
+/** Checks the tables before and after a read in another thread, because they may change in the meantime. */
 function guarded(threads: LongReads, require: Retyped["require"], explain: (error: unknown) => unknown): LongReads {
   return {
     ...threads,
@@ -194,17 +195,17 @@ function guarded(threads: LongReads, require: Retyped["require"], explain: (erro
   };
 }
 
-/** Nothing is read from a file, or written into one, that somebody has overwritten: who may do what could be years old in it. */
+/** Refuses reads and writes of an overwritten file: its permissions could be years old. */
 function requireBelieved({ found }: Overwriting): void {
   if (found !== null) throw unavailable(found);
 }
 
-/** Looks once more: what has just been overwritten is not to be mixed with the log. */
+/** Checks once more, because a file that was just overwritten must not be mixed with the log. */
 function isBelieved(overwriting: Overwriting): boolean {
   try {
     overwriting.look();
   } catch {
-    // Where it was removed, what the log holds is still of this file.
+    // If it was removed, the log still belongs to this file.
   }
   return overwriting.found === null;
 }
@@ -219,7 +220,7 @@ function believed(snapshot: Snapshot, overwriting: Overwriting): Snapshot {
   };
 }
 
-/** A database in memory: everything over one connection, in this thread. It can be opened again with more collections. */
+/** Opens a database in memory. It uses one connection in this thread, and can be opened again with more collections. */
 export function memoryOpener(): Opener {
   const database = new DatabaseSync(":memory:", { returnArrays: true });
   addFunctions(database);
@@ -256,7 +257,7 @@ export function memoryOpener(): Opener {
   };
 }
 
-/** What is answered by reading; `version` changes whenever anyone has committed. */
+/** Returns the parts of the engine that only read. `version` changes after every commit. */
 function reading(reader: Reader, version: () => number): Reader & Pick<Engine, "follow"> {
   return {
     ...reader,

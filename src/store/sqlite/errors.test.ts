@@ -7,7 +7,7 @@ import { openingError } from "./whole/alone.ts";
 const ofSQLite = (message: string, errcode: number) => Object.assign(new Error(message), { errcode });
 const ofSystem = (code: string) => Object.assign(new Error(`${code}: failed, read`), { code, syscall: "read" });
 
-test("what the disk, the file or a lock fails with is told with its cause and the cure, and is no fault", () => {
+test("reports a failure of the disk, the file or a lock with its cause and fix, and not as a fault", () => {
   const told = [
     ofSQLite("database is locked", 5),
     ofSQLite("unable to open database file", 14),
@@ -23,12 +23,12 @@ test("what the disk, the file or a lock fails with is told with its cause and th
   assert.ok(storeError(ofSystem("ENOSPC")) instanceof StoreFull);
 });
 
-test("a mistake in a statement or in a program stays what it is", () => {
+test("leaves a mistake in a statement or in a program unchanged", () => {
   for (const error of [ofSQLite("no such column: a", 1), new TypeError("x is not a function")])
     assert.equal(storeError(error), error);
 });
 
-test("a command that reads a file is told what the disk fails with, and how it is mended", () => {
+test("reports disk failures to commands that read a file, with the fix", () => {
   const said = (errcode: number): string => String(openingError(ofSQLite("disk I/O error", errcode), "x.db"));
 
   assert.match(said(4874), /the disk may be full \(disk I\/O error\), code 4874$/);

@@ -1,6 +1,6 @@
 import { StoreFull, StoreUnavailable } from "../store.ts";
 
-/** The result codes that are told apart (sqlite.org/rescode.html). */
+/** The result codes that this module distinguishes (sqlite.org/rescode.html). */
 export const code = {
   error: 1,
   tooLarge: 18,
@@ -14,19 +14,22 @@ export const code = {
   datatype: 3091,
 } as const;
 
-/** The extended result code of an error from SQLite; null for any other. */
+/** Returns the extended result code of an error from SQLite. Returns null for any other error. */
 export function codeOf(error: unknown): number | null {
   if (!(error instanceof Error) || !("errcode" in error)) return null;
   return typeof error.errcode === "number" ? error.errcode : null;
 }
 
-/** The database was held by another connection for longer than the time-out. */
+/** Returns true if another connection held the database for longer than the time-out. */
 export function isBusy(error: unknown): boolean {
   const found = codeOf(error);
   return found !== null && (found & 0xff) === 5;
 }
 
-/** There is no room on the disk: SQLITE_FULL, and what the system says of a file that cannot be made. Nothing was written then. */
+/**
+ * Returns true if there is no space on the disk: SQLITE_FULL, or the system's error for a file that cannot be created.
+ * Then nothing was written.
+ */
 function isFull(error: unknown): boolean {
   const found = codeOf(error);
   if (found !== null) return (found & 0xff) === 13;
@@ -34,41 +37,46 @@ function isFull(error: unknown): boolean {
 }
 
 /**
- * The store failed, and not the one statement: the disk, the file, a lock, memory. What the statement itself may be
- * blamed for are ERROR, TOOBIG, CONSTRAINT, MISMATCH and RANGE.
+ * Returns true if the store failed, not only the statement: the disk, the file, a lock or memory. The statement is the
+ * cause of ERROR, TOOBIG, CONSTRAINT, MISMATCH and RANGE.
  */
 export function isStoreFailure(error: unknown): boolean {
   const found = codeOf(error);
   return found !== null && ![1, 18, 19, 20, 25].includes(found & 0xff);
 }
 
-/** The error as the store's caller sees it: faults stay what they are. */
+/** Returns the error for the store's caller. Faults stay unchanged. */
 export function storeError(error: unknown): unknown {
   return isStoreFailure(error) || isClosed(error) || isOfSystem(error) ? unavailable(error) : error;
 }
 
-/** A file was not read or opened, past SQLite. */
+/** Returns true if the system failed to read or open a file, without SQLite. */
 function isOfSystem(error: unknown): boolean {
   return error instanceof Error && "syscall" in error;
 }
 
-/** A connection that was closed meanwhile, and its statements, are used no more: node:sqlite says so with this code. */
+/**
+ * Returns true if the connection was closed in the meantime, or its statement. node:sqlite reports this with one code.
+ */
 function isClosed(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "ERR_INVALID_STATE";
 }
 
-/** What SQLite's own words do not say. */
+/** Explanations that SQLite's messages do not contain. */
 const meanings: Readonly<Record<number, string>> = {
   5: "another process has kept it locked for longer than is waited for: look for one that stands still within a write (fuser on the file), and end it",
   14: "the file, its log or its folder cannot be opened: look at their rights, and at how many descriptors a process may have (ulimit -n)",
-  // SQLITE_CORRUPT is also what becomes of EIO from a read.
+  // SQLite also reports EIO of a read as SQLITE_CORRUPT.
   11: "the disk cannot be read or the file is damaged: look at it with latchkey db check, and where it is damaged put a backup in its place (latchkey db restore)",
   26: "the file was overwritten while it was in use: stop every process on it and put a backup in its place (latchkey db restore)",
-  // SQLITE_IOERR_SHMSIZE: the commit may be in the log, so this is not told as full.
+  // SQLITE_IOERR_SHMSIZE: the commit may be in the log, so this is not reported as a full disk.
   4874: "the index of the log cannot grow, the disk may be full",
 };
 
-/** The store does not answer, and why: with SQLite's code, which tells one I/O error from another. */
+/**
+ * Returns the error for a store that does not answer, with the reason and SQLite's code, which distinguishes I/O
+ * errors.
+ */
 export function unavailable(cause: unknown): StoreUnavailable {
   const message = cause instanceof Error ? cause.message : String(cause);
   if (isFull(cause))
@@ -79,19 +87,19 @@ export function unavailable(cause: unknown): StoreUnavailable {
   return new StoreUnavailable(`SQLite: ${reason}${found === null ? "" : `, code ${found}`}`, { cause });
 }
 
-/** An error as it travels between threads. */
+/** An error in the form that is sent between threads. */
 export interface Failure {
   readonly message: string;
-  /** SQLite's extended result code; null where the error is not from SQLite. */
+  /** SQLite's extended result code. Null if the error is not from SQLite. */
   readonly errcode: number | null;
 }
 
-/** What may travel of an error. */
+/** Returns the parts of an error that can be sent. */
 export function failureOf(error: unknown): Failure {
   return { message: error instanceof Error ? error.message : String(error), errcode: codeOf(error) };
 }
 
-/** The error that has travelled. */
+/** Returns the error that was sent. */
 export function errorOf({ message, errcode }: Failure): Error {
   return Object.assign(new Error(message), errcode === null ? {} : { errcode });
 }

@@ -1,10 +1,10 @@
 import type { Collection, Feed, Row } from "../store.ts";
 import type { Reader } from "./reads/reader.ts";
 
-/** How many rows are taken in at a time. */
+/** The number of rows that are read at a time. */
 const pageSize = 1000;
 
-/** Follows a collection. `version` changes whenever anyone has committed. */
+/** Follows a collection. `version` changes after every commit. */
 export function followCollection(
   reader: Reader,
   version: () => number,
@@ -19,14 +19,14 @@ export function followCollection(
 
   function catchUp(): void {
     if (closed) return;
-    // Asked before the rows are read: what is committed in between will be seen again and not missed.
+    // Read before the rows: a commit in between is read again and not missed.
     const now = version();
     if (now === seenVersion) return;
     while (takePage() === pageSize);
     seenVersion = now;
   }
 
-  /** Keys are handed out in the order of the commits, since only one connection writes at a time. */
+  /** Reads the next rows. Keys have the order of the commits, because only one connection writes at a time. */
   function takePage(): number {
     const rows = reader.list({
       collection,
@@ -35,7 +35,7 @@ export function followCollection(
       limit: pageSize,
     });
     for (const row of rows) {
-      // Told again where that fails: a revocation that was passed over would be none.
+      // If this fails, the row is delivered again: a skipped revocation would have no effect.
       onRow(row);
       seenId = row.record["id"] as number;
     }

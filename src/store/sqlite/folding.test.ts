@@ -22,7 +22,9 @@ const visits: Collection = { name: "visits", key: "text", columns: [{ name: "pla
 const SECOND = 1000;
 const DAY = 24 * 3600 * SECOND;
 
-/** A database in which another program writes, and the comparison of its folded columns with a clock that the test turns. */
+/**
+ * Creates a database in which another program writes, and a comparison of its folded columns with a clock for the test.
+ */
 function setUp(rows: number) {
   const database = new DatabaseSync(":memory:", { returnArrays: true });
   addFunctions(database);
@@ -35,14 +37,14 @@ function setUp(rows: number) {
   const comparing = comparingFolded(sqliteSchema, [people, visits], { tableOf, now: () => clock.now })!;
   const ask = (sql: string): unknown[] => prepare(database, sql).all().flat();
 
-  /** Runs all portions that are due; returns how many there were. */
+  /** Runs all portions that are due. Returns their number. */
   function compare(): number {
     for (let portions = 0; ; portions++) if (!playOn(database, comparing.next())) return portions;
   }
   return { write, ask, compare, comparing, clock, database };
 }
 
-test("corrects the folded values that another program has left wrong, and leaves unique ones as they are", () => {
+test("corrects wrong folded values of another program, and leaves unique ones alone", () => {
   const { write, ask, compare } = setUp(2500);
   write("UPDATE people SET name = 'ÉVA' WHERE id IN (1, 1000, 1001, 2500)");
   write("UPDATE people SET name = 'straße', _name_folded = 'straße' WHERE id = 7");
@@ -62,7 +64,7 @@ test("corrects the folded values that another program has left wrong, and leaves
   assert.deepEqual(ask("SELECT count(*) FROM people WHERE _name_folded IS NOT latchkey_fold(name)"), [0]);
 });
 
-test("compares a thousand rows at a time, again soon after it has found something, and ever more rarely after that", () => {
+test("compares a thousand rows at a time, soon again after a correction, and then less and less often", () => {
   const { write, ask, compare, clock } = setUp(2500);
   write("UPDATE people SET name = 'Bob' WHERE id = 3");
   const pauses: number[] = [];
@@ -72,7 +74,7 @@ test("compares a thousand rows at a time, again soon after it has found somethin
     return (clock.now - before) / SECOND;
   };
 
-  // Three portions of people, the end of those, and the end of visits.
+  // Three portions of people, the end of people, and the end of visits.
   assert.equal(compare(), 5);
   for (let time = 0; time < 4; time++) pauses.push(nextPause());
   write("UPDATE people SET name = 'Cid' WHERE id = 4");
@@ -99,7 +101,7 @@ test("waits twenty times as long as a comparison took", () => {
   assert.equal(compare(), 5);
 });
 
-test("goes on with the other tables if one cannot be compared", () => {
+test("continues with the other tables if one cannot be compared", () => {
   const { write, ask, comparing, database } = setUp(1);
   write("ALTER TABLE people RENAME TO elsewhere");
   write("INSERT INTO visits (id, _revision, place) VALUES ('v', 1, 'Rome')");
@@ -111,7 +113,7 @@ test("goes on with the other tables if one cannot be compared", () => {
   assert.deepEqual(ask("SELECT _place_folded FROM visits"), ["rome"]);
 });
 
-test("compares nothing where no column is folded", () => {
+test("compares nothing if no column is folded", () => {
   const plain: Collection = { name: "plain", key: "integer", columns: [{ name: "name", type: "text" }] };
 
   assert.equal(comparingFolded(sqliteSchema, [plain], { tableOf, now: () => 0 }), null);

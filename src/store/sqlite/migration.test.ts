@@ -14,7 +14,7 @@ const plants: Collection = {
   indexes: [["name"]],
 };
 
-test("a column may become nullable or not, and gain or lose a reference, without losing a row", () => {
+test("makes a column nullable or not, and adds or drops its reference, without losing a row", () => {
   const database = planted();
 
   prepareSchema(database, [
@@ -37,7 +37,7 @@ test("a column may become nullable or not, and gain or lose a reference, without
   assert.deepEqual(rows(database), []);
 });
 
-test("a table that is rebuilt keeps what is referred to, its indexes and columns that are declared no more", () => {
+test("keeps references, indexes and undeclared columns of a rebuilt table", () => {
   const database = planted();
   const referring: Collection = {
     name: "labels",
@@ -65,7 +65,7 @@ test("a table that is rebuilt keeps what is referred to, its indexes and columns
   assert.deepEqual(prepare(database, "SELECT count(*) FROM labels").get(), [0]);
 });
 
-test("a reference that some rows would break is refused", () => {
+test("refuses a reference that some rows would break", () => {
   const database = planted();
   database.exec("UPDATE plants SET bed_id = 9");
 
@@ -78,7 +78,7 @@ test("a reference that some rows would break is refused", () => {
   assert.deepEqual(prepare(database, "PRAGMA foreign_keys").get(), [1]);
 });
 
-test("what changes values is not done by a start, and no SQL is told that could lose them", () => {
+test("refuses to change values at a start, and shows no SQL that could lose them", () => {
   const database = planted();
   for (const size of [
     { name: "size", type: "text", nullable: true },
@@ -92,7 +92,7 @@ test("what changes values is not done by a start, and no SQL is told that could 
   }
 });
 
-test("an empty table loses columns that new rows could not fill", () => {
+test("drops columns that new rows could not fill from an empty table", () => {
   const database = planted();
   database.exec("DELETE FROM plants");
 
@@ -101,7 +101,7 @@ test("an empty table loses columns that new rows could not fill", () => {
   database.exec("INSERT INTO plants (id, _revision, name) VALUES (2, 6, 'moss')");
 });
 
-test("a table that somebody else has made is left alone", () => {
+test("leaves a table of another program alone", () => {
   const database = connect(":memory:");
   database.exec("CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT)");
 
@@ -109,7 +109,7 @@ test("a table that somebody else has made is left alone", () => {
   assert.deepEqual(prepare(database, "SELECT name FROM sqlite_schema").all(), [["plants"]]);
 });
 
-test("a database of a newer program is refused, also where it was made by the first releases", () => {
+test("refuses a database of a newer program, also if the first releases created it", () => {
   for (const newer of [
     "UPDATE latchkey_version SET version = 99",
     "DROP TABLE latchkey_version; PRAGMA user_version = 99",
@@ -121,7 +121,7 @@ test("a database of a newer program is refused, also where it was made by the fi
   }
 });
 
-test("whoever else counts their own changes in a file of ours is in nobody's way", () => {
+test("works with a file in which another program uses `user_version`", () => {
   const database = planted();
   assert.deepEqual(prepare(database, "PRAGMA user_version").get(), [1]);
 
@@ -131,7 +131,7 @@ test("whoever else counts their own changes in a file of ours is in nobody's way
   assert.deepEqual(prepare(database, "PRAGMA user_version").get(), [99]);
 });
 
-test("an index of the operator's own stays, ours go when they are declared no more", () => {
+test("keeps an index of the operator, and drops ours when they are no longer declared", () => {
   const database = planted();
   database.exec("CREATE INDEX by_hand ON plants (size)");
 
@@ -143,7 +143,7 @@ test("an index of the operator's own stays, ours go when they are declared no mo
   );
 });
 
-test("folding a column again notices what was written while it was not folded", () => {
+test("notices rows that were written while a column was not folded, when it is folded again", () => {
   const database = planted();
   const folded = withColumns([{ ...name, unique: "folded" }, ...plants.columns.slice(1)]);
   prepareSchema(database, [beds, folded]);

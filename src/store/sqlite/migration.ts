@@ -16,13 +16,13 @@ import { findExisting } from "./existing/existing.ts";
 import { findVersion, makeOwnTables, version } from "./version.ts";
 import { watchWords } from "./word-triggers.ts";
 
-/** How tables are found, made and changed in SQLite. */
+/** Finds, creates and changes tables in SQLite. */
 export const sqliteSchema: Schema = {
   ...sqlite,
   convert,
   convertOrFail,
   version,
-  // Tables are rebuilt and dropped, also under views of somebody's own. What refers to what is checked before the end.
+  // Tables are rebuilt and dropped, also under views of the operator. References are checked at the end.
   begin: "PRAGMA foreign_keys = OFF; PRAGMA legacy_alter_table = ON; BEGIN IMMEDIATE",
   makeOwnTables,
   findVersion,
@@ -40,7 +40,7 @@ export const sqliteSchema: Schema = {
     statement("SELECT name, TRUE AS is_whole FROM sqlite_schema WHERE type = 'index' AND tbl_name = ?", [table]),
   findUnknownTables: statement(
     "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT IN (SELECT collection FROM latchkey_schema) " +
-      // What a migration has begun is nobody's yet, and what it leaves behind is nobody's any more.
+      // Excludes the tables that a running migration has created or left behind.
       "AND name NOT IN (SELECT '_' || collection || '_next' FROM latchkey_schema UNION SELECT '_' || collection || '_gone' FROM latchkey_schema) " +
       "AND EXISTS (SELECT 1 FROM pragma_table_info(sqlite_schema.name) AS c WHERE c.name = '_revision')",
   ),
@@ -109,7 +109,7 @@ export const sqliteSchema: Schema = {
   },
 };
 
-/** SQLite cannot change these of a column that is there. */
+/** Returns true if a change needs a new table: SQLite cannot change these properties of an existing column. */
 function needsRebuild(collection: Collection, found: Found): boolean {
   if (requiredLeftOvers(collection, found).length + referringLeftOvers(collection, found).length > 0) return true;
   return collection.columns.some((column) => {
@@ -120,7 +120,7 @@ function needsRebuild(collection: Collection, found: Found): boolean {
   });
 }
 
-/** Copies the rows into a table as declared. Columns that are declared no more go with them. */
+/** Copies the rows into a table as declared, with the columns that are no longer declared. */
 function rebuild(collection: Collection, found: Found): string[] {
   const [table, fresh] = [quote(collection.name), quote(`_${collection.name}`)];
   const leftOver = leftOvers(collection, found);

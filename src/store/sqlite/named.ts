@@ -1,8 +1,8 @@
 import type { Change, Collection, Key, Outcome, Transaction } from "../store.ts";
 
-/** A change that can travel to another thread: it names its collection. */
+/** A change that can be sent to another thread. It contains the name of its collection. */
 export type NamedChange = Named<Change>;
-/** One that is about rows of a collection. */
+/** A change of the rows of a collection. */
 export type RowChange = Exclude<NamedChange, { readonly kind: "forget" }>;
 type Named<C> = C extends { readonly collection: Collection }
   ? Omit<C, "collection"> & { readonly collection: string }
@@ -12,20 +12,20 @@ export interface NamedTransaction extends Omit<Transaction, "changes"> {
   readonly changes: readonly NamedChange[];
 }
 
-/** What became of a transaction. A fault is a mistake of the program, in this transaction alone. */
+/** The result of a transaction. A fault is a bug of the program, and affects only this transaction. */
 export type Result =
   | Outcome
   | { readonly kind: "fault"; readonly message: string }
   /** The table of the collection was changed for another declaration. */
   | { readonly kind: "outdated"; readonly collection: string };
 
-/** The transaction with names in the place of its collections. */
+/** Returns the transaction with names instead of collections. */
 export function nameCollections({ changes, idempotency }: Transaction): NamedTransaction {
   const named = changes.map((change) => ({ ...change, collection: change.collection.name }));
   return idempotency === undefined ? { changes: named } : { changes: named, idempotency };
 }
 
-/** The value itself, or the key that it stands for. */
+/** Returns the value itself, or the key that it refers to. */
 export function keyIn<T>(value: T, keys: readonly (Key | null)[]): Exclude<T, object> | Key {
   if (typeof value !== "object" || value === null || !("keyOf" in value)) return value as Exclude<T, object>;
   const key = keys[value.keyOf as number] ?? null;

@@ -13,36 +13,36 @@ import { sqlite } from "../dialect.ts";
 import { convertOrFail } from "./conversions.ts";
 import { freeName, type ownObjects } from "./own-objects.ts";
 
-/** Which rows, by what stands for their keys in SQL. */
+/** Returns the condition for some rows, given the SQL of their key. */
 export type Which = (id: string) => string;
 
-/** A table of the new form, and how its rows are made of those of the old one. */
+/** A table with the new form, and the SQL that fills it from the old one. */
 export interface Shadow {
-  /** Its quoted name. */
+  /** The quoted name of the new table. */
   readonly name: string;
-  /** The quoted name of the table of the ids that have changed meanwhile. */
+  /** The quoted name of the table with the ids of rows that have changed since they were copied. */
   readonly moved: string;
-  /** The statements that make it, its indexes and what keeps it in step. */
+  /** The statements that create the table, its indexes and the triggers that keep it up to date. */
   readonly make: readonly string[];
-  /** Copies the rows of a condition. */
+  /** Copies the rows that match a condition. */
   copy(where: Which): string;
-  /** Counts the rows of a condition whose copy is not what they are. */
+  /** Counts the matching rows whose copy is missing or different. */
   differing(where: Which): string;
-  /** Finds some ids of a condition whose copy refers to what is not there; null where no reference is new. */
+  /** Finds some matching ids whose copy refers to a missing row. Returns null if there is no new reference. */
   dangling(where: Which): string | null;
-  /** The functions of the program that `copy` calls: what they make of the cells of a row. */
+  /** The functions of the program that `copy` calls. Each receives the cells of a row and returns the new value. */
   readonly functions: ReadonlyMap<string, (...cells: unknown[]) => unknown>;
 }
 
-/** What there is in a database beside the columns of a table. */
+/** The other objects in the database. */
 interface Around {
   readonly indexes: ReadonlySet<string>;
   readonly tables: ReadonlySet<string>;
-  /** Whether folded values are made, which only the program can. */
+  /** True if folded values are computed. Only the program can do that. */
   readonly folds: boolean;
 }
 
-/** How a table is made anew. */
+/** Returns the new form of a table and the SQL that fills it. */
 export function shadowFor(
   schema: Schema,
   plan: TablePlan,
@@ -98,10 +98,13 @@ export function shadowFor(
 
 const lastRevision = "SELECT revision FROM latchkey_revision";
 
-/** Raises what `copy` gives its rows as their revision, where records show something else afterwards. */
+/** Increases the revision that `copy` gives to its rows if the records show other values afterwards. */
 export const nextRevision = "UPDATE latchkey_revision SET revision = revision + 1";
 
-/** The script of a program without functions, for whoever runs it by hand; null where a function makes values. */
+/**
+ * Returns a script that an operator can run by hand, without functions of the program. Returns null if a function
+ * computes values.
+ */
 export function rebuildByHand(
   schema: Schema,
   plan: TablePlan,
@@ -124,12 +127,12 @@ export function rebuildByHand(
   ];
 }
 
-/** What makes the new table, and nothing that keeps it in step. */
+/** Returns the statements that create the new table, without those that keep it up to date. */
 export function madeEmpty({ make, moved }: Shadow): readonly string[] {
   return make.filter((sql) => !sql.startsWith("CREATE TRIGGER") && !sql.includes(moved));
 }
 
-/** The columns that are declared no more and go along. */
+/** Returns the columns that are no longer declared but are copied. */
 function keptLeftOvers({ collection, found, sources }: TablePlan, dropped: readonly string[]) {
   const renamed = new Set(
     [...sources].flatMap(([to, source]) => {
@@ -176,7 +179,7 @@ function sqlOf(source: Extract<Source, { kind: "same" | "sql" }>): string {
   return source.fallback === null ? value : `coalesce(${value}, ${source.fallback})`;
 }
 
-/** The program's function is called with all cells of the row as it was. */
+/** Returns the SQL that calls the program's function with all cells of the old row. */
 function callOf(
   schema: Schema,
   { found }: TablePlan,
@@ -193,7 +196,10 @@ function callOf(
   return `${name}(${selected.join(", ")})`;
 }
 
-/** What a migration calls the copy of a table, the ids that have changed meanwhile, and the triggers that keep both in step. */
+/**
+ * Returns the names that a migration uses: the copy of a table, the table of changed ids, and the start of the names of
+ * the triggers.
+ */
 export function namesFor({ name }: Collection): {
   readonly copy: string;
   readonly moved: string;
@@ -203,8 +209,9 @@ export function namesFor({ name }: Collection): {
 }
 
 /**
- * What keeps the copy in step. A copy of what is changed or removed goes at once, so that it refers to nothing that is going too; it is made
- * again behind the write. The triggers know no function of ours, so that every program can write.
+ * Returns the triggers that keep the copy up to date. They delete the copy of a changed or deleted row immediately, so
+ * that it does not refer to deleted rows. The migration copies the row again after the write. The triggers call no
+ * function of ours, so that every program can write.
  */
 function triggersOn(collection: Collection): readonly string[] {
   const names = namesFor(collection);
@@ -214,7 +221,7 @@ function triggersOn(collection: Collection): readonly string[] {
   const trigger = (when: string, what: string): string =>
     `CREATE TRIGGER ${quote(names.triggersPrefix + when)} AFTER ${when.toUpperCase()} ON ${table!} BEGIN ${what} END`;
   return [
-    // Where a row takes the place of another (INSERT OR REPLACE), nobody tells of the deletion.
+    // If a row replaces another one (INSERT OR REPLACE), the delete trigger does not fire.
     trigger("insert", `${forget('NEW."id"')} ${note}`),
     trigger("update", `${forget('OLD."id"')} ${note}`),
     trigger("delete", forget('OLD."id"')),
@@ -226,7 +233,7 @@ interface NewReference {
   readonly target: string;
 }
 
-/** The references that the table does not have as it is. */
+/** Returns the references that the table does not have yet. */
 function newReferences({ collection, found }: TablePlan): readonly NewReference[] {
   return collection.columns.flatMap((column) => {
     const before = nameBefore(column, found);
@@ -236,7 +243,10 @@ function newReferences({ collection, found }: TablePlan): readonly NewReference[
   });
 }
 
-/** A copy that refers to a row keeps nobody from deleting that, as long as the table itself does not: it goes first, and is made again. */
+/**
+ * Returns a trigger that deletes the copy before the row that it refers to is deleted, and notes it to be copied again.
+ * Otherwise the copy would block a deletion that the table itself allows.
+ */
 function keepingOthersFree(collection: Collection, { column, target }: NewReference): string {
   const { copy, moved, triggersPrefix } = namesFor(collection);
   const among = `FROM ${quote(copy)} WHERE ${quote(column)} = OLD."id"`;

@@ -9,7 +9,7 @@ import { requireRoomForCopy } from "./room.ts";
 import { beginningOf, copyIn, removeTries } from "./tries.ts";
 import { takeTurn } from "./turns.ts";
 
-/** Migrates a copy of a file beside it, looks at all of that and removes it. */
+/** Migrates a copy of a file next to it, checks the whole copy and deletes it. */
 export async function tryFile(
   path: string,
   collections: readonly Collection[],

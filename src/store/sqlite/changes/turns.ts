@@ -7,29 +7,38 @@ import { isBusy, isStoreFailure } from "../errors.ts";
 import { DatabaseSync as Database } from "../node-sqlite.ts";
 import { pauseThread } from "../thread.ts";
 
-/** How long to go on looking for a moment in which nobody writes, in milliseconds. */
+/** The longest wait for a moment without writes, in milliseconds. */
 const patienceMs = 60_000;
 
-/** How many rows a portion begins with, and has at least and at most where rows are as usual. */
+/** The number of rows in the first portion. Also the minimum for rows of normal size. The maximum follows. */
 export const firstPortion = 100;
 const mostRows = 2000;
-/** How long one may take, in milliseconds: whoever writes waits for it. */
+/** The longest time for a portion, in milliseconds, because other writers wait for it. */
 const portionMs = 15;
 
-/** How many rows the next portion has, when one of so many took so long. Those behind it may be larger. */
+/**
+ * Returns the number of rows in the next portion, given the rows and the duration of the last one. The next rows may be
+ * larger.
+ */
 export function nextPortion(rows: number, tookMs: number): number {
   const fitting = Math.round((rows * portionMs) / Math.max(tookMs, 1));
-  // On a busy machine a few rows may take a while for other reasons; fewer would take as long.
+  // On a busy machine a few rows may take long for other reasons, and fewer rows would not be faster.
   const least = tookMs > 4 * portionMs ? 1 : Math.min(rows, firstPortion);
   return Math.min(Math.max(fitting, least), rows * 2, mostRows);
 }
 
-/** What is there cannot become what is declared. Everything else (a full disk, a lock) passes, and what was copied stays. */
+/**
+ * Thrown if existing rows cannot become what is declared. Any other error (a full disk, a lock) is temporary, and the
+ * copied rows stay.
+ */
 export class Unfit extends Error {
   override readonly name = "Unfit";
 }
 
-/** Only one migrates at a time. The lock is a file's beside the database, which the system lets go when the process ends. */
+/**
+ * Locks the migration, because only one may run. The lock is on a file next to the database. The system releases it
+ * when the process ends.
+ */
 export function takeTurn(path: string): () => void {
   const beside = `${path}.migrating`;
   const lock = new Database(beside, { timeout: 0 });
@@ -46,7 +55,7 @@ export function takeTurn(path: string): () => void {
   };
 }
 
-/** All of a task or nothing, as soon as nobody else writes. */
+/** Runs a task in a transaction, as soon as no other connection writes. */
 export async function inTransaction<T>(database: DatabaseSync, task: () => T): Promise<T> {
   await begun(database);
   try {
@@ -59,7 +68,7 @@ export async function inTransaction<T>(database: DatabaseSync, task: () => T): P
   }
 }
 
-/** All of a task or nothing, as soon as nobody else writes. What fails for the sake of the rows is `Unfit`. */
+/** Runs a task in a transaction, as soon as no other connection writes. Throws `Unfit` if the rows cause an error. */
 export function change<T>(database: DatabaseSync, task: () => T): Promise<T> {
   return inTransaction(database, () => {
     try {
@@ -72,8 +81,8 @@ export function change<T>(database: DatabaseSync, task: () => T): Promise<T> {
 }
 
 /**
- * Between two groups of a busy service the file is free for a moment only. SQLite would look for it ten times a second, and hardly ever hit
- * one.
+ * Between two groups of writes of a busy service, the file is free only for a moment. SQLite would try ten times a
+ * second, and almost always miss it.
  */
 async function begun(database: DatabaseSync): Promise<void> {
   const start = performance.now();

@@ -4,14 +4,14 @@ import { ask, statement, type Script } from "../../sql/schema/script.ts";
 import type { Collection, TableWrite } from "../../store.ts";
 import { codeOf } from "../errors.ts";
 
-/** What fails where a statement, or a trigger that it fires, cannot be compiled (SQLITE_ERROR). */
+/** The code if a statement, or a trigger that it fires, cannot be compiled (SQLITE_ERROR). */
 const uncompiled = 1;
 
 const done: Readonly<Record<TableWrite, string>> = { create: "made", update: "changed", delete: "removed" };
 
 /**
- * What a write would fail with each time: a trigger that asks for a function of the program that has made the file, or for a table that is
- * gone. SQLite compiles the triggers with the statement, and `EXPLAIN` does no more.
+ * Finds writes that would always fail: a trigger uses a function of the program that created the file, or a table that
+ * no longer exists. SQLite compiles the triggers with the statement, and `EXPLAIN` does nothing more.
  */
 export function* findUnwritable({ columns, existing }: Collection): Script<readonly string[]> {
   const { table, writes, written = columns.map(({ name }) => name) } = existing!;

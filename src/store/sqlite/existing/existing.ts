@@ -5,7 +5,10 @@ import { askCells, statement, type CellRow, type Script } from "../../sql/schema
 import type { DateTimeShape } from "../../store.ts";
 import { shapeOf } from "./forms.ts";
 
-/** A table that others have made, as SQLite tells of it. `instants` are the columns that are declared as such; null: nobody has declared it. */
+/**
+ * Returns an existing table as SQLite describes it. `instants` are the columns that are declared as date-times. Null if
+ * the table has no declaration.
+ */
 export function* findExisting(
   table: string,
   instants: ReadonlySet<string> | null = null,
@@ -25,7 +28,7 @@ export function* findExisting(
   const key = rows.filter(([, , , , pk]) => (pk as number) > 0).toSorted((a, b) => (a[4] as number) - (b[4] as number));
   const isTable = kind[0] === "table";
   const [ofKey] = yield* askCells(statement("SELECT 1 FROM pragma_index_list(?) WHERE origin = 'pk'", [table]));
-  // The one column that SQLite itself counts. With an index of its own (`PRIMARY KEY DESC`) it is a column like all others.
+  // The one column that SQLite itself numbers. If it has a separate index (`PRIMARY KEY DESC`), it is a normal column.
   const isCounted = key.length === 1 && kind[1] === 0 && ofKey === undefined;
   const counted = isCounted && String(key[0]![1]).toUpperCase() === "INTEGER" ? key[0]![0] : null;
   const columns: FoundExistingColumn[] = [];
@@ -37,7 +40,7 @@ export function* findExisting(
       nullable: notNull === 0 && name !== counted && (hidden as number) < 2 ? true : notNull === 0 && name !== counted,
       filled: value !== null || name === counted,
       generated: hidden === 2 || hidden === 3,
-      // Any column can hold them, one of texts too.
+      // Any column can hold date-times, also a text column.
       ...((instants?.has(String(name)) ?? /DATE|TIME/i.test(storage))
         ? { shape: yield* shapeIn(table, String(name)) }
         : {}),
@@ -57,7 +60,7 @@ export function* findExisting(
     ),
     indexes,
     references: yield* findReferences(table),
-    // Triggers of SQLite cannot change what is about to be written.
+    // Triggers of SQLite cannot change a row before it is written.
     isFilledByTrigger: false,
   };
 }
@@ -78,21 +81,21 @@ function* findIndexes(table: string, counted: string | null): Script<Pick<FoundE
     ),
   );
   const uniques = new Map<string, readonly string[]>();
-  // The rows themselves stand in the order of their numbers.
+  // The rows are stored in the order of their numbers.
   const indexes: (readonly string[])[] = counted === null ? [] : [[counted]];
   for (const [name, parts] of Map.groupBy(rows, ([index]) => String(index))) {
-    // An expression has no name, and another collation another order.
+    // An expression has no name, and another collation has another order.
     if (parts.some(([, , column, , collation]) => column === null || collation !== "BINARY")) continue;
     const columns = parts.map(([, , column]) => String(column));
     if (parts[0]![1] === 1) uniques.set(name, columns);
     if (new Set(parts.map(([, , , descending]) => descending)).size > 1) continue;
-    // The number of its row stands behind every entry.
+    // Every index entry ends with the number of its row.
     indexes.push(counted === null || columns.includes(counted) || parts[0]![3] === 1 ? columns : [...columns, counted]);
   }
   return { uniques, indexes };
 }
 
-/** Only those with an expression: SQLite names the columns of the others. */
+/** Finds only unique indexes with an expression. SQLite names the columns of the others itself. */
 function* findNarrowUniques(table: string, names: readonly string[]): Script<FoundExisting["narrowUniques"]> {
   const rows = yield* askCells(
     statement(
@@ -119,7 +122,7 @@ function* findReferences(table: string): Script<readonly FoundExistingReference[
   for (const parts of Map.groupBy(rows, ([id]) => id).values()) {
     const [, target, , , does] = parts[0]!;
     const to = parts.map(([, , , column]) => column);
-    // Without a name it is the key.
+    // A reference without column names leads to the key.
     const [keys] = to.includes(null)
       ? [yield* askCells(statement("SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk", [String(target)]))]
       : [to.map((column) => [column])];
@@ -134,13 +137,13 @@ function* findReferences(table: string): Script<readonly FoundExistingReference[
   return references;
 }
 
-/** SQLite keeps longer texts all the same; whoever made the table meant this. */
+/** Returns the declared maximum length. SQLite does not enforce it, but the author of the table meant it. */
 function maxLengthOf(storage: string): Pick<FoundExistingColumn, "maxLength"> {
   const found = /CHAR[^(]*\((\d+)\)/i.exec(storage);
   return found === null ? {} : { maxLength: Number(found[1]) };
 }
 
-/** The lists of words that the text of the table says of a column. */
+/** Returns the list of words for a column in the SQL of its table. */
 function checksOf(sql: string, name: string): Pick<FoundExistingColumn, "checks"> {
   const own = [name, quote(name), `\`${name}\``, `[${name}]`].map((each) =>
     each.replaceAll(/[$()*+.?[\\\]^{|}]/g, "\\$&"),

@@ -11,7 +11,10 @@ import {
 } from "../../sql/existing/form.ts";
 import type { Column, DateTimeShape, FoundColumnForm } from "../../store.ts";
 
-/** How a column that was found in SQLite holds values of the declared kind; a sentence where it cannot. SQLite keeps any value in any column, so each is looked at. */
+/**
+ * Returns how an existing SQLite column holds values of the declared kind. Returns a sentence if it cannot. SQLite
+ * accepts any value in any column, so each value is checked.
+ */
 export function formOf(column: Column, { storage, shape }: FoundColumnForm): Form | string {
   switch (column.type) {
     case "integer":
@@ -45,14 +48,17 @@ export function formOf(column: Column, { storage, shape }: FoundColumnForm): For
   }
 }
 
-/** A column of a type called `json` makes a number of the text of one. */
+/** A column of the type `json` turns the text of a number into a number. */
 const json: Form = {
   ...plain,
   fits: (x) => `(typeof(${x}) = 'text' AND json_valid(${x}) OR ${isNumber(x)})`,
   convert: (x) => `(CASE typeof(${x}) WHEN 'text' THEN ${x} ELSE json_quote(${x}) END)`,
 };
 
-/** How a column of date-times writes them, by one of its values: as `toISOString` does, or as Django, Rails, Python and SQLite's own functions do. */
+/**
+ * Returns how a column writes its date-times, judged by one of its values: like `toISOString`, or like Django, Rails,
+ * Python and SQLite's own functions.
+ */
 export function shapeOf(value: unknown): DateTimeShape {
   if (typeof value !== "string") return "spaced";
   if (/T.*Z$/.test(value)) return "zulu";
@@ -78,7 +84,7 @@ function dateTime(shape: DateTimeShape = "spaced"): Form {
 
 type Affinity = "integer" | "text" | "blob" | "real" | "numeric";
 
-/** What SQLite makes of the values of a column (sqlite.org/datatype3.html §3.1). */
+/** Returns the affinity of a column (sqlite.org/datatype3.html §3.1). */
 export function affinityOf(storage: string): Affinity {
   const type = storage.toUpperCase();
   if (type.includes("INT")) return "integer";
@@ -91,7 +97,10 @@ function isInteger(x: string): string {
   return `typeof(${x}) = 'integer' AND ${x} BETWEEN ${Number.MIN_SAFE_INTEGER} AND ${Number.MAX_SAFE_INTEGER}`;
 }
 
-/** A whole number that a double does not hold would be shown as another; infinity is none of JSON's. */
+/**
+ * Returns a condition for valid numbers. A whole number that a double cannot hold would change, and JSON has no
+ * infinity.
+ */
 function isNumber(x: string): string {
   const whole = `typeof(${x}) = 'integer' AND ${x} BETWEEN ${Number.MIN_SAFE_INTEGER} AND ${Number.MAX_SAFE_INTEGER}`;
   return `(${whole} OR typeof(${x}) = 'real' AND abs(${x}) <= 1.7976931348623157e308)`;
@@ -108,14 +117,14 @@ function isZulu(x: string): string {
   return `typeof(${x}) = 'text' AND ${x} GLOB '${day}T${time}.[0-9][0-9][0-9]Z' AND ${isMoment(x, "T")}`;
 }
 
-/** SQLite makes the first of March of the thirtieth of February; what does not come back as it was is on no calendar. */
+/** Returns a condition for real dates. SQLite turns February 30 into March 1, so a text must come back unchanged. */
 function isMoment(x: string, between: string): string {
   return `strftime('%Y-%m-%d${between}%H:%M:%S', substr(${x}, 1, 19)) = substr(${x}, 1, 19)`;
 }
 
 /**
- * `2026-01-31 09:30:00.123456` in UTC, with any number of digits or none, and with ` ` or `T`, and nothing or `+00:00`, as the column has it:
- * shown as it is, with `T` and `Z`.
+ * Returns the form for `2026-01-31 09:30:00.123456` in UTC: with any number of digits or none, with ` ` or `T`, and
+ * with nothing or `+00:00`, as in the column. Records show it with `T` and `Z`.
  */
 function spelled(between: " " | "T", end: "" | "+00:00"): Form {
   const second = `${day}${between}${time}`;
@@ -129,7 +138,7 @@ function spelled(between: " " | "T", end: "" | "+00:00"): Form {
         `typeof(${x}) = 'text' AND (${x} GLOB '${second}${end}' OR (${x} GLOB '${second}.[0-9]*${end}' AND ${digits(x)} NOT GLOB '*[^0-9]*' AND length(${x}) <= ${29 + end.length})) AND ${isMoment(x, between)}`,
       cellOf: (cell) => (typeof cell === "string" ? own(cell) + end : cell),
       span(cell) {
-        // The same instant with fewer digits comes before it, with an end that is less than any digit or without one.
+        // The same instant with fewer digits sorts before it, with an end that is less than any digit, or with no end.
         const first = own(cell)
           .replace(/(\.\d*?)0+$/, "$1")
           .replace(/\.$/, "");
@@ -139,7 +148,7 @@ function spelled(between: " " | "T", end: "" | "+00:00"): Form {
   );
 }
 
-/** Of our own, decimals are whole numbers of their last digit. */
+/** Returns the form of decimals. Our own tables store them as whole numbers of their last digit. */
 function decimal(scale: number, affinity: Affinity): Form {
   const unit = `1${"0".repeat(scale)}`;
   const most = `${Math.floor(Number.MAX_SAFE_INTEGER / 10 ** scale)}`;

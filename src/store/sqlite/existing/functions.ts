@@ -2,10 +2,13 @@ import { createHash } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
 import { fold } from "../../fold.ts";
 
-/** A function takes no more values. */
+/** The maximum number of arguments of a function. */
 const mostValues = 100;
 
-/** A number of 52 bits that another state of these columns hardly has (1 in 4 million billion). */
+/**
+ * Returns SQL for a number of 52 bits. Another state of these columns almost never has the same number (1 in 4 million
+ * billion).
+ */
 export function digestOf(columns: readonly string[]): string {
   if (columns.length <= mostValues) return `latchkey_digest(${columns.join(", ")})`;
   const first = columns.slice(0, mostValues);
@@ -13,8 +16,9 @@ export function digestOf(columns: readonly string[]): string {
 }
 
 /**
- * What our SQL asks for: `latchkey_digest`, of tables that were there before, `latchkey_fail`, which ends a statement with what it is told,
- * `latchkey_double`, a number as JSON, and `latchkey_fold`, a text without regard to case.
+ * Adds the functions that our SQL calls: `latchkey_digest` for existing tables, `latchkey_fail`, which ends a statement
+ * with its message, `latchkey_double`, which writes a number as JSON, and `latchkey_fold`, which folds the case of a
+ * text.
  */
 export function addFunctions(database: DatabaseSync): void {
   database.function(

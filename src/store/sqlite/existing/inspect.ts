@@ -6,7 +6,7 @@ import { findExisting } from "./existing.ts";
 
 type Send = (step: Step) => Rows;
 
-/** A table, with why it cannot be served. A view may ask for functions or tables that are not there. */
+/** Returns a table, with the reason if it cannot be served. A view may use functions or tables that do not exist. */
 function lookAt(name: string, send: Send): FoundExisting {
   try {
     const found = play(findExisting(name), send)!;
@@ -32,12 +32,12 @@ const nothing: FoundExisting = {
   isFilledByTrigger: false,
 };
 
-/** What is no number is told when the service starts. */
+/** Returns SQL for the smallest key. A key that is not a number is reported when the service starts. */
 function leastSQL(key: string, table: string): string {
   return `SELECT ${shownKeySQL(`min(${quote(key)})`)} AS key FROM ${quote(table)} WHERE typeof(${quote(key)}) = 'integer'`;
 }
 
-/** Every table of a file that is not ours, by its name; it is only read. */
+/** Returns every table of a file that is not ours, by name. Only reads. */
 export function inspectFile(path: string): ReadonlyMap<string, FoundExisting> {
   const database = connectReadOnly(path);
   try {

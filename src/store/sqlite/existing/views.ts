@@ -2,10 +2,13 @@ import type { DatabaseSync } from "node:sqlite";
 import type { Collection } from "../../store.ts";
 import { prepare } from "../connection.ts";
 
-/** Whether what was read of a collection is the same until somebody commits: what a view shows may depend on the clock, or on chance. */
+/**
+ * Returns true if a read of a collection stays valid until the next commit. A view may depend on the clock or on random
+ * values.
+ */
 export type IsLasting = (collection: Collection) => boolean;
 
-/** Looks once for each collection. */
+/** Creates the check. It reads the schema once for each collection. */
 export function lastingIn(database: DatabaseSync): IsLasting {
   const known = new WeakMap<Collection, boolean>();
   const views = prepare(database, "SELECT 1 FROM sqlite_schema WHERE type = 'view' AND name = ? COLLATE NOCASE");

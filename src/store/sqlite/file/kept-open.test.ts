@@ -11,7 +11,7 @@ import { sqliteStore } from "../sqlite.ts";
 
 const notes: Collection = { name: "notes", key: "integer", columns: [{ name: "text", type: "text" }] };
 
-/** A thread that opens a store, writes into it, closes it where it is to, and ends. */
+/** A thread that opens a store, writes to it, closes it if `closes` is true, and ends. */
 const thread = `
   const { workerData: { module, file, notes, closes } } = require("node:worker_threads");
   void import(module).then(async ({ sqliteStore }) => {
@@ -22,7 +22,7 @@ const thread = `
     process.exit();
   });`;
 
-/** What becomes of another process that wants the file for itself. */
+/** Runs another process that needs exclusive access to the file, and returns its errors. */
 function wantedAlone(file: string): string {
   const program = `
     const { DatabaseSync } = require("node:sqlite");
@@ -32,7 +32,7 @@ function wantedAlone(file: string): string {
 }
 
 for (const closes of [true, false])
-  test(`a thread that ends with a store ${closes ? "closed" : "open"} takes no lock of the others in its process along`, async (t) => {
+  test(`keeps the locks of other threads when a thread ends with a store ${closes ? "closed" : "open"}`, async (t) => {
     const folder = mkdtempSync(path.join(tmpdir(), "latchkey-threads-"));
     t.after(() => rmSync(folder, { recursive: true, force: true }));
     const file = path.join(folder, "a.db");

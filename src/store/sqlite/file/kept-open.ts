@@ -1,36 +1,40 @@
 import { closeSync, fstatSync, openSync, readSync, statSync, type BigIntStats } from "node:fs";
 import { isMainThread } from "node:worker_threads";
 
-/** A file of a database, read past SQLite. */
+/** A file of a database, read without SQLite. */
 export interface KeptOpen {
-  /** Its descriptor, the same in all threads. */
+  /** The descriptor, the same in all threads. */
   readonly descriptor: number;
-  /** What stands there; shorter where the file ends before. */
+  /** Reads bytes. Returns fewer at the end of the file. */
   read(from: number, bytes: number): Buffer;
-  /** Puts it into the buffer, and gives how many bytes were there. */
+  /** Reads into the buffer. Returns the number of bytes. */
   readInto(buffer: Buffer, from: number): number;
   size(): number;
 }
 
-/** Node closes what a thread has open when that ends, and the locks of all others in the process would go with it (`keepOpen`). */
+/**
+ * False in other threads: Node closes the files of a thread when it ends, and this would release the locks of the whole
+ * process (`keepOpen`).
+ */
 export const mayKeepOpen = isMainThread;
 
-/** Descriptors by how the system calls their files. */
+/** Descriptors by the identity of their files. */
 const descriptors = new Map<string, number>();
 
 /**
- * Opens the file, once a process. Whoever closes a descriptor of a file ends all locks that the process has on it, those of SQLite too
- * (sqlite.org/howtocorrupt.html, 2.2): so it stays open until `letGo`.
+ * Opens the file, once per process. Closing any descriptor of a file releases all locks of the process on it, including
+ * those of SQLite (sqlite.org/howtocorrupt.html, 2.2). So it stays open until `letGo`.
  */
 export function keepOpen(path: string): KeptOpen {
   const key = fileAt(path)!;
-  // To be written, as SQLite opens it: where a container has it in its image, another file is read until somebody does.
+  // Opened for writing, like SQLite does. If the file is in the image of a container, a read-only descriptor leads to
+  // another file after the first write.
   const descriptor = descriptors.get(key) ?? openSync(path, "r+");
   descriptors.set(key, descriptor);
   return openedAs(descriptor);
 }
 
-/** A file that some thread of the process keeps open. */
+/** Returns a file that a thread of the process keeps open. */
 export function openedAs(descriptor: number): KeptOpen {
   const readInto = (buffer: Buffer, from: number): number => readSync(descriptor, buffer, 0, buffer.length, from);
   return {
@@ -44,7 +48,7 @@ export function openedAs(descriptor: number): KeptOpen {
   };
 }
 
-/** Whether this thread has that file (`fileAt`) under the number. */
+/** Returns true if the descriptor leads to that file (`fileAt`) in this thread. */
 export function isOpenAs(descriptor: number, key: string | null): boolean {
   try {
     return keyOf(fstatSync(descriptor, { bigint: true })) === key;
@@ -53,7 +57,10 @@ export function isOpenAs(descriptor: number, key: string | null): boolean {
   }
 }
 
-/** Closes what is kept of these files, unless somebody has the database open: the last to close it takes the index of its log away. */
+/**
+ * Closes the descriptors of these files, unless the database is still open. The last connection to close deletes the
+ * index of the log.
+ */
 export function letGo(path: string, files: Iterable<string | null>): void {
   if (fileAt(`${path}-shm`) !== null) return;
   for (const key of files) {
@@ -64,7 +71,7 @@ export function letGo(path: string, files: Iterable<string | null>): void {
   }
 }
 
-/** How the system calls the file that stands there; null where there is none. */
+/** Returns the identity of the file at a path. Returns null if there is none. */
 export function fileAt(path: string): string | null {
   const found = statSync(path, { throwIfNoEntry: false, bigint: true });
   return found === undefined ? null : keyOf(found);

@@ -1,28 +1,28 @@
 import type { KeptOpen } from "./kept-open.ts";
 
-/** Where the log is, and how far it was moved into the file. */
+/** The state of the log, and how much of it was moved into the file. */
 export interface LogState {
-  /** Differs whenever a checkpoint has begun or ended, or the log has begun anew. */
+  /** Changes when a checkpoint starts or ends, and when the log restarts. */
   readonly id: string;
-  /** Differs whenever the log has begun anew. */
+  /** Changes when the log restarts. */
   readonly salts: string;
   readonly pageBytes: number;
-  /** How many of its pages are in use. */
+  /** The number of pages in use. */
   readonly pages: number;
-  /** How many of them have been moved into the file. */
+  /** The number of pages that were moved into the file. */
   readonly moved: number;
-  /** How many pages the file has with all that is in the log. */
+  /** The number of pages in the file, including the content of the log. */
   readonly filePages: number;
-  /** Whether no checkpoint is under way, and none was broken off. */
+  /** True if no checkpoint is running and none was interrupted. */
   readonly isQuiet: boolean;
 }
 
-/** sqlite.org/walformat.html, 2.1: two copies of the header, then how far checkpoints are. */
+/** sqlite.org/walformat.html, 2.1: two copies of the header, then the progress of checkpoints. */
 const HEADER_BYTES = 48;
 const INDEX_BYTES = 136;
 const VERSION = 3_007_000;
 
-/** What the index says; null while somebody is changing it. */
+/** Returns the state in the index. Returns null while it is being changed. */
 export function logState(index: KeptOpen): LogState | null {
   const bytes = index.read(0, INDEX_BYTES);
   if (bytes.length < INDEX_BYTES) return null;
@@ -45,12 +45,15 @@ export function logState(index: KeptOpen): LogState | null {
 
 const isLittleEndian = new Uint8Array(new Uint32Array([1]).buffer)[0] === 1;
 
-/** Blocks of 32 KiB: the numbers of so many pages, then what they are found by. The header stands in the place of the first ones. */
+/**
+ * Blocks of 32 KiB: the numbers of pages, then their hash table. In the first block, the header replaces the first
+ * numbers.
+ */
 const BLOCK_BYTES = 32_768;
 const pagesInBlock = 4096;
 const pagesInFirst = pagesInBlock - INDEX_BYTES / 4;
 
-/** Of which page of the file each page of the log is, up to `to`. */
+/** Returns the number of the file's page for each page of the log, up to `to`. */
 export function pagesInLog(index: KeptOpen, to: number): Uint32Array {
   const numbers = new Uint32Array(to);
   for (let block = 0, first = 0; first < to; block++) {
@@ -65,14 +68,17 @@ export function pagesInLog(index: KeptOpen, to: number): Uint32Array {
 const LOG_HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
 
-/** The log beside the file. Its places are counted from 1. */
+/** The log next to the file. Its places start at 1. */
 export interface Log {
   has(place: number, page: Buffer): boolean;
-  /** How many pages the file had after the commit that ends there; 0 where none does. */
+  /**
+   * Returns the number of pages in the file after the commit that ends at this place. Returns 0 if no commit ends
+   * there.
+   */
   sizeAfter(place: number): number;
 }
 
-/** What stands in the log, in pages of so many bytes. */
+/** Reads the log. `pageBytes` is the size of its pages. */
 export function logOf(file: KeptOpen, pageBytes: number): Log {
   const start = (place: number): number => LOG_HEADER_BYTES + (place - 1) * (FRAME_HEADER_BYTES + pageBytes);
   return {

@@ -6,14 +6,14 @@ import { logState, type LogState } from "./log-index.ts";
 import { requireInPlace, type FilesInUse } from "./place.ts";
 import { makeShared, sharedIn } from "./shared.ts";
 
-/** A database that is in use, as whoever opened it knows it. */
+/** An open database, as the code that opened it knows it. */
 export interface Opened {
   readonly path: string;
-  /** Which files it consists of (`filesAt`). */
+  /** The files of the database (`filesAt`). */
   readonly files: FilesInUse;
-  /** Open until the last thread has ended (`keepOpen`); null where this thread has none of them. */
+  /** Open until the last thread stops (`keepOpen`). Null if this thread has none. */
   readonly descriptors: Descriptors | null;
-  /** What its threads tell each other (`sharedIn`). */
+  /** The memory that its threads share (`sharedIn`). */
   readonly shared: SharedArrayBuffer;
 }
 
@@ -25,8 +25,8 @@ export interface Descriptors {
 }
 
 /**
- * Opens the files of a database, once a process; null where this thread may keep none open, and where they are not read as they are. `sizes`: what
- * SQLite says of the log, where it can.
+ * Opens the files of a database, once per process. Returns null if this thread must not keep files open, or if they
+ * cannot be read correctly. `sizes` returns the sizes of the log from SQLite, if it supports that.
  */
 export function descriptorsOf(path: string, sizes: (() => LogSizes) | null): Descriptors | null {
   if (!mayKeepOpen) return null;
@@ -35,10 +35,13 @@ export function descriptorsOf(path: string, sizes: (() => LogSizes) | null): Des
   return { file: file.descriptor, log: log.descriptor, index: index.descriptor };
 }
 
-/** While others write, the two are asked of different moments. */
+/** The number of attempts, because other writes can change the state between the two reads. */
 const tries = 20;
 
-/** SQLite has the index of the log in memory, and there are file systems (9P) on which a file is read as it was before it was changed there. */
+/**
+ * Returns true if the file of the index shows its current state. SQLite maps it into memory, and some file systems (9P)
+ * return an older state of the file.
+ */
 export function isReadAsItIs(index: KeptOpen, sizes: (() => LogSizes) | null): boolean {
   for (let at = 0; at < tries; at++) {
     const state = logState(index);
@@ -48,7 +51,10 @@ export function isReadAsItIs(index: KeptOpen, sizes: (() => LogSizes) | null): b
   return false;
 }
 
-/** What a thread makes of what it was started with. In Deno each thread has descriptors of its own: there who opened the files looks into the log alone, twice a second. */
+/**
+ * Returns the database for a new thread. In Deno, each thread has its own descriptors. There, only the thread that
+ * opened the files checks the log, twice a second.
+ */
 export function sharedBy(opened: Opened): Opened {
   const { files, descriptors } = opened;
   return descriptors !== null && isOpenAs(descriptors.log, files["-wal"]) && isOpenAs(descriptors.index, files["-shm"])
@@ -56,15 +62,18 @@ export function sharedBy(opened: Opened): Opened {
     : { ...opened, descriptors: null };
 }
 
-/** Throws unless the files that were opened still stand in their places, and the log is what SQLite has written into it. */
+/** Throws unless the opened files are still in place, and only SQLite has written to the log. */
 export type RequireUntouched = (newPages?: NewPages) => void;
 
-/** What is new in the log. A hole that was there ends where somebody wrote on: so of pages that are all its own, whoever wrote them looks at the ends alone. */
+/**
+ * The new pages of the log to check. A hole ends at the next write, so a process checks only the first and the last of
+ * its own new pages.
+ */
 export type NewPages = "every page" | "ours";
 
 /**
- * Whoever writes asks before, and once more before anything is acknowledged: what is written behind the hole of a log that was cut off is lost at the
- * next start, and moved into the file such a log makes it unusable.
+ * Returns the check for a writer. It runs before a write, and again before the acknowledgment. A write after the hole
+ * of a truncated log is lost at the next start, and a checkpoint of such a log damages the file.
  */
 export function untouchedOf(opened: Opened): RequireUntouched {
   const shared = sharedIn(opened.shared);
@@ -82,14 +91,14 @@ export function untouchedOf(opened: Opened): RequireUntouched {
 const HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
 
-/** Where the header of the log has the salts, which the index repeats, and where that of each page does. */
+/** The position of the salts in the header of the log, which the index repeats, and in the header of each page. */
 const saltsAt = 16;
 const saltsOfPageAt = 8;
 const SALTS_BYTES = 8;
 
 /**
- * Gives what finds that somebody but SQLite has written into the log, or cut it off; null where nobody has. Throws where it cannot be read. `mostPages`: of
- * how many that are new it looks at a time.
+ * Returns a function that detects changes of the log by another program, or its truncation. It returns null if there
+ * are none, and throws if the log cannot be read. `mostPages` limits the new pages of one check.
  */
 export function overwrittenLogOf(
   { path, descriptors, shared: memory }: Pick<Opened, "path" | "descriptors" | "shared">,
@@ -108,7 +117,8 @@ export function overwrittenLogOf(
     const size = log.size();
     if (!hasSalts(saltsAt)) return "it has another header";
     if (size < endOf(pages)) return `${size} bytes of ${endOf(pages)} are there`;
-    // SQLite writes on where it was, also behind a hole. One that has come since begins before the last page that was seen, or behind it.
+    // SQLite continues at its last place, even after a hole. A hole that has appeared since then starts before the last
+    // checked page, or after it.
     const seen = shared.pagesSeen(salts);
     const last = Math.min(pages, seen + mostPages);
     const step = newPages === "ours" ? Math.max(1, last - seen) : 1;
@@ -119,10 +129,10 @@ export function overwrittenLogOf(
 
   return (newPages = "every page") => {
     const state = logState(index);
-    // Of a log that has just begun anew nothing is read, and its header is the one from before until something is written.
+    // After a restart, the log is not read, and its header stays the old one until the next write.
     if (state === null || state.pages === 0) return null;
     const why = whyNot(state, newPages);
-    // It may have begun anew meanwhile.
+    // The log may have restarted in the meantime.
     if (why === null || logState(index)?.salts !== state.salts) return null;
     return new Error(
       `${path}-wal was overwritten while it was in use (${why}), and nothing is read or written any more. ` +
@@ -135,7 +145,10 @@ export function overwrittenLogOf(
 /** SQLITE_IOERR, SQLITE_CORRUPT and SQLITE_NOTADB. */
 const unreadable: ReadonlySet<number> = new Set([10, 11, 26]);
 
-/** What a start fails of: SQLite cannot tell a log that was overwritten while others have it open from a disk that fails. */
+/**
+ * Returns the cause of a failed start. SQLite cannot distinguish a disk error from a log that was overwritten while
+ * other processes use it.
+ */
 export function causeOfStart(error: unknown, path: string): unknown {
   if (!unreadable.has((codeOf(error) ?? 0) & 0xff)) return error;
   try {

@@ -15,10 +15,10 @@ import { overwritingOf, type Overwriting } from "./overwriting.ts";
 import { filesAt } from "./place.ts";
 import { makeShared } from "./shared.ts";
 
-/** How long it is looked while others write, in milliseconds. */
+/** The duration of the checks while others write, in milliseconds. */
 const lookedMs = Number(process.env["LOOKED_SECONDS"] ?? 2) * 1000;
 
-/** Writes, checkpoints in each of their ways and makes room, as fast as it can. */
+/** Writes, runs each kind of checkpoint, and vacuums, as fast as possible. */
 const busy = `
   import { DatabaseSync } from "node:sqlite";
   const [file, number] = process.argv.slice(1);
@@ -69,7 +69,7 @@ function opened(
   return { file, overwriting, written: () => writes.exec("INSERT INTO notes (text) VALUES ('one')") };
 }
 
-test("what SQLite writes is never taken for somebody else's writing, whoever writes and moves the log, and however it ends", async (t) => {
+test("never takes a write of SQLite for a foreign one, with several processes, checkpoints and kills", async (t) => {
   const { file, overwriting } = opened(t);
   const start = (number: number) =>
     spawn(process.execPath, ["--input-type=module", "--eval", busy, file, String(number)], { stdio: "inherit" });
@@ -89,7 +89,7 @@ test("what SQLite writes is never taken for somebody else's writing, whoever wri
   await Promise.all(others.map((other) => once(other, "exit")));
 });
 
-test("a copy of a moment ago is noticed, and never forgotten", (t) => {
+test("notices an older copy of the file, and stays in that state", (t) => {
   const { file, overwriting, written } = opened(t);
   overwriting.look();
   copyFileSync(file, `${file}.copy`);
@@ -104,14 +104,14 @@ test("a copy of a moment ago is noticed, and never forgotten", (t) => {
   assert.match(String(overwriting.found), /overwritten/);
 });
 
-test("a copy of a moment ago is noticed behind the next checkpoint too, which has written the first page anew", (t) => {
+test("notices an older copy after the next checkpoint, which has rewritten the first page", (t) => {
   const { file, overwriting, written } = opened(t);
   const database = connect(file);
   t.after(() => database.close());
   database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
   copyFileSync(file, `${file}.copy`);
   for (let at = 0; at < 100; at++) written();
-  // What is left to be moved keeps the log from beginning anew.
+  // The open read keeps the log from restarting.
   const reads = connectReadOnly(file);
   reads.exec("BEGIN; SELECT count(*) FROM notes");
   database.exec("CREATE TABLE other (n); PRAGMA wal_checkpoint(PASSIVE)");
@@ -124,7 +124,7 @@ test("a copy of a moment ago is noticed behind the next checkpoint too, which ha
   assert.throws(() => overwriting.look(), /pages that were moved into it are not there/);
 });
 
-test("where the log is overwritten it is the log that is told of, whatever the file is like beside it", (t) => {
+test("reports the overwritten log, in any state of the file", (t) => {
   const { file, overwriting, written } = opened(t);
   for (let at = 0; at < 20; at++) written();
   const reads = connectReadOnly(file);
@@ -144,7 +144,7 @@ for (const [what, overwrite] of Object.entries<(log: string, older: Buffer) => v
   "an older copy was laid over it": (log, older) => writeFileSync(log, older),
   "it was cut off": (log, older) => truncateSync(log, older.length),
 }))
-  test(`a log into which SQLite has written behind a hole, since ${what}, is noticed`, (t) => {
+  test(`notices that SQLite wrote to the log after a hole, since ${what}`, (t) => {
     const { file, overwriting, written } = opened(t);
     for (let at = 0; at < 5; at++) written();
     const older = readFileSync(`${file}-wal`);
@@ -157,7 +157,7 @@ for (const [what, overwrite] of Object.entries<(log: string, older: Buffer) => v
     assert.throws(() => overwriting.look(), /a\.db-wal was overwritten while it was in use/);
   });
 
-test("a log into which SQLite has written behind a hole is noticed by whoever looked last before what is gone was written", (t) => {
+test("notices a write after a hole in the log if the last check was before the lost pages", (t) => {
   const { file, overwriting, written } = opened(t);
   for (let at = 0; at < 3; at++) written();
   overwriting.look();
@@ -178,7 +178,7 @@ for (const [what, overwrite] of Object.entries<(log: string, length: number, bes
     beside.exec("INSERT INTO others VALUES ('behind')");
   },
 }))
-  test(`what the writer has found ${what} its store knows with the answer, and any other store by its next write`, async (t) => {
+  test(`reports what the writer has found ${what} in its own store with the response, and in others at the next write`, async (t) => {
     const folder = mkdtempSync(path.join(tmpdir(), "latchkey-overwriting-"));
     const file = path.join(folder, "a.db");
     const stores = [sqliteStore({ path: file }), sqliteStore({ path: file })] as const;
@@ -206,7 +206,7 @@ for (const [what, overwrite] of Object.entries<(log: string, length: number, bes
     }
   });
 
-test("a look costs no more behind a VACUUM that has left a small file of a large log", (t) => {
+test("checks as fast as before after a VACUUM that leaves a small file and a large log", (t) => {
   const { file, overwriting } = opened(t, 512);
   overwriting.look();
   const beside = connect(file);
@@ -224,7 +224,7 @@ test("a look costs no more behind a VACUUM that has left a small file of a large
   assert.ok(user + system < 200_000, `${(user + system) / 1000} ms`);
 });
 
-test("where the index of the log is not read as SQLite has it in memory, nothing is made of it", (t) => {
+test("ignores an index of the log that differs from SQLite's memory", (t) => {
   const { file, written } = opened(t);
   written();
   const beside = connect(file);

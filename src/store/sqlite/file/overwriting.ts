@@ -5,17 +5,17 @@ import { overwrittenLogOf, type Opened } from "./opened.ts";
 import { requireInPlace, walBytes } from "./place.ts";
 import { sharedIn } from "./shared.ts";
 
-/** Looks whether a file is still the one that was opened, and whether anybody but SQLite has written into it. */
+/** Checks that a file is still the opened one, and that only SQLite has written to it. */
 export interface Overwriting {
-  /** Throws where it is not in its place, and where nothing in it is to be believed any more: then ever after. */
+  /** Throws if the file is not in its place. Also throws if its content cannot be trusted, and then always. */
   look(): void;
-  /** That somebody has overwritten it, as this thread or another has found; null where nobody has. */
+  /** The error if this thread or another has found that the file was overwritten. Null otherwise. */
   readonly found: Error | null;
-  /** To be called when this store has closed its connections to the file. */
+  /** To be called after this store has closed its connections to the file. */
   close(): void;
 }
 
-/** What was seen of the file while no checkpoint was under way. */
+/** The state of the file while no checkpoint was running. */
 interface Seen {
   readonly state: LogState;
   readonly page: Buffer;
@@ -23,8 +23,9 @@ interface Seen {
 }
 
 /**
- * Throws where a log stands beside a file that is none of its own: SQLite would mix the two at the first access, and would remove the log where
- * the file is empty. The file of a log says that it has one, which copies by `latchkey db backup` and `VACUUM INTO` do not.
+ * Throws if the log next to a file does not belong to it. SQLite would mix the two at the first access, or delete the
+ * log if the file is empty. The header of a file shows whether it has a log. Copies by `latchkey db backup` and `VACUUM
+ * INTO` have none.
  */
 export function requireOwnLog(path: string): void {
   if (!mayKeepOpen || walBytes(path) <= EMPTY_LOG_BYTES || fileAt(path) === null) return;
@@ -37,30 +38,34 @@ export function requireOwnLog(path: string): void {
   ]);
 }
 
-/** The magic text, the size of pages, and that there is a log: nobody can change them while others have the file open. */
+/** The magic text, the page size, and the flag for a log. They cannot change while others have the file open. */
 const FIXED_BYTES = 24;
 const magic = "SQLite format 3\0";
 const ofLog = 2;
 const EMPTY_LOG_BYTES = 32;
 
-/** How often it is looked while checkpoints come in between. */
+/** The number of attempts if checkpoints come in between. */
 const tries = 3;
 
-/** So many new pages of the log are looked at in one go, which takes some ten milliseconds: others may have written any number of them. */
+/**
+ * The maximum number of new log pages per check. This takes some ten milliseconds. Others may have written any number
+ * of pages.
+ */
 const mostPages = 8192;
 
 /**
- * The file itself is written by checkpoints alone, and each of them says so in the index of the log before it begins (sqlite.org/walformat.html).
- * So whatever changed while none was made, or is not what one has moved, was written by somebody else: `cp`, `truncate`, a redirection.
+ * Only checkpoints write the file itself, and each of them first announces it in the index of the log
+ * (sqlite.org/walformat.html). So a change without a checkpoint, or with other content than the log, comes from another
+ * program: `cp`, `truncate`, a redirection.
  */
 export function overwritingOf(opened: Opened): Overwriting {
   const { path, files, descriptors } = opened;
-  // What is not read past SQLite is only known to be in its place.
+  // Without descriptors, only the place of the files can be checked.
   const close = (): void => letGo(path, Object.values(files));
   if (descriptors === null) return { look: () => requireInPlace(path, files), found: null, close };
   const [file, index] = [openedAs(descriptors.file), openedAs(descriptors.index)];
   const fixed = file.read(0, FIXED_BYTES);
-  // Of any other file whoever reads it is told.
+  // A file of another kind is reported when it is read.
   const isKnown = fixed.length === FIXED_BYTES && isSQLite(fixed) && fixed[18] === ofLog && fixed[19] === ofLog;
   const pageBytes = !isKnown ? 0 : fixed.readUInt16BE(16) === 1 ? 65_536 : fixed.readUInt16BE(16);
   const log = logOf(openedAs(descriptors.log), pageBytes);
@@ -68,7 +73,10 @@ export function overwritingOf(opened: Opened): Overwriting {
   const overwrittenLog = overwrittenLogOf(opened, mostPages);
   let seen: Seen | null = null;
 
-  /** Gives what is there, why that cannot be, or null where nobody can say: a checkpoint was under way. */
+  /**
+   * Returns the state of the file, or what is wrong with it. Returns null if a checkpoint was running, so that the
+   * answer is unknown.
+   */
   function lookOnce(): Seen | string | null {
     const state = logState(index);
     const page = file.read(0, pageBytes);
@@ -80,7 +88,7 @@ export function overwritingOf(opened: Opened): Overwriting {
   }
 
   function whyImpossible({ state, page, size }: Seen, before: Seen): string | null {
-    // What is moved now is in the log again: of all else it is known where it stands.
+    // Pages that the checkpoint is moving now are still in the log. The place of all others is known.
     if (!state.isQuiet) return whyNotMoved(state);
     if (state.id === before.state.id)
       return page.equals(before.page) && size === before.size ? null : "it changed while SQLite wrote nothing into it";
@@ -94,7 +102,7 @@ export function overwritingOf(opened: Opened): Overwriting {
     return areMoved(log, pages, state, file, pageBytes) ? null : "pages that were moved into it are not there";
   }
 
-  /** What is wrong is looked at twice. */
+  /** Checks again before it reports a mistake. */
   function lookAgain(): string | null {
     let why: string | null = null;
     for (let at = 0; at < tries; at++) {
@@ -115,7 +123,7 @@ export function overwritingOf(opened: Opened): Overwriting {
       if (shared.overwritten !== null) throw shared.overwritten;
       requireInPlace(path, files);
       const why = isKnown ? lookAgain() : null;
-      // Nothing that a log says of the file is worth anything where it was overwritten itself: so that is told first.
+      // An overwritten log says nothing about the file, so it is reported first.
       const found = whereReadable(overwrittenLog) ?? (why === null ? null : new Error(overwritten(path, why)));
       if (found === null) return;
       shared.tell(found);
@@ -128,7 +136,7 @@ export function overwritingOf(opened: Opened): Overwriting {
   };
 }
 
-/** Null where the disk cannot be read: nobody can say then, and it may be read again. */
+/** Returns null if the disk cannot be read. The answer is unknown then, and a later read may succeed. */
 function whereReadable<T>(look: () => T): T | null {
   try {
     return look();
@@ -137,21 +145,22 @@ function whereReadable<T>(look: () => T): T | null {
   }
 }
 
-/** Whether a checkpoint since may have left the first page like this. */
+/** Returns true if a checkpoint since then may have written this first page. */
 function mayBeFirst(log: Log, pages: Uint32Array, state: LogState, page: Buffer, before: Seen): boolean {
   const isSameLog = state.salts === before.state.salts;
   if (isSameLog && page.equals(before.page)) return true;
   const places: number[] = [];
   for (let at = isSameLog ? before.state.moved : 0; at < pages.length; at++) if (pages[at] === 1) places.push(at + 1);
-  // A new log says nothing of the one before it; and of a page a checkpoint moves the last alone, where it moves that one.
+  // A new log does not show the content of the old one. And a checkpoint writes only the last version of a page, if it
+  // is among the moved ones.
   if (!isSameLog && (places.at(-1) ?? Infinity) > state.moved) return true;
   return places.toReversed().some((place) => log.has(place, page));
 }
 
-/** How many of the pages that were moved are looked at. */
+/** The number of moved pages that are checked. */
 const sampled = 32;
 
-/** Whether pages from all over the log that were moved into the file, and are not in the log again, stand in it. */
+/** Returns true if moved pages from all parts of the log, which are not in the log again, are in the file. */
 function areMoved(
   log: Log,
   pages: Uint32Array,
@@ -164,9 +173,9 @@ function areMoved(
   for (let place = moved; place > 0; place -= step) last.set(pages[place - 1]!, place);
   for (const [at, page] of pages.entries()) if (last.has(page)) last.set(page, at + 1);
   for (const [page, place] of last) {
-    // What is beyond the end of the file has been cut off.
+    // Pages beyond the end of the file have been cut off.
     if (place > moved || page > filePages || log.has(place, file.read((page - 1) * pageBytes, pageBytes))) continue;
-    // What had been cut off the file when it was to be moved was not.
+    // A page that was already cut off when it should be moved was not moved.
     let size = Infinity;
     for (let at = place; at <= pages.length; at++) size = Math.min(size, log.sizeAfter(at) || Infinity);
     if (page <= size) return false;

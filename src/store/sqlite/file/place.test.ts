@@ -10,7 +10,7 @@ import { watchFile } from "./place.ts";
 
 const notes = { name: "notes", key: "integer", columns: [{ name: "text", type: "text" }] } as const;
 
-test("a log that grows beyond 256 MB is told once, and again when it was small in between", (t) => {
+test("warns once about a log above 256 MB, and again only after it was small", (t) => {
   t.mock.timers.enable({ apis: ["setInterval"] });
   const observed: Observation[] = [];
   const file = import.meta.filename;
@@ -26,7 +26,7 @@ test("a log that grows beyond 256 MB is told once, and again when it was small i
   for (const message of told) assert.match(message, /WAL .*-wal\) has 257 MB/);
 });
 
-test("a store tells how large its log is, and writes nothing into a file that took its place", async (t) => {
+test("reports the size of its log, and writes nothing into a file that replaced its own", async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-place-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const file = path.join(folder, "a.db");

@@ -2,17 +2,19 @@ import { statSync } from "node:fs";
 import type { Observer } from "../../../core/observation.ts";
 import { fileAt } from "./kept-open.ts";
 
-/** Which files stand under the names of a database and what SQLite keeps beside it: for each how the system calls it, null where there is none. */
+/**
+ * The identities of the files of a database: the file and what SQLite keeps next to it. Null if there is no such file.
+ */
 export type FilesInUse = Readonly<Record<"" | "-wal" | "-shm", string | null>>;
 
-/** The files that are there now. While anybody has the database open, all three are, and stay the same. */
+/** Returns the current files. While any connection is open, all three exist and stay the same. */
 export function filesAt(path: string): FilesInUse {
   return { "": fileAt(path), "-wal": fileAt(`${path}-wal`), "-shm": fileAt(`${path}-shm`) };
 }
 
 /**
- * Throws unless the files that were opened still stand in their places. One that was removed or replaced goes on working for whoever has it
- * open, and all that is written to it is gone with the process.
+ * Throws unless the opened files are still in place. A removed or replaced file still works for the process that has it
+ * open, but all its writes are lost when the process ends.
  */
 export function requireInPlace(path: string, files: FilesInUse): void {
   for (const suffix of ["", "-wal", "-shm"] as const) {
@@ -24,7 +26,10 @@ export function requireInPlace(path: string, files: FilesInUse): void {
   }
 }
 
-/** Whether what stands beside the database was removed, and nobody has made another: then what is in the log can still be moved into the file. */
+/**
+ * Returns true if a file next to the database was removed, and not replaced. Then the content of the log can still be
+ * moved into the file.
+ */
 export function isLogRemoved(path: string, files: FilesInUse): boolean {
   const now = filesAt(path);
   const beside = ["-wal", "-shm"] as const;
@@ -41,28 +46,31 @@ const cures: Readonly<Record<keyof FilesInUse, string>> = {
   "-shm": ofLog,
 };
 
-/** The size of the write-ahead log beside the file, in bytes. */
+/** Returns the size of the write-ahead log next to the file, in bytes. */
 export function walBytes(path: string): number {
   return statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-/** How often the file is looked at, in milliseconds: whoever runs it learns within a second that nothing is written any more. */
+/**
+ * The interval between checks of the file, in milliseconds. The operator learns within a second that writes have
+ * stopped.
+ */
 const lookMs = 500;
 
 const largeWALBytes = 256 * 1024 * 1024;
 
-/** What comes of watching. */
+/** The callbacks of the watch. */
 export interface Watching {
   readonly observe: Observer;
-  /** Throws where what was opened is not there any more. */
+  /** Throws if the opened file is no longer there. */
   readonly look: () => void;
-  /** Is called when it throws for the first time. */
+  /** Called when `look` throws for the first time. */
   readonly isGone: () => void;
-  /** How large the log is, in bytes. */
+  /** Returns the size of the log, in bytes. */
   readonly sizeOf?: (path: string) => number;
 }
 
-/** Tells when the file is not in its place any more and when it is there again, and when the log beside it has grown large. */
+/** Reports when the file is no longer in its place, when it is back, and when the log next to it has become large. */
 export function watchFile(path: string, { observe, look, isGone, sizeOf = walBytes }: Watching): () => void {
   let isInPlace = true;
   let isLarge = false;
@@ -83,7 +91,7 @@ export function watchFile(path: string, { observe, look, isGone, sizeOf = walByt
 
   function lookAtLog(): void {
     const bytes = sizeOf(path);
-    // Told anew only when it was small in between.
+    // Reported again only after it was small in between.
     if (bytes > largeWALBytes && !isLarge) observe({ kind: "notice", level: "error", message: largeText(path, bytes) });
     isLarge = bytes > (isLarge ? largeWALBytes / 2 : largeWALBytes);
   }

@@ -4,7 +4,10 @@ import { aBoolean, text } from "../../../core/checking/members.ts";
 import { requireArguments } from "../../../core/checking/options.ts";
 import { StoreSetupError } from "../../store.ts";
 
-/** The file that a path leads to, whether it is there yet or not: SQLite keeps its log beside that, and not beside a link to it. Throws where none can stand there. */
+/**
+ * Returns the file that a path leads to, even if it does not exist yet. SQLite keeps its log next to that file, not
+ * next to a link. Throws if no file can be there.
+ */
 export function placeOf(path: string): string {
   const place = behindLinks(path);
   const named = place === resolve(path) ? place : `${place}, to which ${path} leads,`;
@@ -20,8 +23,9 @@ export function placeOf(path: string): string {
 }
 
 /**
- * What keeps a SQLite file from being used, in whole sentences: each names the path and the cure. Nothing is opened: closing
- * a file lets go of the locks that SQLite has on it in the same process. `writes`: whether somebody will write into it.
+ * Returns the reasons why a SQLite file cannot be used, as sentences with the path and the fix. Opens nothing, because
+ * closing a file releases the locks that SQLite has on it in the same process. `writes` is true if the file will be
+ * written.
  */
 export function sqliteFileProblems(path: string, writes: boolean): readonly string[] {
   requireArguments("sqliteFileProblems", arguments, { path: text, writes: aBoolean });
@@ -29,7 +33,7 @@ export function sqliteFileProblems(path: string, writes: boolean): readonly stri
     const place = placeOf(path);
     if (!writes) return [whyClosed(place, "read")].filter((each) => each !== null);
     const names = [place, `${place}-wal`, `${place}-shm`].filter((name) => statOf(name) !== undefined);
-    // SQLite makes its log beside the file.
+    // SQLite creates its log next to the file.
     return [dirname(place), ...names].flatMap((name) => whyClosed(name, "read and write") ?? []);
   } catch (error) {
     if (error instanceof StoreSetupError) return error.problems;
@@ -40,7 +44,7 @@ export function sqliteFileProblems(path: string, writes: boolean): readonly stri
 function behindLinks(path: string): string {
   try {
     const place = follow(resolve(path), mostLinks);
-    // What SQLite makes beside it has a longer name.
+    // The names of SQLite's other files are longer.
     lstatSync(`${place}-journal`, { throwIfNoEntry: false });
     return place;
   } catch (error) {
@@ -49,7 +53,7 @@ function behindLinks(path: string): string {
   }
 }
 
-/** So many follow each other at most, as in Linux itself. */
+/** The maximum number of links in a chain, as in Linux itself. */
 const mostLinks = 40;
 
 function follow(path: string, left: number): string {
@@ -58,7 +62,9 @@ function follow(path: string, left: number): string {
   return statSync(path, { throwIfNoEntry: false }) === undefined ? path : realpathSync(path);
 }
 
-/** Null where it may lead somewhere: the disk could not be read. */
+/**
+ * Returns the reason why a path leads nowhere. Returns null if it may lead to a file, but the disk could not be read.
+ */
 function whyNowhere(path: string, error: unknown): string | null {
   const { code, message } = error as NodeJS.ErrnoException;
   switch (code) {
@@ -79,7 +85,7 @@ function user(): string {
   return process.getuid === undefined ? "the user of this process" : `user ${process.getuid()}`;
 }
 
-/** Null where this process may do it. */
+/** Returns the reason why this process has no access. Returns null if it has. */
 function whyClosed(name: string, doing: "read" | "read and write"): string | null {
   try {
     accessSync(name, doing === "read" ? constants.R_OK : constants.R_OK | constants.W_OK);
@@ -87,7 +93,7 @@ function whyClosed(name: string, doing: "read" | "read and write"): string | nul
   } catch (error) {
     switch ((error as NodeJS.ErrnoException).code) {
       case "ENOENT":
-        // Nothing is wrong with a file that has just gone: SQLite removes its log when the last process closes it.
+        // A file that was just deleted is fine: SQLite removes its log when the last process closes it.
         return null;
       case "EROFS":
         return `${name} is on a disk from which one may only read. Mount it for writing, or name another place.`;

@@ -1,15 +1,15 @@
-/** What the threads of a process tell each other of a database that they have open. */
+/** The facts that the threads of a process share about an open database. */
 export interface Shared {
-  /** That somebody has overwritten it; null where none of them has found that. */
+  /** The error if a thread has found that the database was overwritten. Null otherwise. */
   readonly overwritten: Error | null;
-  /** Tells the others why nothing of it is to be believed any more. */
+  /** Shares the reason why the content can no longer be trusted. */
   tell(overwritten: Error): void;
-  /** How many pages of the log with these salts were found in their places; 0 where none of them has looked at it yet. */
+  /** Returns how many pages of the log with these salts were checked. Returns 0 if no thread has checked it yet. */
   pagesSeen(salts: string): number;
   havingSeen(salts: string, pages: number): void;
 }
 
-/** The length of the text, then which pages were seen, then the text. */
+/** The length of the text, then the checked pages, then the text. */
 const seenAt = 8;
 const textAt = 16;
 const textBytes = 32_752;
@@ -17,12 +17,14 @@ const textBytes = 32_752;
 const nothing = 0;
 const beingTold = -1;
 
-/** What is shared before anybody has looked. */
+/** Creates the shared memory before the first check. */
 export function makeShared(): SharedArrayBuffer {
   return new SharedArrayBuffer(textAt + textBytes);
 }
 
-/** What is in the memory that all threads were started with: so all of them know at once what one has found. */
+/**
+ * Reads the memory that all threads were started with, so that each of them knows immediately what another has found.
+ */
 export function sharedIn(memory: SharedArrayBuffer): Shared {
   const length = new Int32Array(memory, 0, 1);
   const seen = new BigInt64Array(memory, seenAt, 1);
@@ -36,7 +38,7 @@ export function sharedIn(memory: SharedArrayBuffer): Shared {
       return overwritten;
     },
     tell({ message }) {
-      // Whoever comes first is believed.
+      // The first report wins.
       if (Atomics.compareExchange(length, 0, nothing, beingTold) !== nothing) return;
       const bytes = Buffer.from(message).subarray(0, textBytes);
       text.set(bytes);
@@ -50,7 +52,10 @@ export function sharedIn(memory: SharedArrayBuffer): Shared {
   };
 }
 
-/** The first of the salts counts how often the log has begun anew. Both stand in one number with the pages, so that nobody finds those of another log. */
+/**
+ * Returns the first salt, which counts the restarts of the log. It is stored in one number with the pages, so that no
+ * thread reads the pages of another log.
+ */
 function logNumberOf(salts: string): bigint {
   return BigInt.asIntN(32, BigInt(`0x${salts.slice(0, 8)}`));
 }
