@@ -1,4 +1,4 @@
-import { wordsOf } from "../../core/words/words.ts";
+import { wordsOf, WORDS_VERSION } from "../../core/words/words.ts";
 import { behindPrefix } from "../prefix.ts";
 import { firstIndexingMs, isSearched } from "../searched.ts";
 import type { Collection, WordCounts } from "../store.ts";
@@ -14,11 +14,25 @@ import type { Table, TableColumn } from "./schema/table.ts";
  * The words of a collection's rows stand in a table of their own, `(word, id)`. A trigger takes the words of a row out when it is
  * changed or removed, by whatever program, and puts the row's id under PENDING; what is pending is taken in soon after, many rows at
  * a time, which costs the write itself next to nothing. Until then it is looked at row by row.
+ *
+ * Words that another version of `wordsOf` has made are made anew in the same way, under marks of their own, which a process of an older version
+ * passes over. Until then rows are found by the words of before.
  */
 
 /** No words, for they have letters and digits alone: rows whose words are not in the table yet, and how far those are taken that were there before it. */
 export const PENDING = "''";
 const TAKEN = "'>'";
+/** No words either: the version whose words are in the table, or are being made anew. */
+const CURRENT = `'=${WORDS_VERSION}'`;
+
+/** Rows whose words are to be taken, and how far those are noted so that were there before. */
+interface Marks {
+  readonly pending: string;
+  readonly taken: string;
+}
+
+const added: Marks = { pending: PENDING, taken: TAKEN };
+const anew: Marks = { pending: `'<${WORDS_VERSION}'`, taken: `'>${WORDS_VERSION}'` };
 
 /** How many rows are taken in at a time, and about how many words: whoever writes waits for them. */
 const portion = 250;
@@ -77,8 +91,14 @@ export function* fitWords(schema: Schema, collection: Collection): Script<void> 
   const { options } = schema.defineKey({ ...collection, key: "text" });
   yield* run(`CREATE TABLE ${words} (${columns.join(", ")}, PRIMARY KEY ("word", "id"))${options}`);
   for (const sql of wanted.values()) yield* run(sql);
-  const first = collection.key === "integer" ? "0" : "''";
+  const first = firstOf(collection);
+  yield* run(`INSERT INTO ${words} VALUES (${CURRENT}, ${first})`);
   yield* run(`INSERT INTO ${words} SELECT ${TAKEN}, ${first} WHERE EXISTS (SELECT 1 FROM ${table})`);
+}
+
+/** What stands before all keys. */
+function firstOf({ key }: Collection): string {
+  return key === "integer" ? "0" : "''";
 }
 
 /** Takes in the words of some rows of each table; false where none are left. What it had begun is undone where it fails. */
@@ -100,18 +120,43 @@ export function* takeFirstWords(schema: Schema, tables: readonly Table[]): Scrip
 
 function* takeWords(schema: Schema, table: Table): Script<boolean> {
   const { wordsTable } = table;
-  const some = yield* ask(
-    statement(`SELECT 1 FROM ${wordsTable} WHERE "word" IN (${PENDING}, ${TAKEN}) ORDER BY "word" LIMIT 1`),
-  );
-  if (some.length === 0) return false;
+  const has = (name: string, ...marks: readonly string[]): string =>
+    `(SELECT count(*) FROM (SELECT 1 FROM ${wordsTable} WHERE "word" IN (${marks.join(", ")}) LIMIT 1) AS t) AS ${name}`;
+  const asked = [
+    has("is_current", CURRENT),
+    has("has_added", added.pending, added.taken),
+    has("has_anew", anew.pending, anew.taken),
+  ];
+  const [found] = yield* ask(statement(`SELECT ${asked.join(", ")}`));
+  const isSet = (name: string): boolean => found![name] === 1;
+  const [isCurrent, hasAdded, hasAnew] = [isSet("is_current"), isSet("has_added"), isSet("has_anew")];
+  if (isCurrent && !hasAdded && !hasAnew) return false;
   yield* run(schema.beginPortion);
-  const hasTaken = (yield* takePending(schema, table)) || (yield* takeMore(schema, table));
-  if (!hasTaken) yield* forgetGone(table);
+  if (!isCurrent) yield* beginAnew(table);
+  const hasTaken =
+    !isCurrent ||
+    (hasAdded && (yield* takeMarked(schema, table, added))) ||
+    (hasAnew && (yield* takeMarked(schema, table, anew)));
   yield* run("COMMIT");
   return hasTaken;
 }
 
-function* takePending(schema: Schema, table: Table): Script<boolean> {
+function* takeMarked(schema: Schema, table: Table, marks: Marks): Script<boolean> {
+  const hasTaken = (yield* takePending(schema, table, marks)) || (yield* takeMore(schema, table, marks));
+  if (!hasTaken) yield* forgetGone(table, marks);
+  return hasTaken;
+}
+
+/** Notes that the words of all rows are to be made by the rule of this version. */
+function* beginAnew({ collection, name, wordsTable }: Table): Script<void> {
+  const first = firstOf(collection);
+  yield* run(`INSERT INTO ${wordsTable} VALUES (${CURRENT}, ${first}) ON CONFLICT DO NOTHING`);
+  yield* run(
+    `INSERT INTO ${wordsTable} SELECT ${anew.taken}, ${first} WHERE EXISTS (SELECT 1 FROM ${name}) ON CONFLICT DO NOTHING`,
+  );
+}
+
+function* takePending(schema: Schema, table: Table, { pending }: Marks): Script<boolean> {
   const { name, wordsTable } = table;
   const searched = searchedIn(table);
   const read = searched
@@ -120,7 +165,7 @@ function* takePending(schema: Schema, table: Table): Script<boolean> {
   const rows = yield* ask(
     statement(
       `SELECT ${name}."id" AS id, ${read} FROM ${wordsTable} AS pending JOIN ${name} ON ${name}."id" = pending."id" ` +
-        `WHERE pending."word" = ${PENDING} LIMIT ${portion}${schema.skipLocked(name)}`,
+        `WHERE pending."word" = ${pending} LIMIT ${portion}${schema.skipLocked(name)}`,
     ),
   );
   const changed: Cell[][] = [];
@@ -148,16 +193,16 @@ function* takePending(schema: Schema, table: Table): Script<boolean> {
     found,
   );
   yield* send(
-    `DELETE FROM ${wordsTable} WHERE "word" = ${PENDING} AND "id" IN (SELECT CAST(value->>0 AS ${key}) FROM ${page})`,
+    `DELETE FROM ${wordsTable} WHERE "word" IN (${PENDING}, ${anew.pending}) AND "id" IN (SELECT CAST(value->>0 AS ${key}) FROM ${page})`,
     taken,
   );
   return true;
 }
 
 /** What is pending of rows that are gone: their trigger could not see it, where it was noted in another transaction at the same moment. */
-function* forgetGone({ name, wordsTable }: Table): Script<void> {
+function* forgetGone({ name, wordsTable }: Table, { pending }: Marks): Script<void> {
   const isGone = `NOT EXISTS (SELECT 1 FROM ${name} WHERE ${name}."id" = pending."id")`;
-  yield* run(`DELETE FROM ${wordsTable} AS pending WHERE pending."word" = ${PENDING} AND ${isGone}`);
+  yield* run(`DELETE FROM ${wordsTable} AS pending WHERE pending."word" = ${pending} AND ${isGone}`);
 }
 
 /** The words of rows as they were read from their values. */
@@ -173,9 +218,9 @@ function updateFrom(table: Table, key: string, page: string): string {
 }
 
 /** Of the rows that were there before the table, the next ones. */
-function* takeMore(schema: Schema, { name, wordsTable }: Table): Script<boolean> {
+function* takeMore(schema: Schema, { name, wordsTable }: Table, { pending, taken: mark }: Marks): Script<boolean> {
   const [taken] = yield* ask(
-    statement(`SELECT "id" FROM ${wordsTable} WHERE "word" = ${TAKEN}${schema.skipLocked(wordsTable)}`),
+    statement(`SELECT "id" FROM ${wordsTable} WHERE "word" = ${mark}${schema.skipLocked(wordsTable)}`),
   );
   if (taken === undefined) return false;
   const from = taken["id"] as Cell;
@@ -188,16 +233,16 @@ function* takeMore(schema: Schema, { name, wordsTable }: Table): Script<boolean>
   );
   const to = row!["last"] as Cell;
   if (to === null) {
-    yield* ask(statement(`DELETE FROM ${wordsTable} WHERE "word" = ${TAKEN}`));
+    yield* ask(statement(`DELETE FROM ${wordsTable} WHERE "word" = ${mark}`));
     return false;
   }
   yield* ask(
     statement(
-      `INSERT INTO ${wordsTable} SELECT ${PENDING}, "id" FROM ${name} WHERE "id" > ${first} AND "id" <= ${second} ON CONFLICT DO NOTHING`,
+      `INSERT INTO ${wordsTable} SELECT ${pending}, "id" FROM ${name} WHERE "id" > ${first} AND "id" <= ${second} ON CONFLICT DO NOTHING`,
       [from, to],
     ),
   );
-  yield* ask(statement(`UPDATE ${wordsTable} SET "id" = ${first} WHERE "word" = ${TAKEN}`, [to]));
+  yield* ask(statement(`UPDATE ${wordsTable} SET "id" = ${first} WHERE "word" = ${mark}`, [to]));
   return true;
 }
 
