@@ -1,7 +1,8 @@
 import { meantName } from "../core/checking/nearest.ts";
 import type { Issue } from "../core/problem/problem.ts";
 import type { PageSize } from "./declaration.ts";
-import { readFilterValue, type FilterValue } from "./filter-value.ts";
+import { comparedKind, readFilterValue, type FilterValue } from "./filter-value.ts";
+import { kindOf } from "./ids.ts";
 import { Flaw, hasOpenName } from "./kinds/field.ts";
 import { DEFAULT_LIMIT, MAX_LIMIT } from "./page-size.ts";
 import { shownFields, type Operator, type Resource } from "./resource.ts";
@@ -159,8 +160,13 @@ function readFilter(resource: Resource, name: string, text: string): Filter | Fl
   if (named === undefined) return noFilter(resource, name);
   const { field, operator } = named;
   const value = readFilterValue(resource, field, operator, text);
-  return value instanceof Flaw ? value : { field, operator, value };
+  if (!(value instanceof Flaw)) return { field, operator, value };
+  const lostPlus = comparedKind(kindOf(resource, field)).column.type === "date-time" && LOST_PLUS.test(text);
+  return lostPlus ? new Flaw(value.code, `${value.detail} In an address, + is a blank: write it as %2B.`) : value;
 }
+
+/** The offset of a time zone, before which a blank is left of its plus. */
+const LOST_PLUS = /\d \d\d:\d\d(?:,|$)/;
 
 type Named = Pick<Filter, "field" | "operator">;
 

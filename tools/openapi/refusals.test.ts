@@ -48,7 +48,7 @@ const mistakes: readonly Mistake[] = [
   { title: "Basic that is none", headers: { authorization: "Basic !" } },
   { title: "a Bearer token that is none", headers: { authorization: "Bearer x" } },
   { title: "a Token that is none", headers: { authorization: "Token x" } },
-  { title: "a session that is not there", headers: { authorization: "", cookie: "session=x" } },
+  { title: "a session that is not there", headers: { authorization: "", cookie: `session=${"x".repeat(43)}` } },
   { title: "two schemes at once", headers: { authorization: "Basic a, Bearer b" } },
   { title: "an ETag that nobody gave", headers: { ...json, "if-none-match": "*" }, body: "{}" },
   { title: "an address that is too long", query: `?${"x".repeat(8192)}` },
