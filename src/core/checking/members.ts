@@ -1,6 +1,7 @@
 import { inspect, types } from "node:util";
 import { isExactNumber } from "../exact-numbers.ts";
 import { shownName, suggestion } from "./nearest.ts";
+import { withoutCredentials } from "./urls.ts";
 
 /** A value that may be anything, as far as it has members. */
 export type Members = Readonly<Record<string, unknown>>;
@@ -253,11 +254,6 @@ export function shown(value: unknown): string {
   if (typeof value === "function") return "a function";
   if (isObject(value)) return classOf(value) ?? "an object";
   return inspect(isText(value) ? withoutCredentials(value) : value).slice(0, 60);
-}
-
-/** A text that may be a URL, without its user, password and parameters. */
-function withoutCredentials(text: string): string {
-  return text.replace(/:\/\/.*@/s, "://…@").replace(/(:\/\/[^?#]*)[?#].*/s, "$1…");
 }
 
 /** What is to be said of a function that stands where what it makes belongs: `csv` for `csv()`. */
