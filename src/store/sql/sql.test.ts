@@ -33,7 +33,7 @@ for (const [name, dialect] of dialects) {
     return readList(table, query).text;
   };
 
-  test(`${name}: the text of a statement depends on its form alone, whatever the values are`, () => {
+  test(`${name}: makes the text of a statement from its form alone, for all values`, () => {
     const operators: Operator[] = ["eq", "ne", "lt", "lte", "gt", "gte", "contains"];
     const column = fc.constantFrom("text", "email");
     const hostile = fc.oneof(
@@ -58,7 +58,7 @@ for (const [name, dialect] of dialects) {
     assert.equal(set("'; DROP TABLE notes; --"), set("x"));
   });
 
-  test(`${name}: a column that is not declared never becomes SQL`, () => {
+  test(`${name}: never makes SQL of a column that is not declared`, () => {
     for (const column of ["nmae", `text" OR 1=1 --`, "_revision", "_email_folded", "", "toString", "__proto__"]) {
       assert.throws(() => compile({ column, operator: "eq", value: "x" }, "a"), TypeError);
       assert.throws(() => assign(table, { [column]: "x" }, parametersOf(dialect), () => null), TypeError);
@@ -69,7 +69,7 @@ for (const [name, dialect] of dialects) {
   });
 }
 
-test("a script does the same whether its answers are there at once or come later, and may go on after a failure", async () => {
+test("runs a script the same with synchronous and asynchronous results, also after a failure", async () => {
   function* counting(): Script<string[]> {
     const seen: string[] = [];
     for (const text of ["one", "fails", "two"]) {
@@ -93,7 +93,7 @@ test("a script does the same whether its answers are there at once or come later
   assert.deepEqual(later, ["ONE", "failed", "TWO"]);
 });
 
-test("a failure that a script does not catch is the caller's", async () => {
+test("passes a failure that a script does not catch to the caller", async () => {
   const failing = (): Rows => {
     throw new TypeError("failed");
   };

@@ -4,40 +4,46 @@ import { quote, wordsTableOf } from "./names.ts";
 import type { Schema } from "./schema/schema.ts";
 import { ask, statement, type Script } from "./schema/script.ts";
 
-/** How much a database holds. */
+/** The size of a database. */
 export interface Stats {
-  /** All of it, in bytes; `freeBytes` of them are kept for what is written next, and `walBytes` stand in the log besides. Null where the database does not tell. */
+  /**
+   * The total size in bytes. `freeBytes` of it are reserved for future writes. `walBytes` are in the log in addition.
+   * Null if the database does not report it.
+   */
   readonly bytes: number;
   readonly freeBytes: number | null;
   readonly walBytes: number | null;
   readonly tables: readonly TableStats[];
 }
 
-/** How much one table holds. */
+/** The size of one table. */
 export interface TableStats {
   readonly table: string;
   readonly rows: number;
-  /** With its indexes. */
+  /** The size in bytes, including the indexes. */
   readonly bytes: number;
-  /** True where looking at all of it would have taken too long, so that `rows` or `bytes` were judged by a part. */
+  /** True if `rows` or `bytes` is an estimate from a part of the table, because a full scan would take too long. */
   readonly estimated: boolean;
-  /** Its oldest time; null where no index knows it, and where there is no row. */
+  /** Its oldest time. Null if no index has it, or the table is empty. */
   readonly oldest: Oldest | null;
 }
 
-/** The oldest value of a column that holds times. */
+/** The oldest value of a time column. */
 export interface Oldest {
   readonly column: string;
   /** RFC 3339, in UTC. */
   readonly at: string;
 }
 
-/** The repeatable writes, as a collection with an age. */
+/** The idempotency records, as a collection with an age. */
 const beside: readonly Collection[] = keptBeside
   .filter(({ name }) => name === "latchkey_idempotency")
   .map(({ name, columns }) => ({ name, key: "text", columns, indexes: [["expires_at"]] }));
 
-/** The tables of a database that are ours, by name: what each was declared as, and null for what stands beside the collections. */
+/**
+ * Returns the tables of a database that belong to the store, by name, each with its declaration. Null for tables that
+ * are not collections.
+ */
 export function ownTables(
   schema: Schema,
   collections: readonly Collection[],
@@ -49,7 +55,7 @@ export function ownTables(
   return new Map(names.filter(isOurs).map((name) => [name, declared.get(name) ?? null]));
 }
 
-/** The oldest time of a collection, by an index. */
+/** Finds the oldest time of a collection by an index. */
 export function* findOldest(collection: Collection): Script<Oldest | null> {
   const age = ageOf(collection);
   if (age === null) return null;
@@ -65,13 +71,13 @@ export function* findOldest(collection: Collection): Script<Oldest | null> {
   return at === null ? null : { column: age.column.name, at };
 }
 
-/** Where the oldest time of a collection is found without looking at all rows: first in an index, or in the row that was made first. */
+/** The column with the oldest time, which can be found without a full scan: by an index, or in the oldest row. */
 interface Age {
   readonly column: Column;
   readonly isIndexed: boolean;
 }
 
-/** How a collection tells how old it is; null where it does not. */
+/** Returns the column that shows the age of a collection, or null if there is none. */
 function ageOf({ key, columns, indexes = [] }: Collection): Age | null {
   const times = columns.filter(isTime);
   const indexed = times.find(({ name }) => indexes.some(([first]) => first === name));
@@ -80,15 +86,15 @@ function ageOf({ key, columns, indexes = [] }: Collection): Age | null {
   return key === "integer" && made !== undefined ? { column: made, isIndexed: false } : null;
 }
 
-/** Our own tables also keep times as milliseconds, in columns with such names. */
+/** True if a column holds times. The store's own tables also keep them as milliseconds, in columns with such names. */
 function isTime({ type, name }: Column): boolean {
   return type === "date-time" || (type === "integer" && (name === "at" || name.endsWith("_at")));
 }
 
-/** Whole numbers below this are no milliseconds of our days (1973). */
+/** The smallest whole number that counts as a time in milliseconds (1973). */
 const firstMs = 1e11;
 
-/** A time as it is told; null where the value is none. */
+/** Formats a time. Returns null if the value is not a time. */
 function timeOf(value: unknown): string | null {
   if (typeof value === "string") return value;
   return typeof value === "number" && value >= firstMs && value < 8.64e15 ? new Date(value).toISOString() : null;

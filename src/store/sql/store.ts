@@ -4,14 +4,14 @@ import { serveAs } from "../served.ts";
 import type { Collection, Store } from "../store.ts";
 import { prefixing, withoutPrefix } from "./prefixing.ts";
 
-/** A store that is open. `settled`: the collections that are kept in tables which were there before, as these were found, by name. */
+/** An open store. `settled` has the collections in existing tables as they were found, by name. */
 export interface Engine extends Omit<Store, "open"> {
   readonly settled: ReadonlyMap<string, Collection>;
 }
 
 /**
- * The store over what `open` makes of a database; `notOpen` says that it has not been, or not any more. `prefix`: what the names of its own
- * tables begin with, which nobody above this knows of.
+ * Returns a store over the engine that `open` creates. `notOpen` creates the error for a closed store. `prefix` is the
+ * start of its table names; the code above the store does not know it.
  */
 export function storeOver(
   open: (collections: readonly Collection[]) => Promise<Engine>,

@@ -6,12 +6,12 @@ import { fitReferences, fitTable, rememberDeclaration } from "./schema/migration
 import type { Schema } from "./schema/schema.ts";
 import { playAsync, type Rows, type Script, type Step } from "./schema/script.ts";
 
-/** How what was filled is kept or given up, and how an error is told. */
+/** Functions that keep or discard a filled store, and convert its errors. */
 export interface Filling extends Pick<StoreTarget, "keep" | "close"> {
   told(error: unknown): unknown;
 }
 
-/** A new store that is filled over a connection, within one transaction. */
+/** Returns a new store that is filled over a connection, within one transaction. */
 export function targetOver(
   schema: Schema,
   send: (step: Step) => Promise<Rows>,
@@ -48,7 +48,7 @@ function* create(schema: Schema, collections: readonly Collection[]): Script<voi
   yield* schema.makeOwnTables();
   yield* makeJournal(schema);
   const problems: string[] = [];
-  // References come last: rows may refer to rows that come later.
+  // References are added last, because rows may refer to later rows.
   for (const collection of collections) problems.push(...(yield* fitTable(schema, collection, null)));
   if (problems.length > 0) throw new MigrationNeeded(problems);
 }

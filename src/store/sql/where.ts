@@ -11,7 +11,7 @@ import { quote } from "./names.ts";
 import { requireColumn, type Table, type TableColumn } from "./schema/table.ts";
 import { compileWord } from "./words.ts";
 
-/** A condition as SQL. Values go to the parameters; names come from the declaration alone. */
+/** Compiles a condition to SQL. Values become parameters. Names come only from the declaration. */
 export function compileWhere(table: Table, where: Where, values: Parameters): string {
   if (!isCondition(where))
     throw new TypeError(
@@ -21,12 +21,15 @@ export function compileWhere(table: Table, where: Where, values: Parameters): st
   if ("any" in where) return compileMany(table, where.any, " OR ", "FALSE", values);
   if ("word" in where) return compileWord(table, where.word, where.few === true, values);
   if ("link" in where) return compileLink(table, where, values);
-  // A comparison with NULL is neither true nor false in SQL, and a row has to be one or the other.
+  // A comparison with NULL is neither true nor false in SQL, but a row must be one or the other.
   if ("not" in where) return `(${compileWhere(table, where.not, values)}) IS NOT TRUE`;
   return compileOne(table.dialect, requireColumn(table, where.column), where, values);
 }
 
-/** Of `all` and `any` side by side, which compile, one would be passed over, and other rows be meant than were. */
+/**
+ * True if the value is one condition. An object with both `all` and `any` would also compile, but one of them would be
+ * ignored and the wrong rows selected.
+ */
 function isCondition(where: unknown): where is Where {
   if (!isObject(where)) return false;
   const { length } = Object.keys(where);
@@ -96,7 +99,7 @@ function compileOne(
   }
 }
 
-/** A column of a table that was there before is compared in the form that it has there. */
+/** Compares a column. A column of an existing table is compared in its own form. */
 function compare(
   dialect: Dialect,
   column: TableColumn,
@@ -114,7 +117,7 @@ function compare(
     : `${column.sql} ${comparisons[operator]} ${column.bound(place)}`;
 }
 
-/** The same where one value has several spellings, which stand one behind another. */
+/** Compares a column in which one value has several adjacent spellings. */
 function compareSpan(
   { sql }: TableColumn,
   operator: keyof typeof comparisons,
@@ -147,12 +150,12 @@ function isOneOf(dialect: Dialect, column: TableColumn, given: readonly Value[],
   return operand === same ? dialect.isOneOf(compared, held, values) : dialect.isOneOf(compared, held, values, operand);
 }
 
-/** What a prefix is looked for in, by code point. */
+/** Returns the SQL that a prefix is compared with, by code point. */
 function startsOn({ form, sql, text }: TableColumn): string {
   return form === null || form.order.operand === same ? sql : text;
 }
 
-/** A range, which an index can answer. */
+/** Compiles a prefix to a range, which can use an index. */
 function compileStarts(sql: string, prefix: string, values: Parameters): string {
   const end = behindPrefix(prefix);
   const start = `${sql} >= ${values.place(prefix)}`;
@@ -174,7 +177,7 @@ function compileFolded(
     return operator === "istarts" ? compileStarts(shadow, part, values) : dialect.contains(shadow, values.place(part));
   const sql = `replace(${shadow}, '${atEnds}', '${elsewhere}')`;
   if (operator === "icontains") return dialect.contains(sql, values.place(part));
-  // An index has both forms, one behind the other: it gives all that go on with either.
+  // An index has both forms next to each other, so the range covers both.
   const before = part.slice(0, sigma);
   const either = `${shadow} >= ${values.place(before + atEnds)} AND ${shadow} < ${values.place(behindPrefix(before + elsewhere))}`;
   return `(${either} AND ${compileStarts(sql, part, values)})`;

@@ -5,19 +5,19 @@ import type { Dialect } from "../dialect.ts";
 import type { FoundExisting } from "../existing/found.ts";
 import type { Script, Statement } from "./script.ts";
 
-/** A table as it is. */
+/** The current state of a table. */
 export interface Found {
   readonly columns: ReadonlyMap<string, FoundColumn>;
-  /** The references by their columns. */
+  /** The references by column. */
   readonly references: ReadonlyMap<string, FoundReference>;
-  /** What the columns were declared as, by name: `decimal(2)`. Also those that are declared no more. */
+  /** The declared types of the columns, by name: `decimal(2)`. Includes columns that are no longer declared. */
   readonly types: Readonly<Record<string, string>>;
-  /** What was declared when it was made to fit last; null where nobody remembers. */
+  /** The declaration of the last migration. Null if it is not stored. */
   readonly declared: Collection | null;
   readonly rows: boolean;
 }
 
-/** A column as it is. */
+/** The current state of a column. */
 export interface FoundColumn {
   readonly name: string;
   readonly storage: string;
@@ -26,79 +26,94 @@ export interface FoundColumn {
   readonly isKey: boolean;
 }
 
-/** A reference as it is. */
+/** The current state of a reference. */
 export interface FoundReference {
-  /** As `referenceOf` spells it. */
+  /** The target in the form of `referenceOf`. */
   readonly target: string;
   readonly constraint: string | null;
 }
 
-/** What else is true of a database: how its tables are found, made and changed. */
+/** The other facts about a database: how its tables are found, made and changed. */
 export interface Schema extends Dialect {
-  /** How values of one type become those of another. */
+  /** Converts values of one type to another. */
   readonly convert: Convert;
-  /** The same as one expression, which fails where a value does not fit. */
+  /** Returns the conversion as one expression that fails if a value does not fit. */
   convertOrFail(conversion: Conversion, x: string): string;
-  /** The version of what `makeOwnTables` makes. */
+  /** The version of the tables that `makeOwnTables` makes. */
   readonly version: number;
-  /** Begins a migration, which nobody else makes meanwhile. */
+  /** SQL that begins a migration and keeps out all others. */
   readonly begin: string;
-  /** Makes what the store keeps beside the collections, `latchkey_schema` among it. */
+  /** Makes the store's own tables, including `latchkey_schema`. */
   makeOwnTables(): Script<void>;
-  /** The version of the tables; 0 where there are none. */
+  /** Returns the version of the tables, or 0 if there are none. */
   findVersion(): Script<number>;
-  /** The columns of a table, in their order: `name`, `storage` as `storageOf` spells it, `nullable`, `has_default`, `is_key`. */
+  /**
+   * Finds the columns of a table, in their order: `name`, `storage` in the form of `storageOf`, `nullable`,
+   * `has_default`, `is_key`.
+   */
   findColumns(table: string): Statement;
-  /** The references of a table: `column`, `target` (the other table), `on_delete` (`CASCADE`), `constraint` (its name, or null). */
+  /**
+   * Finds the references of a table: `column`, `target` (the other table), `on_delete` (`CASCADE`), `constraint` (its
+   * name, or null).
+   */
   findReferences(table: string): Statement;
-  /** The indexes of a table: `name`, and `is_whole`, which is FALSE for one that was broken off while it was made. */
+  /** Finds the indexes of a table: `name`, and `is_whole`, which is FALSE if its creation was interrupted. */
   findIndexes(table: string): Statement;
-  /** Each `name` of a table with revisions that `latchkey_schema` does not name. */
+  /** Finds each `name` of a table with revisions that is not listed in `latchkey_schema`. */
   readonly findUnknownTables: Statement;
-  /** A table that was there before, as it is, where these of its columns are declared as date-times; null where there is none. */
+  /** Reads an existing table, with these of its columns declared as date-times. Returns null if there is none. */
   findExisting(table: string, instants: ReadonlySet<string>): Script<FoundExisting | null>;
-  /** Why rows of a table that was there before cannot be written, as far as that shows before the first is: sentences without an end. */
+  /**
+   * Returns the reasons why rows of an existing table cannot be written, as far as they can be found before the first
+   * write. They are sentences without a full stop.
+   */
   findUnwritable(collection: Collection): Script<readonly string[]>;
-  /** Removes what migrations have left behind of collections, before their tables are made or changed. */
+  /** Removes what earlier migrations of collections have left, before their tables are made or changed. */
   dropRemains(collections: readonly Collection[]): Script<void>;
-  /** Keeps everybody else from a table until the end; null where `begin` keeps them from all. */
+  /** Returns SQL that locks a table against all others until the end. Null if `begin` already locks all tables. */
   readonly lock: ((table: string) => string) | null;
-  /** Removes an empty table. Gives what is to be run when it was made anew. */
+  /** Drops an empty table. Returns the SQL to run after it is made again. */
   drop(collection: Collection, found: Found): Script<readonly string[]>;
-  /** What a collection has beside its table. */
+  /** Makes the objects of a collection in addition to its table. */
   complete(collection: Collection): Script<void>;
-  /** Makes a table with rows fit: columns that are new, and what may be null. */
+  /** Changes a table with rows: adds new columns, and allows null in columns. */
   alter(collection: Collection, found: Found): Script<void>;
-  /** Changes the reference of a column; `before` is the name of the constraint that is there. Where references are defined with their columns there is nothing to do. */
+  /**
+   * Changes the reference of a column. `before` is the name of the existing constraint. Does nothing if references are
+   * defined with their columns.
+   */
   changeReference(collection: Collection, column: Column | null, before: string | null): readonly string[];
-  /** Fills a new table with the relations that stand in records. */
+  /** Fills a new table with the relations that records hold. */
   insertLinks(collection: Collection, links: KeptLinks): readonly string[];
-  /** Folds all values of a folded column into the one beside it. */
+  /** Folds all values of a folded column into its folded copy. */
   fillShadow(collection: Collection, column: Column): Script<void>;
   /**
-   * What others have made of a table, and a migration would break or lose, as sentences. `going` are the columns that are replaced or dropped;
-   * null where there is no more to do than a start does.
+   * Finds the objects of others that a migration of the table would break or lose, as sentences. `going` are the
+   * columns that are replaced or dropped. It is null if a start can make all changes.
    */
   findBound(collection: Collection, found: Found, going: ReadonlySet<string> | null): Script<readonly string[]>;
-  /** Each `name` of a trigger of a table. */
+  /** Finds each `name` of a trigger of a table. */
   findTriggers(table: string): Statement;
-  /** The triggers that take the words of a row out when it is changed, and note that it has others, by their names; none where nothing is searched. */
+  /**
+   * Returns the triggers, by name, that delete the words of a changed row and note that it has new ones. Empty if no
+   * column is searched.
+   */
   watchWords(collection: Collection): ReadonlyMap<string, string>;
   dropTrigger(collection: Collection, name: string): string;
-  /** Begins to change some rows beside those who write, and waits for none of them. */
+  /** SQL that begins to change some rows beside other writers, without waiting for them. */
   readonly beginPortion: string;
-  /** Written behind a SELECT: locks the rows of a table, without those that others are changing. */
+  /** Returns SQL to append to a SELECT. It locks the rows of a table and skips those that others are changing. */
   skipLocked(table: string): string;
-  /** The elements of a JSON array as rows with a column `value`. */
+  /** Returns SQL for the elements of a JSON array, as rows with a column `value`. */
   elements(place: string): string;
   readCounters(collections: readonly Collection[]): Script<Counters>;
-  /** Sets them in a store that was filled. */
+  /** Sets the counters in a store that was filled. */
   setCounters(collections: readonly Collection[], counters: Counters): Script<void>;
-  /** Puts rows into a table that is filled. */
+  /** Inserts rows into a table that is being filled. */
   insertRows(table: CopiedTable, rows: readonly Cells[]): readonly Statement[];
 }
 
-/** What a reference of a column leads to and does: `people CASCADE`; empty where there is none. */
+/** Returns the target of a reference and its action: `people CASCADE`. Empty if there is none. */
 export function referenceOf({ references }: Column): string {
   return references === undefined ? "" : `${references.collection} ${references.onDelete.toUpperCase()}`;
 }

@@ -1,6 +1,6 @@
 import type { Cell } from "../cell.ts";
 
-/** What is sent: SQL with places for the values. */
+/** SQL with placeholders, and the values for them. */
 export interface Statement {
   readonly text: string;
   readonly values: readonly Cell[];
@@ -10,21 +10,27 @@ export function statement(text: string, values: readonly Cell[] = []): Statement
   return { text, values };
 }
 
-/** A row by the names of its columns. */
+/** A row by column name. */
 export type NamedRow = Readonly<Record<string, unknown>>;
 
-/** A row as the values of its columns, in the order in which the statement names them: for statements that are made from the columns of a table. */
+/**
+ * A row as a list of values, in the order of the statement's columns. For statements that are built from the columns of
+ * a table.
+ */
 export type CellRow = readonly unknown[];
 
-/** The rows that answer a step. */
+/** The result rows of a step. */
 export type Rows = readonly NamedRow[] | readonly CellRow[];
 
-/** A step of a script: a statement whose rows come by name or as cells, or SQL of several without values and without rows. */
+/**
+ * A step of a script: a statement whose rows come by name or as cells, or SQL text of several statements without values
+ * or rows.
+ */
 export type Step = Statement | { readonly cells: Statement } | { readonly run: string };
 
 /**
- * Work of several steps that says what is to be sent and goes on with what comes back. It is written once for drivers
- * that answer at once (`play`) and for those that have to wait (`playAsync`).
+ * Work of several steps. It yields the next step and receives the result. It is written once for synchronous drivers
+ * (`play`) and for asynchronous ones (`playAsync`).
  */
 export type Script<T> = Generator<Step, T, Rows>;
 
@@ -32,7 +38,7 @@ export function* ask(asked: Statement): Script<readonly NamedRow[]> {
   return (yield asked) as readonly NamedRow[];
 }
 
-/** Asks for rows as cells: they cost half as much as rows by name. */
+/** Asks for rows as cells. They cost half as much as rows by name. */
 export function* askCells(cells: Statement): Script<readonly CellRow[]> {
   return (yield { cells }) as readonly CellRow[];
 }
@@ -41,14 +47,14 @@ export function* run(sql: string): Script<void> {
   yield { run: sql };
 }
 
-/** The steps of a script that asks nothing: they may be sent without waiting. */
+/** Returns the steps of a script that needs no results. They can be sent without waiting. */
 export function stepsIn(script: Script<void>): readonly Step[] {
   const steps: Step[] = [];
   for (let step = script.next(); step.done !== true; step = script.next([])) steps.push(step.value);
   return steps;
 }
 
-/** The same, rolled back where it fails. */
+/** Runs a script, and rolls back if it fails. */
 export function* orUndone<T>(script: Script<T>): Script<T> {
   try {
     return yield* script;
@@ -56,13 +62,13 @@ export function* orUndone<T>(script: Script<T>): Script<T> {
     try {
       yield* run("ROLLBACK");
     } catch {
-      // Nothing was begun, or the connection is gone and all that was begun with it.
+      // No transaction was open, or the connection was lost together with it.
     }
     throw error;
   }
 }
 
-/** Plays a script where every answer is there at once. */
+/** Runs a script with synchronous results. */
 export function play<T>(script: Script<T>, send: (step: Step) => Rows): T {
   let step = script.next();
   while (step.done !== true) {
@@ -78,7 +84,7 @@ export function play<T>(script: Script<T>, send: (step: Step) => Rows): T {
   return step.value;
 }
 
-/** Plays a script, waiting for each answer. */
+/** Runs a script and waits for each result. */
 export async function playAsync<T>(script: Script<T>, send: (step: Step) => Promise<Rows>): Promise<T> {
   let step = script.next();
   while (step.done !== true) {

@@ -8,28 +8,31 @@ import type { Found, Schema } from "./schema.ts";
 import { ask, statement, type Script } from "./script.ts";
 
 /**
- * What stands among the types of the columns of a table since a change after which a program with the declaration of before may not write:
- * no column has such a name. A program that was started with another one writes no more.
+ * The member among a table's column types that records a change after which programs with the old declaration may not
+ * write. No column has such a name. A program that started with a different value stops writing.
  */
 const shapeMember = "_shape";
 
-/** How the types of a table with that shape begin: a look at the first characters is half the price of reading all of them. */
+/**
+ * Returns the beginning of the types of a table with that shape. Comparing the first characters costs half as much as
+ * reading all of them.
+ */
 export function beginningOf(shape: string | null): string {
   return shape === null ? `{"${shapeMember}"` : `{"${shapeMember}":${JSON.stringify(shape)}`;
 }
 
-/** The shape of each collection's table, as it was found; null where no such change was ever made. */
+/** The shape of each collection's table, as it was found. Null if it never had such a change. */
 export type Shapes = ReadonlyMap<string, string | null>;
 
-/** What is remembered of a table that is changed. */
+/** The facts about a changed table. */
 export interface Changed {
-  /** The table as it was; null where there was none. */
+  /** The old state of the table. Null if it is new. */
   readonly before: Found | null;
-  /** Whether a program with the declaration of before may not write to it any more. */
+  /** True if a program with the old declaration may no longer write to it. */
   readonly alone: boolean;
 }
 
-/** The types that are remembered, with the shape. */
+/** Returns the types to store, with the shape. */
 export function typesWithShape(
   collection: Collection,
   declared: Readonly<Record<string, string>>,
@@ -37,7 +40,8 @@ export function typesWithShape(
 ): Readonly<Record<string, string>> {
   const types = { ...before?.types, ...declared };
   if (!alone) return types;
-  // By the declaration: processes with the same one may be started one after another, and by whom it is made does not matter.
+  // The shape depends only on the declaration. Processes with the same one can start one after another, and it does not
+  // matter which of them migrates.
   const shape = createHash("sha256").update(declarationOf(collection)).digest("hex").slice(0, 16);
   return { [shapeMember]: shape, ...withoutShape(types) };
 }
@@ -46,7 +50,7 @@ function withoutShape(types: Readonly<Record<string, string>>): Readonly<Record<
   return Object.fromEntries(Object.entries(types).filter(([name]) => name !== shapeMember));
 }
 
-/** Remembers the shape before the declaration, which is remembered when all is done. */
+/** Stores the shape first. The declaration is stored at the end. */
 export function* markShape(schema: Schema, collection: Collection, changed: Changed): Script<void> {
   const types = JSON.stringify(typesWithShape(collection, {}, changed));
   const [first, second] = [schema.place(1), schema.place(2)];
@@ -54,20 +58,23 @@ export function* markShape(schema: Schema, collection: Collection, changed: Chan
   yield* ask(statement(text, [types, collection.name]));
 }
 
-/** The shapes of tables as they are. */
+/** Reads the current shapes of tables. */
 export function* readShapes(names: Iterable<string>): Script<Shapes> {
   const rows = yield* ask(statement("SELECT collection, types FROM latchkey_schema"));
   const found = new Map(rows.map((row) => [row["collection"], readTypes(row["types"])[shapeMember] ?? null]));
   return new Map([...names].map((name) => [name, found.get(name) ?? null]));
 }
 
-/** The collections whose tables have another shape now than was known. */
+/** Returns the collections whose tables have changed their shape. */
 export function* findOutdated(known: Shapes): Script<ReadonlySet<string>> {
   const now = yield* readShapes(known.keys());
   return new Set([...known].filter(([name, shape]) => now.get(name) !== shape).map(([name]) => name));
 }
 
-/** The collections of whose columns some hold values of other types than are declared: read as they are declared, 12.00 could be 1200. */
+/**
+ * Returns the collections whose columns hold values of other types than declared. With the declared type, 12.00 could
+ * be read as 1200.
+ */
 export function* findRetyped(collections: readonly Collection[]): Script<ReadonlySet<string>> {
   const rows = yield* ask(statement("SELECT collection, types FROM latchkey_schema"));
   const found = new Map(rows.map((row) => [row["collection"], readTypes(row["types"])]));
@@ -79,10 +86,12 @@ export function* findRetyped(collections: readonly Collection[]): Script<Readonl
   return new Set(ownOf(collections).flatMap((each) => (isRetyped(each) ? [each.name] : [])));
 }
 
-/** Makes the error for a collection. */
+/** Creates the error for a collection. */
 export type Refusing = (collection: string) => StoreOutdated;
 
-/** Makes the error of a write that is refused for it, and tells the operator of each collection once. */
+/**
+ * Returns a function that creates the error for a refused write. It logs a notice for the operator once per collection.
+ */
 export function refusalsTold(observe: Observer): Refusing {
   const told = new Set<string>();
   return (collection) => {

@@ -10,58 +10,61 @@ import { same, type Form } from "../existing/form.ts";
 import { keyColumnOf, rawNameOf } from "../existing/found.ts";
 import { quote, shadowOf, wordsColumnOf, wordsTableOf } from "../names.ts";
 
-/** A column as SQL speaks of it. */
+/** A column with the SQL that accesses it. */
 export interface TableColumn extends Column {
   /** The quoted name. */
   readonly quoted: string;
-  /** What is ordered and compared: the quoted name, where it is a table of ours. */
+  /** The SQL that is sorted and compared. For the store's own tables, the quoted name. */
   readonly sql: string;
-  /** What `eq`, `ne` and `in` look at: the folded value where there is one. */
+  /** The SQL that `eq`, `ne` and `in` compare: the folded value if there is one. */
   readonly compared: string;
-  /** The quoted name of the column that keeps the folded value; null where there is none. */
+  /** The quoted name of the column with the folded value. Null if there is none. */
   readonly shadow: string | null;
-  /** The quoted name of the column that keeps the words of a searched one; null where it is not searched. */
+  /** The quoted name of the column with the words. Null if the column is not searched. */
   readonly words: string | null;
-  /** What is selected for `rowOf`. */
+  /** The SQL to select for `rowOf`. */
   readonly selected: string;
-  /** The value of a row as our own tables hold it; `of` names what the row is called, like `t.`. */
+  /** Returns the value of a row in the form of the store's own tables. `of` is the prefix for the row, like `t.`. */
   valueIn(of: string): string;
-  /** What stands beside `compared`, and beside `sql`, for the place of a value. */
+  /** Returns the right side of a comparison with `compared`, or with `sql` for `bound`, for the place of a value. */
   readonly operand: (place: string) => string;
   readonly bound: (place: string) => string;
-  /** The text of it. */
+  /** The SQL of its text. */
   readonly text: string;
-  /** How it is written. */
+  /** The form in which it is stored. */
   readonly form: Form | null;
 }
 
-/** A collection as a database sees it. Every name in SQL comes from here, and so from a declaration. */
+/** A collection in SQL. Every name in SQL comes from here, and so from a declaration. */
 export interface Table {
   readonly dialect: Dialect;
   readonly collection: Collection;
-  /** What rows are read from: the quoted name, or a table that was there before under the names of the collection. */
+  /**
+   * The SQL that rows are read from: the quoted name, or a subquery that gives an existing table the collection's
+   * names.
+   */
   readonly name: string;
-  /** The table that was there before, where it is one. */
+  /** The names of the existing table, if it is one. */
   readonly existing: ExistingNames | null;
-  /** The same with what is made of its columns, for whatever reads them by the names of what is shown. */
+  /** `name` with the computed columns, for queries that need them by name. */
   readonly source: string;
-  /** `source` for queries that name the keys of their rows. */
+  /** `source` for queries that find rows by key. */
   readonly byKey: string;
   /** The columns by their declared names, `id` first. */
   readonly columns: ReadonlyMap<string, TableColumn>;
-  /** What is made of the columns by SQL; no condition and no order knows them. */
+  /** The columns that SQL computes. No condition or sort order can use them. */
   readonly computed: readonly TableColumn[];
-  /** The quoted name of the table that has the words of the rows, where some columns are searched. */
+  /** The quoted name of the table with the words of the rows, if some columns are searched. */
   readonly wordsTable: string;
   readonly isSearched: boolean;
-  /** The column of the key. */
+  /** The key column. */
   readonly id: TableColumn;
-  /** The quoted name of the column of the revision. */
+  /** The quoted name of the revision column. */
   readonly revision: string;
-  /** What to select for `rowOf`. */
+  /** The columns to select for `rowOf`. */
   readonly selection: string;
   rowOf(cells: readonly unknown[]): Row;
-  /** The same for some of the columns; for all if no names are given. */
+  /** Returns the same for some of the columns. Returns all if no names are given. */
   showing(names?: readonly string[]): ShownColumns;
 }
 
@@ -71,17 +74,17 @@ export interface ShownColumns extends Pick<Table, "selection" | "rowOf"> {
   readonly width: number;
 }
 
-/** A table that was there before, as SQL speaks of what it has. */
+/** The names of an existing table in SQL. */
 export interface ExistingNames {
   /** The quoted name. */
   readonly name: string;
-  /** The quoted name of a column. */
+  /** Returns the quoted name of a column. */
   nameOf(column: string): string;
-  /** What its revision is, over its own columns. */
+  /** The SQL of its revision, over its own columns. */
   readonly revision: string;
 }
 
-/** The tables of collections; each is made once. */
+/** Returns the tables of collections. Each is made once. */
 export function tablesOf(dialect: Dialect): (collection: Collection) => Table {
   const tables = new WeakMap<Collection, Table>();
   return (collection) => {
@@ -91,7 +94,7 @@ export function tablesOf(dialect: Dialect): (collection: Collection) => Table {
   };
 }
 
-/** A column by its declared name. Anything else is a fault of the program, and never becomes SQL. */
+/** Returns a column by its declared name. Throws for any other name, which never becomes SQL. */
 export function requireColumn(table: Table, name: string): TableColumn {
   const column = table.columns.get(name);
   if (column === undefined)
@@ -101,21 +104,24 @@ export function requireColumn(table: Table, name: string): TableColumn {
   return column;
 }
 
-/** The fault of a program that writes to a table which nobody has opened. */
+/** Creates the error for a write to a table that the store was not opened with. */
 export function unopened(name: string): TypeError {
   return new TypeError(
     `The store was not opened with a collection ${JSON.stringify(name)}; mount its resource, or name it among the collections of a feature`,
   );
 }
 
-/** What is read of a column, under any name. Decimals that are whole numbers come as text: as numbers the large ones would be refused. */
+/**
+ * Returns the SQL to read a column under any name. Decimals that are stored as whole numbers are read as text, because
+ * large numbers would be refused.
+ */
 export function selectedAs({ ownTypes }: Dialect, { type }: Column, name: string): string {
   return type === "decimal" && !ownTypes.has(type) ? `CAST(${name} AS TEXT)` : name;
 }
 
 /**
- * The rows of a table that was there before are read under the names of the collection, so that all that reads is the same for both. Databases
- * see through the names to the indexes.
+ * Makes the SQL for a collection. The rows of an existing table are read under the collection's names, so the same code
+ * reads both. Databases still use the indexes.
  */
 function makeTable(dialect: Dialect, collection: Collection): Table {
   const all = [keyColumnOf(collection), ...collection.columns].map((column) => makeColumn(dialect, collection, column));
@@ -157,7 +163,7 @@ function makeTable(dialect: Dialect, collection: Collection): Table {
   };
 }
 
-/** The columns of these names, in the order of the declaration. Throws a TypeError for a name that no column has. */
+/** Returns the columns with these names, in the declared order. Throws a TypeError for an unknown name. */
 export function shownAmong(
   { name: collection }: Collection,
   all: readonly TableColumn[],
@@ -183,7 +189,7 @@ function existingNames(dialect: Dialect, { existing, columns }: Collection): Exi
   return { name: dialect.quoteTable(existing.table), nameOf, revision };
 }
 
-/** A column that is read and compared under its name. */
+/** Makes a column that is read and compared by its name. */
 function plainColumn(column: Column): TableColumn {
   const name = quote(column.name);
   return {
@@ -247,7 +253,10 @@ function makeExistingColumn(
   };
 }
 
-/** What is made of the columns by SQL: read by its name where the source has it, and made at once where there is the row alone. */
+/**
+ * Returns the columns that SQL computes. They are read by name if the source has them, and computed directly from a
+ * single row.
+ */
 function computedColumns(dialect: Dialect, collection: Collection): readonly TableColumn[] {
   return computingOf(dialect, collection).map((computing) => {
     const { column, form, sql } = computing;
@@ -261,7 +270,10 @@ function computedColumns(dialect: Dialect, collection: Collection): readonly Tab
   });
 }
 
-/** One loop without a branch for collections in which every cell is its value: reads by key spend most of their time here. */
+/**
+ * Makes the function that turns cells into a row. If every cell is its value, a loop without branches is used: reads by
+ * key spend most of their time here.
+ */
 function rowMaker(dialect: Dialect, columns: readonly Column[]): (cells: readonly unknown[]) => Row {
   const names = columns.map((column) => column.name);
   const decoders = columns.map((column) => decoderOf(dialect, column));

@@ -17,47 +17,53 @@ import type { ExistingNames, ShownColumns, Table, TableColumn } from "../schema/
 import { compileWhere } from "../where.ts";
 import { assign, insertAllInto, insertInto, isSQL, requireCounter, type Assignment, type KeyFinder } from "./writes.ts";
 
-/** A change, whether it has its collection or that goes by its name. */
+/** A change with its collection or only with the collection's name. */
 export type AnyChange<Kind extends Change["kind"] = Change["kind"]> = Kind extends Kind
   ? Omit<Extract<Change, { readonly kind: Kind }>, "collection">
   : never;
 
-/** How a database makes what changes have in common. */
+/** The parts of changes that each database makes differently. */
 export interface Making {
-  /** SQL for the next revision; `ofMany`: another one for each row. */
+  /** Returns SQL for the next revision. `ofMany`: a separate one for each row. */
   revision(values: Parameters, ofMany: boolean): string;
-  /** SQL for a key that comes with its row, so that it is never handed out. */
+  /** Returns SQL for a key that comes with its row. The key is marked as used and never issued. */
   takenKey(table: Table, place: string): string;
-  /** SQL for a key that is handed out; left out where the driver makes new rows of our tables by itself. */
+  /** Returns SQL for a new key. Left out if the driver makes new rows of the store's tables itself. */
   nextKey?(table: Table, values: Parameters): string;
-  /** What a new row tells: itself in a table of ours, its key in one of others. */
+  /** Returns the RETURNING list of a new row: the row in the store's own tables, the key in those of others. */
   told(table: Table, values: Parameters): string;
-  /** The statement that changes one row: it tells the row where that is wanted. Where none was changed it may say why. */
+  /**
+   * Returns the statement that changes one row. It returns the row if needed. If no row was changed, it may raise the
+   * reason.
+   */
   orRefused(one: ChangeOfOne): string;
-  /** Written behind the condition of a removal: what has to be true of the table besides. */
+  /** An additional condition on the table, for deletions. */
   readonly onlyIf: string;
   readonly findKey: KeyFinder;
 }
 
-/** A change of the row with a key, in a state where one is asked for. */
+/** A change of the row with a key. With a revision, only that state is changed. */
 export interface ChangeOfOne {
   readonly sql: string;
   readonly table: Table;
-  /** The place of the key. */
+  /** The placeholder of the key. */
   readonly key: string;
   readonly revision: number | undefined;
-  /** The columns of the row that it tells; null if it tells none. */
+  /** The columns of the row that the statement returns. Null if it returns none. */
   readonly shown: ShownColumns | null;
 }
 
-/** A change as it is sent, and what comes back: the row as it is now, the key of a new one, nothing of the one that was changed, or nothing at all. */
+/** A compiled change and its result: the new row, the key of a new row, whether a row was changed, or nothing. */
 export interface CompiledChange extends Statement {
   readonly tells: "row" | "key" | "one" | "none";
 }
 
 type Writing = AnyChange<Exclude<Change["kind"], "require" | "forget" | "link">>;
 
-/** A change of rows as one statement. What the database has made of a row of others, triggers and all, is read afterwards. */
+/**
+ * Compiles a change of rows to one statement. In tables of others, the row is read afterwards, because triggers may
+ * change it.
+ */
 export function compileChange(table: Table, change: Writing, making: Making): CompiledChange {
   const { existing, dialect } = table;
   const values = parametersOf(dialect);
@@ -106,13 +112,16 @@ export function compileChange(table: Table, change: Writing, making: Making): Co
   }
 }
 
-/** A new row, and how the database makes it. */
+/** A new row and the SQL to make it. */
 export interface MadeRow {
   readonly change: AnyChange<"insert">;
   readonly making: Making;
 }
 
-/** New rows of one of our tables as one statement, which tells them in their order. They are given the same columns. */
+/**
+ * Compiles new rows of one of the store's own tables to one statement, which returns them in order. All have the same
+ * columns.
+ */
 export function compileInserts(table: Table, rows: readonly MadeRow[]): Statement {
   const values = parametersOf(table.dialect);
   const sets = rows.map(({ change, making }) => {
@@ -131,7 +140,7 @@ const declaredFor: Readonly<Partial<Record<Change["kind"], TableWrite>>> = {
   deleteAll: "delete",
 };
 
-/** The quoted name of what is written to. Throws where a table of others is not declared to take such writes. */
+/** Returns the quoted name of the table to write. Throws if a table of others is not declared for such writes. */
 function requireWrite({ existing, collection, name }: Table, kind: Writing["kind"]): string {
   if (existing === null) return name;
   const { table, writes } = collection.existing!;
@@ -150,12 +159,15 @@ function ownKey(table: Table, key: string | null, making: Making, values: Parame
   ];
 }
 
-/** What nobody gives, the database fills. */
+/** Returns the key that was given. If there is none, the database provides it. */
 function givenKey({ id }: Table, { nameOf }: ExistingNames, key: string | null): Assignment[] {
   return key === null ? [] : [{ sql: nameOf("id"), place: id.form!.written(key) }];
 }
 
-/** What an update sets. A counter of states goes on, and what would set nothing writes a column as it is. */
+/**
+ * Returns the SET clause of an update. A revision counter is incremented. If nothing else is set, a column is set to
+ * itself.
+ */
 function setOf(table: Table, given: WrittenValues, making: Making, values: Parameters, ofMany: boolean): string {
   const { existing, collection, id } = table;
   const set: Assignment[] = [];
@@ -172,7 +184,10 @@ function setOf(table: Table, given: WrittenValues, making: Making, values: Param
   return set.map(({ sql, place }) => `${sql} = ${place}`).join(", ");
 }
 
-/** The row of that key, and only in the state that is asked for, where one is: the database itself compares it, whoever else is writing. */
+/**
+ * Returns the condition for the row with that key, in the expected state if there is one. The database compares it, so
+ * it is safe beside other writers.
+ */
 function isRow(
   { existing, id, revision: own }: Table,
   key: string,
@@ -184,7 +199,10 @@ function isRow(
   return `${column} = ${id.operand(key)}${only}`;
 }
 
-/** The rows that match, or so many of them. In a table of others those that somebody else is changing are waited for. */
+/**
+ * Returns the condition for the matching rows, or for a limited number. In tables of others, it waits for rows that are
+ * being changed.
+ */
 function matching(table: Table, { where, atMost }: AnyChange<"updateAll" | "deleteAll">, values: Parameters): string {
   const { existing, id, name, dialect } = table;
   const condition = compileWhere(table, where, values);
@@ -195,13 +213,16 @@ function matching(table: Table, { where, atMost }: AnyChange<"updateAll" | "dele
   return atMost === undefined ? dialect.isLocked(key, select) : dialect.isSomeOf(key, select);
 }
 
-/** Some rows of a range are those that come first in it. */
+/** Takes the first rows of a range. */
 function orderOf({ collection }: Table, where: Where): string {
   const column = rangedColumn(collection, where);
   return column === null ? "" : ` ORDER BY ${quote(column)}`;
 }
 
-/** How many rows a `require` has found, counted no further than it matters, and how many there have to be. `keep` locks what has to be there. */
+/**
+ * Returns the number of rows that a `require` has found, up to a limit, and the required range. `keep` locks rows that
+ * must exist.
+ */
 export function compileRequire(
   table: Table,
   { where, atLeast = 0, atMost }: AnyChange<"require">,
@@ -209,14 +230,14 @@ export function compileRequire(
 ): { readonly count: string; readonly values: Parameters; readonly least: number; readonly most: number } {
   const values = parametersOf(table.dialect);
   const most = atMost ?? atLeast;
-  // What must not be there cannot be kept as a row.
+  // Rows that must not exist cannot be locked.
   const [upTo, lock] = atMost === undefined ? [most, keep] : [most + 1, ""];
   const found = `SELECT 1 FROM ${table.name} WHERE ${compileWhere(table, where, values)} LIMIT ${values.place(upTo)}${lock}`;
   const count = `SELECT count(*) FROM (${found}) AS found`;
   return { count, values, least: atLeast, most };
 }
 
-/** The columns of a relation. Throws a TypeError if the table of the collection is none. */
+/** Returns the columns of a relation. Throws a TypeError if the table of the collection is not a relation. */
 export function relationOf({ collection, columns }: Table): {
   readonly record: TableColumn;
   readonly linked: TableColumn;
@@ -227,7 +248,7 @@ export function relationOf({ collection, columns }: Table): {
   return { record: columns.get(record.name)!, linked: columns.get(linked.name)! };
 }
 
-/** Where the key stands, or SQL for one that only the database knows. */
+/** Returns the placeholder of the key, or SQL for a key that only the database knows. */
 export function placeKey(
   { id, dialect }: Table,
   key: Key | KeyOf,
@@ -239,8 +260,8 @@ export function placeKey(
 }
 
 /**
- * The changes whose rows are read at the end: a later change of the same table may have altered them, a removal takes others along (no row
- * refers to one of a relation), and of a table that was there before the database makes what it will.
+ * Returns the changes whose rows are read at the end. A later change of the same table may have altered them, a
+ * deletion may cascade (but no row refers to one of a relation), and an existing table may have triggers.
  */
 export function rowsToRead(
   changes: readonly { readonly kind: Change["kind"]; readonly collection: string | { readonly name: string } }[],

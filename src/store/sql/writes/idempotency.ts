@@ -3,23 +3,26 @@ import type { Idempotency, Key, Recalled, Row } from "../../store.ts";
 import type { Dialect, Parameters, Read } from "../dialect.ts";
 import { statement, type Statement } from "../schema/script.ts";
 
-/** How many expired records one write removes at most, so that no request pays for many. */
+/** The most expired records that one write deletes, so no request takes long because of them. */
 const pruned = 10;
 
 /**
- * The memory of writes that can be repeated, `latchkey_idempotency`: what was written stands under the key of the write, and where it goes with
- * its row, a mention stands under the row, with that key behind it.
+ * The statements for idempotency records in `latchkey_idempotency`. The result of a write is stored under its key. If
+ * it must be deleted with its row, a note for the row points to that key.
  */
 export interface IdempotencyStatements {
-  /** What is under a key; null where it is free. */
+  /** Reads the record of a key. Returns null if the key is free. */
   recall(idempotency: Idempotency): Read<Recalled | null>;
-  /** Keeps what changes have written, in their transaction, and removes some of what has expired. `collection` is the one of the first change. */
+  /**
+   * Stores the result of changes in their transaction, and deletes some expired records. `collection` is the one of the
+   * first change.
+   */
   remember(idempotency: Idempotency, collection: string, rows: readonly (Row | null)[]): readonly Statement[];
 }
 
-/** What a database is told of repeatable writes. */
+/** Returns the statements for idempotency records. */
 export function idempotencyOf({ place, isSomeOf }: Dialect): IdempotencyStatements {
-  // Whether its time is over is looked at here: a database that takes all for over would look for those that are not.
+  // The code checks the expiry here. In SQL, a planner that expects mostly expired rows would search for the others.
   const recall = `SELECT fingerprint, rows, expires_at FROM latchkey_idempotency WHERE key = ${place(1)}`;
   const put =
     `INSERT INTO latchkey_idempotency (key, fingerprint, rows, expires_at) VALUES (${[1, 2, 3, 4].map(place).join(", ")}) ` +
@@ -50,8 +53,8 @@ export function idempotencyOf({ place, isSomeOf }: Dialect): IdempotencyStatemen
 }
 
 /**
- * Erases what is told of a row, and removes what its caller has sent: statements that may run one after another, or see the same state. Their
- * values stand in what `valuesOf` gives, which may be the same for all.
+ * Erases the records about a row, and deletes those of its caller. The statements may run one after another, or see the
+ * same state. Their values are in the result of `valuesOf`, which may be the same for all.
  */
 export function forgetRows(
   collection: string,

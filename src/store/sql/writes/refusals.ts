@@ -1,24 +1,30 @@
 import type { Change, Outcome } from "../../store.ts";
 import type { Table } from "../schema/table.ts";
 
-/** Why a change was not made. */
+/** The reason why a change was refused. */
 export type Refusal = Extract<Outcome, { readonly change: number }>;
 
-/** The rule of a table that a change has broken, as a driver reads it from the error of its database. */
+/** The rule that a change violates, as a driver reads it from the database error. */
 export type BrokenRule =
-  /** A value that another row has; `column` is null where nobody can say which. */
+  /** Another row has this value. `column` is null if it is unknown. */
   | { readonly rule: "unique"; readonly column: string | null }
-  /** A reference: `column` leads to no row, or rows of `holder` lead to what was to be removed. They are asked for where they count. */
+  /**
+   * A reference: `column` refers to no row, or rows of `holder` refer to the row to delete. These functions are called
+   * only if needed.
+   */
   | { readonly rule: "reference"; column(): BrokenColumn | null; holder(): string }
-  /** Any rule that a table may have which was there before. */
+  /** Any rule of an existing table. */
   | { readonly rule: "own"; readonly column: string | null }
-  /** A value has no room where the database has to keep it, as in an index. */
+  /** A value is too long for the database, for example for an index. */
   | { readonly rule: "room"; readonly column: string | null };
 
 /** The column of a reference, and for a `link` the place of the id. */
 export type BrokenColumn = string | { readonly column: string; readonly place: number };
 
-/** What becomes of a change that has broken a rule; null where it is a fault of the program: tables of ours have no rules of their own. */
+/**
+ * Returns the refusal of a change that violates a rule. Returns null if it is a fault of the program, because the
+ * store's own tables have no custom rules.
+ */
 export function refusalOf(
   broken: BrokenRule,
   { existing }: Table,

@@ -3,19 +3,22 @@ import { encode, foldCell, wordsCell } from "../codec.ts";
 import type { Cell, Parameters } from "../dialect.ts";
 import { requireColumn, type Table, type TableColumn } from "../schema/table.ts";
 
-/** A column that is written: its quoted name, and what stands for its value. */
+/** A written column: its quoted name, and the SQL of its value. */
 export interface Assignment {
   readonly sql: string;
   readonly place: string;
 }
 
-/** What a key becomes that an earlier change made: the key, or SQL for one that only the database knows. */
+/** Finds the key that an earlier change made: the key, or SQL for a key that only the database knows. */
 export type KeyFinder = (column: TableColumn, key: KeyOf, values: Parameters) => GivenCell;
 
-/** What is given for a column: a value of the database's, or SQL. */
+/** The value for a column: a database value, or SQL. */
 type GivenCell = Cell | { readonly sql: string };
 
-/** Gives every value its place, in a table of others in the form that the column has, and what is kept beside it. */
+/**
+ * Returns the assignments of all values and of the columns derived from them. A table of others gets its own form of a
+ * value.
+ */
 export function assign(table: Table, given: WrittenValues, values: Parameters, findKey: KeyFinder): Assignment[] {
   const set: Assignment[] = [];
   const find = (column: TableColumn, key: KeyOf): GivenCell => findKey(column, key, values);
@@ -36,14 +39,14 @@ export function assign(table: Table, given: WrittenValues, values: Parameters, f
   return set;
 }
 
-/** A column beside another, and what it keeps of a value. */
+/** A derived column, and how it is computed. */
 interface Beside {
   /** The quoted name. */
   readonly sql: string;
   cellOf(cell: Cell): Cell;
 }
 
-/** What is kept beside a column: its value without regard to case, and its words. */
+/** Returns the derived columns: the folded value and the words. */
 export function besides({ shadow, words }: TableColumn): readonly Beside[] {
   if (words === null) return shadow === null ? none : [{ sql: shadow, cellOf: foldCell }];
   const beside = { sql: words, cellOf: wordsCell };
@@ -52,20 +55,20 @@ export function besides({ shadow, words }: TableColumn): readonly Beside[] {
 
 const none: readonly Beside[] = [];
 
-/** A column whose values are given. */
+/** Returns a column that can be written. */
 export function requireWritable(table: Table, name: string): TableColumn {
   if (name === "id") throw new TypeError("The id of a row is its key and no value");
   return requireColumn(table, name);
 }
 
-/** A column that counts. */
+/** Returns a column that can be used as a counter. */
 export function requireCounter(table: Table, name: string): TableColumn {
   const column = requireColumn(table, name);
   if (column.type === "integer" && name !== "id") return column;
   throw new TypeError(`Column ${name} of ${table.collection.name} is no integer to add to`);
 }
 
-/** A value that is given, or the key that it stands for. In a json column an object is data, whatever its members are called. */
+/** Encodes a value, or the key that it refers to. In a JSON column, an object is always data. */
 export function encodeGiven(
   { dialect, collection }: Table,
   column: TableColumn,
@@ -77,13 +80,13 @@ export function encodeGiven(
     : encode(dialect, column, value, collection.name);
 }
 
-/** A new row. What nobody gives, the database fills. */
+/** Returns SQL that inserts a row. The database provides the missing values. */
 export function insertInto(name: string, set: readonly Assignment[]): string {
   if (set.length === 0) return `INSERT INTO ${name} DEFAULT VALUES`;
   return `INSERT INTO ${name} (${set.map(({ sql }) => sql).join(", ")}) VALUES ${placesOf(set)}`;
 }
 
-/** New rows, of which all are given the same columns in the same order. */
+/** Returns SQL that inserts rows. All have the same columns in the same order. */
 export function insertAllInto(name: string, [first, ...others]: readonly (readonly Assignment[])[]): string {
   const isLikeFirst = (set: readonly Assignment[]): boolean =>
     set.length === first!.length && set.every(({ sql }, at) => sql === first![at]!.sql);

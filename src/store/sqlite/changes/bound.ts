@@ -6,9 +6,9 @@ import type { Collection } from "../../store.ts";
 import { prepare } from "../connection.ts";
 import { codeOf } from "../errors.ts";
 
-// What others have made of a table, and a table of the new form would not have, or would have in vain.
+// Finds the objects of others that a rebuilt table would not have, or that would not work on it.
 
-/** The columns of others that are more than a name and a type. */
+/** Finds custom columns with more than a name and a type. */
 export function* findBound({ name: table, columns }: Collection, { types }: Found): Script<readonly string[]> {
   const declared = new Set(columns.map(({ name }) => name));
   const found = yield* ask(
@@ -28,10 +28,16 @@ export function* findBound({ name: table, columns }: Collection, { types }: Foun
   });
 }
 
-/** Which writes to a table, or to another that has triggers, and which views do not compile, and why. */
+/**
+ * The writes and views that do not compile, each with the reason. The writes are to a table, or to another table with
+ * triggers.
+ */
 export type Uncompiled = ReadonlyMap<string, string>;
 
-/** Tries what asks for columns by their names. Triggers are compiled with the statements that fire them, and `EXPLAIN` does no more. */
+/**
+ * Compiles all statements that use columns by name. Triggers are compiled with the statements that fire them, and
+ * `EXPLAIN` does nothing else.
+ */
 export function findUncompiled(database: DatabaseSync, table: string): Uncompiled {
   const views = prepare(database, "SELECT name FROM sqlite_schema WHERE type = 'view'").all();
   const fired = prepare(
@@ -65,7 +71,7 @@ function writesTo(database: DatabaseSync, table: string): readonly (readonly [wh
   ];
 }
 
-/** Throws where something does not compile that did. */
+/** Throws if a statement no longer compiles. */
 export function requireCompiled(database: DatabaseSync, table: string, before: Uncompiled): void {
   for (const [what, why] of findUncompiled(database, table))
     if (!before.has(what)) throw new Error(`${what}, which somebody has made, does not fit it (${why})`);

@@ -11,14 +11,14 @@ import {
 
 const power = (digits: number): string => `1${"0".repeat(digits)}`;
 
-/** A decimal is kept as a whole number of its last digit. */
+/** Returns the text of a decimal, which is stored as a whole number of its last digit. */
 function decimalText(x: string, scale: number): string {
   if (scale === 0) return `CAST(${x} AS TEXT)`;
   const unit = power(scale);
   return `(iif(${x} < 0, '-', '') || (abs(${x}) / ${unit}) || '.' || substr('${"0".repeat(scale)}' || (abs(${x}) % ${unit}), -${scale}))`;
 }
 
-/** A text within JSON without its quotation marks. */
+/** Returns a JSON string without its quotation marks. */
 const plain = (x: string): string => `iif(json_type(${x}) = 'text', json_extract(${x}, '$'), ${x})`;
 
 function toInteger(x: string): Conversion {
@@ -31,7 +31,7 @@ function toInteger(x: string): Conversion {
 
 const toBoolean = (x: string): Conversion => ({ fits: `${x} IN ('true', 'false')`, value: `(${x} = 'true')` });
 
-/** Digits, and up to `scale` behind a point. */
+/** Returns the conversion of digits, with at most `scale` decimal places. */
 function toDecimal(x: string, scale: number): Conversion {
   const point = `instr(${x}, '.')`;
   const whole = `iif(${point} = 0, ${x}, substr(${x}, 1, ${point} - 1))`;
@@ -40,7 +40,7 @@ function toDecimal(x: string, scale: number): Conversion {
   const factors = Array.from({ length: scale + 1 }, (_, at) => `WHEN ${at} THEN ${power(scale - at)}`).join(" ");
   return {
     fits:
-      // What looks at single characters ends with a NUL.
+      // Functions on single characters stop at a NUL.
       `instr(${x}, char(0)) = 0 AND ` +
       `(CAST(CAST(${whole} AS INTEGER) AS TEXT) = ltrim(${whole}, '-') OR CAST(CAST(${whole} AS INTEGER) AS TEXT) = ${whole} OR ${whole} = '-0') ` +
       `AND ${whole} NOT GLOB '--*' AND length(ltrim(${whole}, '-')) <= ${decimalDigits - scale} ` +
@@ -49,7 +49,7 @@ function toDecimal(x: string, scale: number): Conversion {
   };
 }
 
-// By its number, for the 29th of February of a common year is read and becomes another day only there.
+// Compares via the day number. Otherwise, February 29 of a common year would be accepted and become another day.
 const isDay = (x: string): string => `date(julianday(${x})) IS ${x}`;
 const toDate = (x: string): Conversion => ({ fits: isDay(x), value: x });
 const toInstant = (x: string): Conversion => ({
@@ -108,10 +108,10 @@ const conversions: Conversions = {
   "date to date-time": (x) => always(`(${x} || ${midnight})`),
 };
 
-/** How the values of one type become those of another in SQLite. */
+/** The conversions between types in SQLite. */
 export const convert = convertBy(conversions);
 
-/** The same as one expression, which fails where a value does not fit. */
+/** Returns the conversion as one expression that fails if a value does not fit. */
 export function convertOrFail({ fits, value }: Conversion, x: string): string {
   if (fits === "TRUE") return `CASE WHEN ${x} IS NOT NULL THEN ${value} END`;
   return `CASE WHEN ${x} IS NULL THEN NULL WHEN ${fits} THEN ${value} ELSE json('does not fit: ' || ${x}) END`;

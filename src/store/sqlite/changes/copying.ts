@@ -20,9 +20,9 @@ import { requireRoom } from "./room.ts";
 import { namesFor, nextRevision, shadowFor, type Shadow, type Which } from "./shadow.ts";
 import { change, firstPortion, inTransaction, nextPortion, Unfit } from "./turns.ts";
 
-/** With no more rows than these left, the tables change places. */
+/** The tables are switched if no more rows than these are left. */
 const lastRows = 300;
-/** So many rounds in which nothing is gained: who writes faster than rows are copied is let wait in the end. */
+/** The number of rounds without progress. After them, a writer that is faster than the copying must wait. */
 const vainRounds = 5;
 
 /** The work on one table. */
@@ -36,12 +36,12 @@ export interface Work {
   portion: number;
 }
 
-/** Makes the copy of a table, or finds it where it was left. */
+/** Makes the copy of a table, or continues an unfinished one. */
 export async function begin(database: DatabaseSync, plan: TablePlan, options: MigrateOptions): Promise<Work> {
   const { name } = plan.collection;
   const { dropped = [] } = options;
   const target = targetOf(plan, dropped);
-  // What is set aside next has its name.
+  // Its name is needed for the next table that is set aside.
   await removeRemains(database, playOn(database, findRemains([plan.collection])));
   const before = playOn(database, readUnfinished(sqliteSchema, name));
   if (before?.target !== target) await giveUp(database, plan.collection);
@@ -67,7 +67,7 @@ export async function begin(database: DatabaseSync, plan: TablePlan, options: Mi
   }
 }
 
-/** Makes the indexes of the copy that somebody else has made of the table. Those that came while rows were copied take their time. */
+/** Makes the custom indexes of the table on the copy. Indexes that were added during the copying take some time. */
 export function carryIndexes({ database, plan, shadow }: Pick<Work, "database" | "plan" | "shadow">): void {
   const { indexes } = ownObjects(plan.collection, playOn(database, read(findObjects(plan.collection))));
   const ofCopy = playOn(database, read(findObjects({ name: namesFor(plan.collection).copy })));
@@ -77,7 +77,7 @@ export function carryIndexes({ database, plan, shadow }: Pick<Work, "database" |
     if (!there.has(declaredName(index.name))) makeIndexOn(database, index, freeName(index.name, taken), shadow.name);
 }
 
-/** Removes the copy of a table, what keeps it in step and the note of it, wherever that was left. */
+/** Removes the copy of a table, its triggers and its record, even if they are incomplete. */
 export async function giveUp(database: DatabaseSync, collection: Collection): Promise<void> {
   const { copy } = namesFor(collection);
   await removeRemains(database, playOn(database, findRemains([collection])));
@@ -90,7 +90,7 @@ export async function giveUp(database: DatabaseSync, collection: Collection): Pr
   await removeRemains(database, playOn(database, findRemains([collection])));
 }
 
-/** Removes what notes the rows that change, and those notes. */
+/** Removes the triggers that note changed rows, and the notes. */
 export function stopNoting(database: DatabaseSync, collection: Collection): void {
   const { moved, triggersPrefix } = namesFor(collection);
   playOn(database, dropTriggers(triggersPrefix));
@@ -103,7 +103,7 @@ function namesOf(database: DatabaseSync, type: "index" | "table"): readonly stri
     .map(([name]) => name as string);
 }
 
-/** Copies rows until hardly any is left, some milliseconds at a time. */
+/** Copies rows until hardly any are left, some milliseconds at a time. */
 export async function copyRows(work: Work): Promise<void> {
   while (!work.state.filled) await sleep(await portionOf(work, work.portion, () => fill(work)));
   let fewest = Infinity;
@@ -116,13 +116,16 @@ export async function copyRows(work: Work): Promise<void> {
       const most = Math.min(work.portion, rest);
       const took = await portionOf(work, most, () => catchUp(work, most));
       rest -= most;
-      // The others' turn is as long, unless they write more in it than is copied.
+      // Others get the same time, unless they write more in it than is copied.
       if (vain === 0) await sleep(took);
     }
   }
 }
 
-/** Throws unless every row has its copy, or is noted: in one state of the database, and nobody waits for that. It stays so from then on. */
+/**
+ * Throws unless every row has its copy or is noted. It reads one snapshot, so no writer waits. This stays true
+ * afterwards.
+ */
 export function requireAll({ database, plan, shadow }: Work): void {
   const table = quote(plan.collection.name);
   const noted =
@@ -133,12 +136,12 @@ export function requireAll({ database, plan, shadow }: Work): void {
   if (missing !== 0) throw new Unfit(`${String(missing)} rows are missing in the copy`);
 }
 
-/** Copies what is left. Nobody else may write meanwhile. */
+/** Copies the remaining rows. The caller holds the write lock. */
 export function copyLast(work: Work): void {
   while (waiting(work) > 0) catchUp(work, lastRows);
 }
 
-/** Copies the next rows. Those that have changed meanwhile are copied later. */
+/** Copies the next rows. Rows that have changed in the meantime are copied later. */
 function fill(work: Work): void {
   const { database, shadow, state, plan } = work;
   const table = quote(plan.collection.name);
@@ -152,7 +155,7 @@ function fill(work: Work): void {
     work,
     (id) => `${behind(id)} AND ${id} <= ${literal(last as Key)} AND ${id} NOT IN (SELECT "id" FROM ${shadow.moved})`,
   );
-  // Rows that are made from now on are noted: whoever went after them would never come to an end.
+  // New rows are noted from now on. A loop that follows them would never finish.
   const filled = (count as number) < work.portion;
   keep(work, { ...state, cursor: last as Key, rows: state.rows + rows, filled });
 }
@@ -165,7 +168,7 @@ function catchUp(work: Work, most: number): void {
   keep(work, { ...work.state, rows: work.state.rows + rows });
 }
 
-/** Copies rows and looks whether they are what they were. */
+/** Copies rows and checks that the copies are equal. */
 function copy({ database, shadow }: Work, where: Which): number {
   database.exec(nextRevision);
   const { changes } = prepare(database, shadow.copy(where)).run();
@@ -182,24 +185,24 @@ function keep(work: Work, state: Unfinished): void {
   work.state = state;
 }
 
-/** How many rows have changed since they were copied. */
+/** Counts the rows that have changed since they were copied. */
 function waiting({ database, shadow }: Work): number {
   return prepare(database, `SELECT count(*) FROM ${shadow.moved}`).get()![0] as number;
 }
 
-/** A portion of so many rows. Gives how long others have waited for it, in milliseconds. */
+/** Runs a portion of rows. Returns how long other writers waited for it, in milliseconds. */
 async function portionOf(work: Work, rows: number, task: () => void): Promise<number> {
   const { database, options, plan, total } = work;
   const took = await change(database, () => {
     requireRoom(database);
-    // Without the wait for those who write.
+    // Does not include the wait for other writers.
     const start = performance.now();
     task();
     return performance.now() - start;
   });
   work.portion = nextPortion(rows, took);
   options.tell?.(plan.collection.name, work.state.rows, total);
-  // The log is brought into the file here, and not by whoever happens to write next.
+  // Checkpoints the log here, so the next writer does not have to do it.
   database.exec("PRAGMA wal_checkpoint(PASSIVE)");
   return took;
 }

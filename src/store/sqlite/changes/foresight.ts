@@ -10,7 +10,7 @@ import { findUncompiled, requireCompiled } from "./bound.ts";
 import { findObjects, makeIndexOn, ownObjects } from "./own-objects.ts";
 import { madeEmpty, namesFor, shadowFor } from "./shadow.ts";
 
-/** The same plans, with what others have made that would not work behind them. */
+/** Adds to the plans the objects of others that would not work after the migration. */
 export function withForeseen(
   database: DatabaseSync,
   plans: readonly TablePlan[],
@@ -23,7 +23,7 @@ export function withForeseen(
   });
 }
 
-/** Tries it on the same tables without rows, in memory. */
+/** Tries the migration on empty copies of the tables in memory. */
 function whyNot(database: DatabaseSync, plan: TablePlan, dropped: readonly string[]): string | null {
   const { collection } = plan;
   const { name } = collection;
@@ -49,7 +49,10 @@ function whyNot(database: DatabaseSync, plan: TablePlan, dropped: readonly strin
   }
 }
 
-/** What makes everything of a file, tables that make others of their own first, but what a migration has begun of this table. */
+/**
+ * Returns the SQL of all objects in a file, with virtual tables first. Leaves out an unfinished migration of this
+ * table.
+ */
 function objectsOf(database: DatabaseSync, { collection }: TablePlan): readonly string[] {
   const { copy, moved, triggersPrefix } = namesFor(collection);
   const all = prepare(
@@ -61,7 +64,10 @@ function objectsOf(database: DatabaseSync, { collection }: TablePlan): readonly 
     .map(([, , sql]) => sql);
 }
 
-/** A module of others, or a table of SQLite itself, cannot be made here: what asks for it does not compile before and after. */
+/**
+ * Runs SQL and ignores its errors. A custom module, or a table of SQLite itself, cannot be made here. The statements
+ * that use it do not compile before and after.
+ */
 function attempt(database: DatabaseSync, sql: string): void {
   try {
     database.exec(sql);

@@ -36,10 +36,10 @@ import { findRemains, letGo, removeRemains, setAside, wordsAsideOf } from "./rem
 import { removeTries } from "./tries.ts";
 import { change, takeTurn, Unfit } from "./turns.ts";
 
-/** How much of the file is kept in memory meanwhile, in KiB. */
+/** The page cache during a migration, in KiB. */
 const cacheKiB = 65_536;
 
-/** Makes the tables of a file fit, while anybody reads and writes. What was broken off goes on where it was. */
+/** Migrates the tables of a file while others read and write. Continues a migration that was interrupted. */
 export async function migrateFile(
   path: string,
   collections: readonly Collection[],
@@ -65,9 +65,9 @@ async function migrateTables(
 ): Promise<readonly MigratedTable[]> {
   const database = connect(path);
   try {
-    // Tables take the place of others, and what refers to them stays as it is.
+    // Tables are replaced, and the references to them must not change.
     database.exec("PRAGMA foreign_keys = OFF; PRAGMA legacy_alter_table = ON");
-    // Rows go anywhere into indexes, and each page that has left the memory is read and written again.
+    // Index entries are spread over many pages. A page that has left the cache is read and written again.
     database.exec(`PRAGMA cache_size = -${cacheKiB}`);
     const migrated: MigratedTable[] = [];
     const { dropped = [] } = options;
@@ -91,7 +91,7 @@ async function migrateTables(
   }
 }
 
-/** Removes what is left of the tables of before, at the end: the new version need not wait for it. */
+/** Removes the old tables at the end. The new version need not wait for it. */
 async function clearUp(database: DatabaseSync, { settled, tellRemoved }: MigrateOptions): Promise<void> {
   const remains = playOn(database, findRemains());
   if (remains.length === 0) return;
@@ -111,7 +111,7 @@ async function moveTable(database: DatabaseSync, plan: TablePlan, options: Migra
     const work = await begin(database, plan, options);
     await copyRows(work);
     requireAll(work);
-    // What was changed meanwhile is not left to the moment in which nobody else may write.
+    // Rows that have changed in the meantime are copied here, not while all writers wait.
     await copyRows(work);
     const done = (): MigratedTable => ({
       table: collection.name,
@@ -131,7 +131,10 @@ async function moveTable(database: DatabaseSync, plan: TablePlan, options: Migra
   }
 }
 
-/** The last rows are copied and the tables change places: nobody writes in between, for a moment that does not grow with the table. */
+/**
+ * Copies the last rows and switches the tables. Writers wait for a short time that does not depend on the size of the
+ * table.
+ */
 function takePlace(work: Work, done: MigratedTable): void {
   const { database, shadow, plan, options } = work;
   const { collection, found } = plan;
@@ -153,7 +156,7 @@ function takePlace(work: Work, done: MigratedTable): void {
   playOn(database, writeDone(sqliteSchema, { ...done, program: options.program }, done.words));
 }
 
-/** What was begun for a declaration that is there no more: its triggers would keep a copy in step for ever. */
+/** Removes an unfinished migration for an old declaration. Its triggers would update a copy forever. */
 async function dropUnfinished(database: DatabaseSync, { collection }: TablePlan): Promise<void> {
   if (playOn(database, readUnfinished(sqliteSchema, collection.name)) !== null) await giveUp(database, collection);
 }

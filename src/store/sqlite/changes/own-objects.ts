@@ -6,15 +6,15 @@ import type { Collection } from "../../store.ts";
 import { isStoreFailure } from "../errors.ts";
 import { remainsPrefix } from "./remains.ts";
 
-// Indexes and triggers of a table that somebody else has made: they go with it to its new form.
+// Custom indexes and triggers of a table. They are carried over to its new form.
 
-/** An index or a trigger, as whoever made it said it. */
+/** A custom index or trigger, with its original SQL. */
 export interface OwnObject {
   readonly name: string;
   readonly sql: string;
 }
 
-/** Finds what goes with a table. */
+/** Returns the statement that finds the indexes and triggers of a table. */
 export function findObjects({ name }: Pick<Collection, "name">): Statement {
   return statement(
     "SELECT type, name, sql FROM sqlite_schema WHERE type IN ('index', 'trigger') AND tbl_name = ? AND sql IS NOT NULL",
@@ -22,12 +22,15 @@ export function findObjects({ name }: Pick<Collection, "name">): Statement {
   );
 }
 
-/** Of these what is neither an index of ours nor about words: what somebody else has made, and what keeps the copy of a migration in step. */
+/**
+ * Returns the SQL of the objects that are neither indexes of the store nor about words: those of others, and the
+ * triggers of a migration.
+ */
 export function objectsBeside({ name }: Collection, found: readonly NamedRow[]): readonly string[] {
   return besideIndexes(name, found).map(({ sql }) => String(sql));
 }
 
-/** Of these the indexes and triggers that are none of ours. */
+/** Returns the custom indexes and triggers. */
 export function ownObjects(
   { name: table }: Collection,
   found: readonly NamedRow[],
@@ -47,13 +50,13 @@ function besideIndexes(table: string, found: readonly NamedRow[]): readonly Name
 const aName = /"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|'(?:[^']|'')*'|[^\s"'`[\](),;]+/.source;
 const beginning = new RegExp(`^(CREATE (?:UNIQUE )?INDEX )(?:${aName})(\\s+ON\\s+)(?:${aName})(?=[\\s(])`, "i");
 
-/** A name for an index that is made beside those that are there, one of that name among them. */
+/** Returns a name for an index that is made while another with the same name may exist. */
 export function freeName(index: string, taken: ReadonlySet<string>): string {
   const name = declaredName(index);
   return taken.has(name) ? otherName(name) : name;
 }
 
-/** Makes the same index of another table, under another name. */
+/** Makes the same index on another table, with another name. */
 export function makeIndexOn(database: DatabaseSync, { name, sql }: OwnObject, called: string, table: string): void {
   const make = sql.replace(beginning, (_, create: string, on: string) => `${create}${quote(called)}${on}${table}`);
   try {

@@ -11,7 +11,7 @@ import { findObjects, ownObjects } from "./own-objects.ts";
 import { findRemains } from "./remains.ts";
 import { rebuildByHand } from "./shadow.ts";
 
-/** What would be done to a file; it is only read. */
+/** Returns what a migration would do to a file. Only reads. */
 export function planFile(path: string, collections: readonly Collection[], dropped: readonly string[]): Plan {
   if (!existsSync(path))
     return {

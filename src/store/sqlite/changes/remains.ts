@@ -7,16 +7,16 @@ import { playOn, prepare } from "../connection.ts";
 import { requireRoom } from "./room.ts";
 import { firstPortion, inTransaction, nextPortion } from "./turns.ts";
 
-// To drop a table is to look at all its pages while nobody writes. What is of no use any more is set aside under another name, in a moment,
-// and removed some rows at a time. Whoever finds it later goes on with that.
+// Dropping a table reads all its pages while writers wait. So an old table is renamed, which takes a moment, and its
+// rows are removed some at a time. A later run continues an interrupted removal.
 
-/** Behind the names of tables whose rows are to be removed. */
+/** The suffix of the names of tables that are being removed. */
 const suffix = "_gone";
 
-/** How the names of the triggers begin that keep them out of everybody's way. */
+/** The prefix of the triggers that keep these tables from blocking deletions. */
 export const remainsPrefix = "left in ";
 
-/** The tables that were set aside, and that nobody has removed yet: of these collections, or of all. */
+/** Returns the tables that are set aside and not removed yet: of these collections, or of all. */
 export function* findRemains(collections?: readonly Pick<Collection, "name">[]): Script<readonly string[]> {
   const names =
     collections?.map(({ name }) => name) ??
@@ -26,12 +26,15 @@ export function* findRemains(collections?: readonly Pick<Collection, "name">[]):
   return found.map(({ name }) => String(name)).filter((name) => called.has(name));
 }
 
-/** Removes those of some collections at once, before their tables are changed: nothing else has the names that are wanted then. */
+/**
+ * Removes the old tables of some collections in one step, before their tables are changed. This frees the names that
+ * are needed then.
+ */
 export function* dropRemains(collections: readonly Pick<Collection, "name">[]): Script<void> {
   for (const table of yield* findRemains(collections)) yield* dropTable(table);
 }
 
-/** Takes a table out of sight, where it is there. `of` is the name that it had or was to have. */
+/** Renames a table to set it aside, if it exists. `of` is its name or its planned name. */
 export function setAside(database: DatabaseSync, table: string, of = table): void {
   const there = prepare(database, "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(table);
   if (there === undefined) return;
@@ -42,7 +45,10 @@ export function setAside(database: DatabaseSync, table: string, of = table): voi
   database.exec(`ALTER TABLE ${quote(table)} RENAME TO ${quote(goneOf(of))}`);
 }
 
-/** Rows that nobody sees any more must keep no other from being deleted: they go before it. The tables that they refer to have their names by now. */
+/**
+ * Makes triggers for a table that is set aside. Its hidden rows must not block the deletion of others, so they are
+ * deleted first. The tables that they refer to already have their final names.
+ */
 export function letGo(database: DatabaseSync, of: string): void {
   const gone = goneOf(of);
   const references = prepare(
@@ -56,7 +62,7 @@ export function letGo(database: DatabaseSync, of: string): void {
     );
 }
 
-/** Drops the triggers whose names begin so, of all tables. */
+/** Drops all triggers whose names begin with this. */
 export function* dropTriggers(beginning: string): Script<void> {
   const found = yield* ask(statement("SELECT name FROM sqlite_schema WHERE type = 'trigger'"));
   for (const name of found.map((trigger) => String(trigger["name"])))
@@ -64,8 +70,8 @@ export function* dropTriggers(beginning: string): Script<void> {
 }
 
 /**
- * Removes what was set aside, some milliseconds at a time, while anybody writes. Broken off, the next one goes on. `tell` is told how many rows
- * are gone.
+ * Removes the tables that are set aside, some milliseconds at a time, while others write. A later run continues an
+ * interrupted removal. `tell` receives the number of removed rows.
  */
 export async function removeRemains(
   database: DatabaseSync,
@@ -90,7 +96,10 @@ export async function removeRemains(
   }
 }
 
-/** Removes something while nobody else writes. Gives how long that took, in milliseconds, and lets the others have as long. */
+/**
+ * Removes something while writers wait. Returns how long it took, in milliseconds, and then gives the others the same
+ * time.
+ */
 async function removing(database: DatabaseSync, task: () => void): Promise<number> {
   const took = await inTransaction(database, () => {
     requireRoom(database);
@@ -98,7 +107,7 @@ async function removing(database: DatabaseSync, task: () => void): Promise<numbe
     task();
     return performance.now() - start;
   });
-  // The log is brought into the file here, and not by whoever happens to write next.
+  // Checkpoints the log here, so the next writer does not have to do it.
   database.exec("PRAGMA wal_checkpoint(PASSIVE)");
   await sleep(took);
   return took;
@@ -109,9 +118,9 @@ function countRows(database: DatabaseSync, table: string): number {
 }
 
 /**
- * The indexes that nobody needs to delete rows by. The entries of a few rows are anywhere in them, each on a page that is written for its sake:
- * with three of them a row takes a hundred times as long. To drop one as a whole takes some milliseconds. Those stay that begin with a
- * reference: whoever deletes what it refers to looks there.
+ * Returns the indexes that deletions do not need. The entries of a few rows are spread over many pages, and each page
+ * must be written: with three such indexes, a row takes a hundred times as long. Dropping a whole index takes some
+ * milliseconds. Indexes that begin with a reference stay, because deleting a referenced row uses them.
  */
 function uselessIndexes(database: DatabaseSync, table: string): readonly string[] {
   return prepare(
@@ -123,7 +132,7 @@ function uselessIndexes(database: DatabaseSync, table: string): readonly string[
     .map(([name]) => name as string);
 }
 
-/** Removes so many rows, or the table where it has no more than these. Tells whether it is there yet. */
+/** Removes this many rows, or drops the table if it has no more. Returns true if the table still exists. */
 function removeSome(database: DatabaseSync, table: string, rows: number): boolean {
   const key = prepare(database, "SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk")
     .all(table)
@@ -141,7 +150,7 @@ function* dropTable(table: string): Script<void> {
   yield* run(`DROP TABLE ${quote(table)}`);
 }
 
-/** What stands for the words of a table where it is set aside. No collection has such a name. */
+/** Returns the name for the words table of a table that is set aside. No collection has such a name. */
 export function wordsAsideOf(table: string): string {
   return `${table} words`;
 }

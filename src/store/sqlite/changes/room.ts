@@ -3,12 +3,12 @@ import type { DatabaseSync } from "node:sqlite";
 import { StoreFull } from "../../store.ts";
 
 /**
- * What a migration leaves free, in bytes. Whoever serves meanwhile needs it: a log that cannot be brought into the file any more grows with
- * every write, and SQLite brings it in at 4 MiB.
+ * The space that a migration leaves free, in bytes. The running service needs it: if the log cannot be checkpointed, it
+ * grows with every write, and SQLite checkpoints at 4 MiB.
  */
 const reserve = 16 << 20;
 
-/** Throws `StoreFull` where the next portion would take room that others need to go on writing. */
+/** Throws `StoreFull` if the next portion would take space that other writers need. */
 export function requireRoom(database: DatabaseSync): void {
   const path = database.location();
   const free = path === null ? Infinity : freeAt(path);
@@ -18,7 +18,7 @@ export function requireRoom(database: DatabaseSync): void {
   );
 }
 
-/** The same where a copy of a file is to be made beside it. */
+/** Throws `StoreFull` if there is no room for a copy of the file next to it. */
 export function requireRoomForCopy(path: string): void {
   const { size } = statSync(path);
   const free = freeAt(path);
