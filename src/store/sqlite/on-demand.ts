@@ -12,57 +12,60 @@ import { storeError } from "./errors.ts";
 import type { TellPages } from "./whole/backup.ts";
 import type { Restoring } from "./whole/restore.ts";
 
-// Loaded by those who ask for it alone: a service that serves has no use for it.
+// Loaded only when needed: a running service does not use it.
 
-/** Opens a SQLite file to copy it; nobody else can open it until it is closed. */
+/** Opens a SQLite file to copy it. Other connections cannot open it until it is closed. */
 export async function sqliteSource(path: string): Promise<StoreSource> {
   requireArguments("sqliteSource", arguments, { path: text });
   return (await import("./whole/source.ts")).openSource(path);
 }
 
-/** Begins a new SQLite file to copy into. */
+/** Starts a new SQLite file to copy into. */
 export async function sqliteTarget(path: string): Promise<StoreTarget> {
   requireArguments("sqliteTarget", arguments, { path: text });
   return (await import("./whole/target.ts")).openTarget(path);
 }
 
-/** Looks at all of a SQLite file, also while it is in use; `tell` is told how many of its tables are done. */
+/** Checks a whole SQLite file, also while it is in use. `tell` receives the number of finished tables. */
 export async function checkSQLite(path: string, tell: TellPages = () => undefined): Promise<Checked> {
   requireArguments("checkSQLite", arguments, { path: text, tell: optional(aFunction) });
   return (await import("./whole/check.ts")).checkFile(path, tell);
 }
 
-/** How much a SQLite file holds, table by table, also while it is in use. */
+/** Measures the size of each table of a SQLite file, also while it is in use. */
 export async function measureSQLite(path: string): Promise<Stats> {
   requireArguments("measureSQLite", arguments, { path: text });
   return (await import("./whole/stats.ts")).statsOfFile(path);
 }
 
-/** Writes one state of a SQLite file into another, also while it is in use. Gives the size in bytes. */
+/** Writes one state of a SQLite file into another, also while it is in use. Returns the size in bytes. */
 export async function backupSQLite(path: string, to: string, replace: boolean, tell: TellPages): Promise<number> {
   requireArguments("backupSQLite", arguments, { path: text, to: text, replace: aBoolean, tell: aFunction });
   return (await import("./whole/backup.ts")).backupFile(path, to, replace, tell);
 }
 
-/** Begins to put a backup in the place of a SQLite file. */
+/** Starts to replace a SQLite file with a backup. */
 export async function restoreSQLite(file: string, place: string, tell: TellPages): Promise<Restoring> {
   requireArguments("restoreSQLite", arguments, { file: text, place: text, tell: aFunction });
   return (await import("./whole/restore.ts")).beginRestore(file, place, tell);
 }
 
-/** What the tables of a SQLite file were declared as; null where there is no file. */
+/** Returns the declarations of the tables of a SQLite file. Returns null if the file does not exist. */
 export async function sqliteCollections(path: string): Promise<readonly Collection[] | null> {
   requireArguments("sqliteCollections", arguments, { path: text });
   return (await import("./whole/check.ts")).findCollections(path);
 }
 
-/** Removes every row of tables of a SQLite file that nobody has open, and what goes with them. Gives how many there were. */
+/**
+ * Deletes every row of some tables of a SQLite file, and the rows that depend on them. The file must not be in use.
+ * Returns the number of rows.
+ */
 export async function emptySQLite(path: string, tables: readonly string[]): Promise<number> {
   requireArguments("emptySQLite", arguments, { path: text, tables: texts });
   return (await import("./whole/emptying.ts")).emptyFile(path, tables);
 }
 
-/** What would be done to a SQLite file so that it fits declarations; nothing is changed. */
+/** Returns the changes that would make a SQLite file fit the declarations. Changes nothing. */
 export async function planSQLite(
   path: string,
   collections: readonly Collection[],
@@ -72,7 +75,7 @@ export async function planSQLite(
   return told(path, async () => (await import("./changes/plan.ts")).planFile(path, collections, dropped));
 }
 
-/** Does what `planSQLite` tells, while anybody reads and writes. What was broken off goes on where it was. */
+/** Makes the changes that `planSQLite` returns, while clients read and write. Resumes an interrupted migration. */
 export async function migrateSQLite(
   path: string,
   collections: readonly Collection[],
@@ -82,7 +85,7 @@ export async function migrateSQLite(
   return told(path, async () => (await import("./changes/migrate.ts")).migrateFile(path, collections, options));
 }
 
-/** Does what `migrateSQLite` does to a copy of the file, which is removed again. */
+/** Does what `migrateSQLite` does to a copy of the file, which it removes afterwards. */
 export async function trySQLite(
   path: string,
   collections: readonly Collection[],
@@ -92,13 +95,13 @@ export async function trySQLite(
   return told(path, async () => (await import("./changes/try.ts")).tryFile(path, collections, options));
 }
 
-/** Every table of a SQLite file that is not Latchkey's, by its name; nothing is changed. */
+/** Returns every table of a SQLite file that is not Latchkey's, by name. Changes nothing. */
 export async function inspectSQLite(path: string): Promise<ReadonlyMap<string, FoundExisting>> {
   requireArguments("inspectSQLite", arguments, { path: text });
   return (await import("./existing/inspect.ts")).inspectFile(path);
 }
 
-/** What the disk or the file fails with is told in words that name the cure. */
+/** Runs a task. Turns errors of the disk or the file into messages with the fix. */
 async function told<T>(path: string, task: () => Promise<T>): Promise<T> {
   try {
     return await task();
@@ -108,7 +111,10 @@ async function told<T>(path: string, task: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Whether a table of a SQLite file has any row, also while it is in use. False where there is no such file or table, and where it cannot be read. */
+/**
+ * Returns true if a table of a SQLite file has a row, also while the file is in use. Returns false if there is no such
+ * file or table, or if the file cannot be read.
+ */
 export function sqliteHasRows(path: string, table: string): boolean {
   requireArguments("sqliteHasRows", arguments, { path: text, table: text });
   if (!existsSync(path)) return false;
@@ -120,7 +126,7 @@ export function sqliteHasRows(path: string, table: string): boolean {
       database.close();
     }
   } catch {
-    // Whoever opens it to serve from it is told what is wrong.
+    // The start of the service reports what is wrong.
     return false;
   }
 }

@@ -13,13 +13,13 @@ import { codeOf } from "./errors.ts";
 import { sqliteSchema } from "./migration.ts";
 import { whenFree } from "./writes/turns.ts";
 
-/** How often it is looked for tables that are as declared while others start too. */
+/** The number of attempts to find the declared tables while other processes start too. */
 const maxTries = 5;
 
-/** Collections that are kept in tables which were there before, as these were found. */
+/** Collections over existing tables, as they were found. */
 export type Settled = ReadonlyMap<string, Collection>;
 
-/** Makes the file ready: WAL mode and the tables of the collections. */
+/** Prepares the file: WAL mode and the tables of the collections. */
 export function prepareFile(path: string, collections: readonly Collection[]): Settled {
   createFile(path);
   const database = connect(path);
@@ -36,7 +36,10 @@ export function prepareFile(path: string, collections: readonly Collection[]): S
   }
 }
 
-/** SQLite orders texts by their bytes, and those of UTF-16 are in another order than code points: lists and ranges would find other rows. */
+/**
+ * Throws if texts are not in UTF-8. SQLite sorts by bytes, and in UTF-16 this is not the order of code points: lists
+ * and ranges would find other rows.
+ */
 function requireUTF8(database: DatabaseSync, path: string): void {
   const [encoding] = prepare(database, "PRAGMA encoding").get()!;
   if (encoding === "UTF-8") return;
@@ -45,10 +48,10 @@ function requireUTF8(database: DatabaseSync, path: string): void {
   ]);
 }
 
-/** Creates what is not there and adds to what is; all of it or nothing. */
+/** Creates missing tables and extends existing ones, all or nothing. */
 export function prepareSchema(database: DatabaseSync, collections: readonly Collection[]): Settled {
   try {
-    // Where a table of others is not as declared, none of ours is made.
+    // If an existing foreign table differs from its declaration, no table is created.
     const settled = playOn(database, settleExisting(sqliteSchema, collections));
     playOn(database, prepareTables(sqliteSchema, collections));
     playOn(database, checkComputed(sqliteSchema, asSettled(collections, settled)));
@@ -59,7 +62,7 @@ export function prepareSchema(database: DatabaseSync, collections: readonly Coll
   }
 }
 
-/** Throws unless the tables are there. A newer program may meanwhile have added columns to them. */
+/** Throws if a table is missing. A newer program may have added columns in the meantime. */
 export function requireSchema(database: DatabaseSync, collections: readonly Collection[]): void {
   playOn(database, requireKnownVersion(sqliteSchema));
   const found = prepare(
@@ -73,33 +76,37 @@ export function requireSchema(database: DatabaseSync, collections: readonly Coll
   );
 }
 
-/** What the tables are while they are as declared. */
+/** Returns the shapes of the tables, read while they fit the declarations. */
 export function shapesIn(database: DatabaseSync, path: string, collections: readonly Collection[]): Shapes {
   for (let tries = 1; ; tries++) {
     const shapes = playOn(database, readShapes(collections.map(({ name }) => name)));
     if (tries === maxTries || playOn(database, unprepared(sqliteSchema, collections)).length === 0) return shapes;
-    // Another process has changed them since: either they can be made to fit again, or this ends the start.
+    // Another process has changed the tables in the meantime. Either they can be made to fit again, or this ends the
+    // start.
     prepareFile(path, collections);
   }
 }
 
-/** What a read comes of that asks for columns which are not there: that tables were changed for another declaration, or else the error itself. */
+/**
+ * Returns the cause of an error about missing columns if the tables were changed for another declaration. Otherwise
+ * returns the error itself.
+ */
 export function explainOutdated(error: unknown, database: DatabaseSync, shapes: Shapes, refusing: Refusing): unknown {
-  // Of a statement that fits the tables no more SQLite says nothing but SQLITE_ERROR.
+  // If a statement no longer fits the tables, SQLite reports only SQLITE_ERROR.
   if (codeOf(error) !== 1) return error;
   const [first] = playOn(database, findOutdated(shapes));
   return first === undefined ? error : refusing(first);
 }
 
-/** Whose columns hold values of other types than are declared. */
+/** The collections whose columns hold values of other types than declared. */
 export interface Retyped {
-  /** Looks again, where tables were changed. The connection must be in the transaction that reads. */
+  /** Checks again if tables were changed. The connection must be in the transaction of the read. */
   look(): void;
-  /** Throws where a collection is one of them. */
+  /** Throws if the collection is one of them. */
   require(collection: Collection): void;
 }
 
-/** Compares the types of columns with those that are declared. */
+/** Compares the types of columns with the declared ones. */
 export function retypedOf(database: DatabaseSync, collections: readonly Collection[], refusing: Refusing): Retyped {
   const version = prepare(database, "PRAGMA schema_version");
   let seen: unknown = null;
@@ -117,14 +124,16 @@ export function retypedOf(database: DatabaseSync, collections: readonly Collecti
   };
 }
 
-/** Whose tables were changed for other declarations. */
+/** The collections whose tables were changed for other declarations. */
 export interface Outdated {
-  /** Looks again, where another connection has committed. The connection must hold the write lock until it has written. */
+  /** Checks again if another connection has committed. The connection must hold the write lock until it has written. */
   look(): void;
   has(collection: string): boolean;
 }
 
-/** Compares the tables with what they were when the store was opened. `look` throws where a newer program has made them. */
+/**
+ * Compares the tables with their state when the store was opened. `look` throws if a newer program has created them.
+ */
 export function outdatedOf(database: DatabaseSync, known: Shapes): Outdated {
   const version = prepare(database, "PRAGMA data_version");
   const layout = prepare(database, "PRAGMA schema_version");
@@ -140,7 +149,7 @@ export function outdatedOf(database: DatabaseSync, known: Shapes): Outdated {
       const layoutNow = layout.get()![0];
       if (layoutNow !== seenLayout) playOn(database, requireKnownVersion(sqliteSchema));
       seenLayout = layoutNow;
-      // Another process writes all the time, and hardly ever changes a table.
+      // Another process may write all the time, but it rarely changes a table.
       const found = remembered.get()![0];
       if (found !== types) outdated = playOn(database, findOutdated(known));
       [seen, types] = [now, found];

@@ -43,12 +43,12 @@ certifyStore("SQLite file", async () => {
 });
 
 certifyStore("SQLite in memory", async () => {
-  // There is one store to a memory, so it is opened again.
+  // A database in memory has one store, so the same store is opened again.
   const store = sqliteStore({ path: ":memory:" });
   return { store, reopen: async () => store, dispose: () => store.close() };
 });
 
-test("what waits for its words goes, also where the row is gone", async () => {
+test("clears the queue of rows that wait for their words, also if a row was deleted", async () => {
   const searched: Collection = {
     name: "searched",
     key: "integer",
@@ -72,7 +72,7 @@ test("what waits for its words goes, also where the row is gone", async () => {
   });
 });
 
-test("a write gives up in time where another process does not end its own", async () => {
+test("gives up a write in time if another process does not end its own", async () => {
   await onFile(async (path) => {
     const store = sqliteStore({ path, busyTimeoutMs: 20 });
     await store.open([notes]);
@@ -94,7 +94,7 @@ test("a write gives up in time where another process does not end its own", asyn
   });
 });
 
-test("a long read is given up after as long as it may take", async () => {
+test("gives up a long read after its time limit", async () => {
   await onFile(async (path) => {
     const store = sqliteStore({ path, longReadTimeoutMs: 1 });
     await store.open([notes]);
@@ -118,7 +118,7 @@ test("a long read is given up after as long as it may take", async () => {
   });
 });
 
-test("two stores on one file see each other's acknowledged writes at once", async () => {
+test("shows acknowledged writes to another store on the same file at once", async () => {
   await onFile(async (path) => {
     const [one, other] = await Promise.all([opened(path), opened(path)]);
 
@@ -137,7 +137,7 @@ test("two stores on one file see each other's acknowledged writes at once", asyn
   });
 });
 
-test("a write that waits for the disk blocks no read", async () => {
+test("reads while a write waits for the disk", async () => {
   await onFile(async (path) => {
     const store = await opened(path);
     const id = await add(store, "there");
@@ -157,7 +157,7 @@ test("a write that waits for the disk blocks no read", async () => {
   });
 });
 
-test("what gathers while the disk is busy is committed as a group", async () => {
+test("commits the writes that arrive while the disk is busy as a group", async () => {
   await onFile(async (path) => {
     const store = await opened(path);
     const watcher = connect(path);
@@ -174,7 +174,7 @@ test("what gathers while the disk is busy is committed as a group", async () => 
   });
 });
 
-test("a commit waits for the disk", async () => {
+test("waits for the disk before it acknowledges a commit", async () => {
   await onFile(async (path) => {
     await (await opened(path)).close();
     const database = connect(path);
@@ -185,7 +185,7 @@ test("a commit waits for the disk", async () => {
   });
 });
 
-test("a process that is killed while it writes loses nothing it was told of", async () => {
+test("keeps all acknowledged writes when a process is killed during a write", async () => {
   await onFile(async (path) => {
     const child = runChild(
       path,
@@ -207,7 +207,7 @@ test("a process that is killed while it writes loses nothing it was told of", as
   });
 });
 
-test("processes that open a new file at once all succeed and share its keys", async () => {
+test("opens a new file from several processes at once, with shared keys", async () => {
   await onFile(async (path) => {
     const script = childScript(
       path,
@@ -223,7 +223,7 @@ test("processes that open a new file at once all succeed and share its keys", as
   });
 });
 
-test("a process whose store is open ends by itself, once its writes are done", async () => {
+test("lets a process with an open store end after its writes", async () => {
   await onFile(async (path) => {
     const child = runChild(path, `for (let n = 0; n < 10; n++) void add("" + n);`);
 
@@ -236,7 +236,7 @@ test("a process whose store is open ends by itself, once its writes are done", a
   });
 });
 
-test("a writer thread that dies fails what it held, and the next write gets a new one", async () => {
+test("fails the writes of a writer thread that dies, and starts a new one for the next write", async () => {
   await onFile(async (path) => {
     const observed: Observation[] = [];
     const started = new Promise<Worker>((resolve) => process.once("worker", resolve));
@@ -263,7 +263,7 @@ test("a writer thread that dies fails what it held, and the next write gets a ne
   });
 });
 
-test("what is known of repeated writes is forgotten when its time is over", async () => {
+test("forgets repeatable writes when they expire", async () => {
   await onFile(async (path) => {
     const store = await opened(path);
     const repeatable = (key: string, now: string, expiresAt: string): Promise<unknown> =>
@@ -283,7 +283,7 @@ test("what is known of repeated writes is forgotten when its time is over", asyn
   });
 });
 
-test("a file that cannot be opened is told as a mistake of the set-up, with what to do", async () => {
+test("reports a file that cannot be opened as a set-up mistake, with the fix", async () => {
   await onFile(async (path) => {
     const told = (words: RegExp) => (error: unknown) => error instanceof StoreSetupError && words.test(error.message);
     await assert.rejects(opened(join(path, "nowhere", "test.db")), told(/nowhere, which is no directory\. Make it/));
@@ -291,7 +291,7 @@ test("a file that cannot be opened is told as a mistake of the set-up, with what
   });
 });
 
-test("a store is not ready when its tables are gone", async () => {
+test("reports a store as not ready if its tables are missing", async () => {
   await onFile(async (path) => {
     const store = await opened(path);
     await store.check();
@@ -305,7 +305,7 @@ test("a store is not ready when its tables are gone", async () => {
   });
 });
 
-test("a new file and its log are for their owner alone, and closing leaves one file", async () => {
+test("creates a new file and its log only for their owner, and leaves one file when closed", async () => {
   await onFile(async (path) => {
     const store = await opened(path);
     await add(store, "secret");
@@ -316,7 +316,7 @@ test("a new file and its log are for their owner alone, and closing leaves one f
   });
 });
 
-test("declarations that cannot be stored are all named at once", async () => {
+test("names all declarations that cannot be stored", async () => {
   const store = sqliteStore({ path: ":memory:" });
   const column = { name: "x", type: "integer" } as const;
   const declared: Collection[] = [
@@ -366,7 +366,7 @@ test("declarations that cannot be stored are all named at once", async () => {
   });
 });
 
-test("the memory for prepared statements is bounded", () => {
+test("limits the memory for prepared statements", () => {
   const database = connect(":memory:");
   const statements = statementsOf(database);
   let made = 0;

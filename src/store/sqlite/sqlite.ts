@@ -12,17 +12,26 @@ import { causeOfStart } from "./file/opened.ts";
 import { walBytes } from "./file/place.ts";
 import { placeOf } from "./file/reaching.ts";
 
-/** Where a SQLite store is kept. */
+/** The options of a SQLite store. */
 export interface SQLiteStoreOptions {
   /** A file, or `:memory:` for a store that ends with the process. */
   readonly path: string;
-  /** Is told when writes begin to fail and when they succeed again. */
+  /** Receives an observation when writes start to fail and when they succeed again. */
   readonly observe?: Observer;
-  /** How long a write waits for another process that is writing (SQLite's `busy_timeout`), in milliseconds; 5000 where it is left out. */
+  /**
+   * The longest wait of a write for a write of another process (SQLite's `busy_timeout`), in milliseconds. Default:
+   * 5000.
+   */
   readonly busyTimeoutMs?: number;
-  /** How long a read may take that no index answers, in milliseconds; 4000 where it is left out. In memory there is no such limit. */
+  /**
+   * The time limit for a read that no index answers, in milliseconds. Default: 4000. A store in memory has no such
+   * limit.
+   */
   readonly longReadTimeoutMs?: number;
-  /** What the names of its tables begin with, where the file has tables of others with the same names: `lk_`. Nothing where it is left out. */
+  /**
+   * A prefix for the names of the tables, for example `lk_`, if other tables in the file have the same names. Default:
+   * no prefix.
+   */
   readonly tablePrefix?: string;
 }
 
@@ -37,7 +46,7 @@ const checks: ChecksOf<SQLiteStoreOptions> = {
 };
 
 /**
- * A store in SQLite. Any number of processes may share the file.
+ * Keeps records in SQLite. Any number of processes may share the file.
  *
  * @example
  * ```ts

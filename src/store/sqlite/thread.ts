@@ -1,18 +1,26 @@
 import { setPriority } from "node:os";
 import { Worker } from "node:worker_threads";
 
-/** What a thread is started with, and what is done with what it says. */
+/** The options of a thread, and the handlers of its messages. */
 export interface ThreadOptions<Said extends object> {
   readonly workerData: unknown;
-  /** How much it may hold of what is short-lived, in MB. The rest is not limited: a thread that hits a limit can take the process along. */
+  /**
+   * The memory for short-lived objects, in MB. The rest is not limited, because a thread that hits a limit can end the
+   * process.
+   */
   readonly youngMb: number;
-  /** Of these each of its messages has one: Node says things of its own over the same port (`node --watch`). */
+  /**
+   * Each message of the thread has one of these members. Node sends other messages over the same port (`node --watch`).
+   */
   readonly members: readonly string[];
   heard(message: Said): void;
   ended(reason: unknown): void;
 }
 
-/** Starts a thread from the file of that name beside another (`import.meta.url`). By itself it does not keep the process alive. */
+/**
+ * Starts a thread from the file with this name next to another (`import.meta.url`). The thread does not keep the
+ * process alive.
+ */
 export function startThread<Said extends object>(
   beside: string,
   name: string,
@@ -21,7 +29,7 @@ export function startThread<Said extends object>(
   const worker = new Worker(new URL(`./${name}${beside.endsWith(".ts") ? ".ts" : ".js"}`, beside), {
     name: `latchkey-${name}`,
     workerData,
-    // Flags that were meant for the program (--input-type, --eval) are not for the thread.
+    // Flags for the program (--input-type, --eval) do not apply to the thread.
     execArgv: [],
     resourceLimits: { maxYoungGenerationSizeMb: youngMb },
   });
@@ -35,20 +43,23 @@ export function startThread<Said extends object>(
   return worker;
 }
 
-/** Lets other threads go first, where there are fewer cores than threads: at 5 this one has a third of the share of the thread that answers, at 19 a fiftieth. */
+/**
+ * Lets other threads run first if there are fewer cores than threads. At 5, this thread gets a third of the share of
+ * the thread that answers, at 19 a fiftieth.
+ */
 export function giveWay(niceness: number): void {
-  // On Linux this is about the calling thread alone; elsewhere it would be about the process.
+  // On Linux this affects only the calling thread. On other systems it would affect the process.
   if (process.platform !== "linux") return;
   try {
     setPriority(niceness);
   } catch {
-    // Not allowed here; nothing depends on it.
+    // Not allowed here. This is only an optimization.
   }
 }
 
 const moment = new Int32Array(new SharedArrayBuffer(4));
 
-/** Lets the calling thread sleep, in milliseconds; Linux adds some 0.1. */
+/** Lets the calling thread sleep, in milliseconds. Linux adds about 0.1. */
 export function pauseThread(ms: number): void {
   Atomics.wait(moment, 0, 0, ms);
 }

@@ -1,11 +1,15 @@
 import { ask, run, statement, type Script } from "../sql/schema/script.ts";
 
-/** The version of what `makeOwnTables` makes. A database with a higher one was written by a newer program. */
+/**
+ * The version of the tables that `makeOwnTables` creates. A database with a higher version was written by a newer
+ * program.
+ */
 export const version = 1;
 
 /**
- * The version of the tables of ours in a file; 0 where there are none. It stands in a table of ours: `user_version` may count changes of others,
- * who made the file or came later. Files that the first releases made have no such table.
+ * Returns the version of our tables in a file. Returns 0 if there are none. It is in a table of ours, because other
+ * programs that use the file may count their own changes in `user_version`. Files of the first releases have no such
+ * table.
  */
 export function* findVersion(): Script<number> {
   const [found] = yield* ask(
@@ -24,14 +28,17 @@ export function* findVersion(): Script<number> {
   return row!["version"] as number;
 }
 
-/** Makes what the store keeps beside the collections: `rows` of a write that can be repeated are JSON, `expires_at` is in milliseconds. */
+/**
+ * Creates the tables that the store keeps next to the collections. `rows` of a write that can be repeated are JSON,
+ * `expires_at` is in milliseconds.
+ */
 export function* makeOwnTables(): Script<void> {
   const [others] = yield* ask(
     statement(
       "SELECT (SELECT count(*) FROM sqlite_schema) AS objects, (SELECT user_version FROM pragma_user_version) AS version",
     ),
   );
-  // What the first releases look at.
+  // The first releases check `user_version`.
   const isOurs = others!["objects"] === 0 && others!["version"] === 0;
   yield* run(`
     CREATE TABLE latchkey_schema (collection TEXT NOT NULL PRIMARY KEY, declaration TEXT NOT NULL, types TEXT NOT NULL) WITHOUT ROWID, STRICT;

@@ -4,7 +4,10 @@ import { PENDING, triggerPrefix, watchedColumns } from "../sql/words.ts";
 import type { Collection } from "../store.ts";
 import { sqlite } from "./dialect.ts";
 
-/** The triggers that keep the words of a collection right, by their names. They know no function of ours, so that every program can write. */
+/**
+ * Returns the triggers that keep the words of a collection up to date, by name. They call no function of ours, so that
+ * every program can write.
+ */
 export function watchWords(collection: Collection): ReadonlyMap<string, string> {
   const searched = collection.columns.filter(isSearched);
   if (searched.length === 0) return new Map();
@@ -18,7 +21,7 @@ export function watchWords(collection: Collection): ReadonlyMap<string, string> 
   const isOther = watched.map((column) => `OLD.${column} IS NOT NEW.${column}`).join(" OR ");
   const isUnknown = searched.map((column) => `NEW.${quote(wordsColumnOf(sqlite, column))} IS NULL`).join(" OR ");
   const triggers = {
-    // What this program inserts is noted for a group at once (`notes.ts`), at a fifth of the price.
+    // This program notes its own inserts for a whole group at a time (`notes.ts`), at a fifth of the cost.
     insert: `AFTER INSERT ON ${table!} WHEN ${isUnknown} BEGIN ${note} END`,
     update: `AFTER UPDATE OF ${watched.join(", ")} ON ${table!} WHEN ${isOther} BEGIN ${remove} ${note} END`,
     delete: `AFTER DELETE ON ${table!} BEGIN ${remove} END`,

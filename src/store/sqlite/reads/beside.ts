@@ -6,7 +6,9 @@ import type { LongReads } from "./long-reads.ts";
 import { rememberedPages } from "./pages.ts";
 import type { Reader } from "./reader.ts";
 
-/** What may take long is read in threads; all else at once. A long page is remembered like any other, and so is a count. */
+/**
+ * Returns reads that run in threads if they may take long, and otherwise at once. Long pages and counts are cached too.
+ */
 export function besideOf(
   reader: Reader,
   long: LongReads,
@@ -17,7 +19,7 @@ export function besideOf(
   const counts = rememberedCounts(version, isLasting);
 
   async function readPage(query: ListQuery): Promise<ListText> {
-    // Asked before the page is read: what is committed in between makes it an old one, and not a wrong one.
+    // Read before the page: after a commit in between, the page counts as old, which is safe.
     const now = version();
     const page = await long.read("listJSON", query);
     pages.keep(query, page, now);

@@ -1,15 +1,15 @@
 import type { Collection, Where } from "../../store.ts";
 import type { IsLasting } from "../existing/views.ts";
 
-/** How many rows there were for a condition (the very object), or in a collection where that is null. */
+/** Cached numbers of rows for a condition (the same object), or for a whole collection if the condition is null. */
 export interface RememberedCounts {
-  /** Null where nobody has counted, or somebody has committed since. */
+  /** Returns null if there is no count, or if a transaction has committed since. */
   find(collection: Collection, where: Where | null): number | null;
-  /** `version` as it was before the rows were counted. */
+  /** Stores a count. `version` is the one from before the count. */
   keep(collection: Collection, where: Where | null, count: number, version: number): void;
 }
 
-/** Remembers each count until somebody has committed anything: whoever turns pages counts the same rows at each. */
+/** Caches each count until the next commit, because a client that turns pages counts the same rows for each page. */
 export function rememberedCounts(version: () => number, isLasting: IsLasting): RememberedCounts {
   const remembered = new WeakMap<Collection, WeakMap<object, { readonly version: number; readonly count: number }>>();
   return {

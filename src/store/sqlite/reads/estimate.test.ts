@@ -16,7 +16,7 @@ for (const [title, keys, kept] of [
   ["the first and the last part", 50_000, "id < 20000 OR id > 30000"],
   ["hardly any key, where nothing can be told", 400_000, "id % 30 = 0"],
 ] as const)
-  test(`an estimate of ${title}`, () => {
+  test(`estimates ${title}`, () => {
     const database = connect(":memory:");
     prepareSchema(database, [things]);
     database.exec(`

@@ -1,16 +1,19 @@
 import type { Table } from "../../sql/schema/table.ts";
 import type { Statements } from "../connection.ts";
 
-/** As many rows are counted rather than guessed: a tenth of a millisecond. */
+/** Up to this number, rows are counted instead of estimated. This takes a tenth of a millisecond. */
 const mostCounted = 10_000;
 
-/** How many keys are looked for. With one of twenty there, three guesses of four are less than a tenth off. */
+/** The number of sampled keys. If one of twenty exists, three of four estimates are less than a tenth off. */
 const samples = 2000;
 
-/** Two that follow each other are far apart, and no pattern of keys keeps step with them. */
+/** Spreads the samples: neighbors are far apart, and no regular pattern of keys matches them. */
 const golden = (Math.sqrt(5) - 1) / 2;
 
-/** How many rows a table has, by how many of the keys between the first and the last are there; null where keys are not numbers. */
+/**
+ * Returns the number of rows in a table, estimated by how many sampled keys exist between the first and the last.
+ * Returns null if keys are not numbers.
+ */
 export function estimateRows({ name, collection }: Table, statements: Statements): number | null {
   const few = statements("few", () => `SELECT count(*) FROM (SELECT 1 FROM ${name} LIMIT ${mostCounted + 1})`);
   const counted = few.get()![0] as number;
@@ -25,6 +28,6 @@ export function estimateRows({ name, collection }: Table, statements: Statements
     () => `SELECT count(*) FROM json_each(?) AS sample WHERE EXISTS (SELECT 1 FROM ${name} WHERE "id" = sample.value)`,
   );
   const found = there.get(JSON.stringify(keys))![0] as number;
-  // Of too few nothing can be told.
+  // Too few hits do not give a useful estimate.
   return found < samples / 20 ? null : Math.round((span * found) / samples);
 }

@@ -7,14 +7,14 @@ import { failureOf, type Failure } from "../errors.ts";
 import { giveWay, pauseThread } from "../thread.ts";
 import { readerOf, type Reader } from "./reader.ts";
 
-/** What a reader thread is started with. */
+/** The data that a reader thread is started with. */
 export interface LongReaderData {
   readonly path: string;
   readonly collections: readonly Collection[];
   readonly limitMs: number;
 }
 
-/** What may take long, and what each is asked. */
+/** The reads that may take long, with their arguments. */
 export interface LongReadings {
   readonly list: ListQuery;
   readonly listJSON: ListQuery;
@@ -22,7 +22,7 @@ export interface LongReadings {
   readonly count: { readonly collection: Collection; readonly where: Where | null };
 }
 
-/** One read; the collection goes by its name. */
+/** One read. It contains the name of its collection. */
 export type LongRead = {
   readonly [M in keyof LongReadings]: {
     readonly method: M;
@@ -31,7 +31,7 @@ export type LongRead = {
   };
 }[keyof LongReadings];
 
-/** What became of it. */
+/** The result of a read. */
 export type FromLongReader =
   | { readonly kind: "given"; readonly given: unknown }
   | { readonly kind: "overdue" }
@@ -40,14 +40,15 @@ export type FromLongReader =
 class Overdue extends Error {}
 
 /**
- * How long a statement runs before it lets others have the processor, in milliseconds. Linux (EEVDF) lets even a thread of the lowest priority finish
- * its slice, some 1.4 ms on two cores, before it wakes the one that answers; whoever sleeps has no slice to finish.
+ * How long a statement runs before it gives up the processor, in milliseconds. Linux (EEVDF) lets even a thread of the
+ * lowest priority finish its slice, about 1.4 ms on two cores, before it wakes the thread that answers. A sleeping
+ * thread has no slice to finish.
  */
 const stepMs = 0.5;
-/** How long it sleeps then; Linux makes some 0.1 of it. */
+/** How long it then sleeps, in milliseconds. On Linux this takes about 0.1. */
 const pauseMs = 0.05;
 
-/** The thread that reads what may take long: SQLite cannot be interrupted, so the statements themselves look at the clock. */
+/** Runs the thread for long reads. SQLite cannot be interrupted, so the statements themselves check the clock. */
 function read(port: MessagePort, { path, collections, limitMs }: LongReaderData): void {
   const byName = new Map(collections.map((each) => [each.name, each]));
   let opened: { readonly database: DatabaseSync; readonly reader: Reader } | null = null;
@@ -80,10 +81,10 @@ function read(port: MessagePort, { path, collections, limitMs }: LongReaderData)
     stepEnds = now + stepMs;
     switch (method) {
       case "list":
-        // A message would make other objects of the numbers that no double holds.
+        // A message would change numbers that a double cannot hold.
         return JSON.stringify(reader.list({ ...asked, collection }));
       case "listJSON": {
-        // A message takes along what an object has itself.
+        // A message contains only an object's own properties.
         const { json, count, more, first, last } = reader.listJSON({ ...asked, collection });
         return { json, count, more, first, last } satisfies ListText;
       }
@@ -99,7 +100,7 @@ function read(port: MessagePort, { path, collections, limitMs }: LongReaderData)
       port.postMessage({ kind: "given", given: answer(asked) } satisfies FromLongReader);
     } catch (error) {
       if (error instanceof Overdue) return port.postMessage({ kind: "overdue" } satisfies FromLongReader);
-      // Whatever is wrong with the connection, the next read gets a new one.
+      // The next read gets a new connection, because this one may be broken.
       close();
       port.postMessage({ kind: "failed", failure: failureOf(error) } satisfies FromLongReader);
     }
@@ -109,14 +110,14 @@ function read(port: MessagePort, { path, collections, limitMs }: LongReaderData)
     try {
       opened?.database.close();
     } catch {
-      // It is given up either way.
+      // The connection is dropped in any case.
     }
     opened = null;
   }
 }
 
 if (parentPort !== null) {
-  // Whoever reads little does not wait for whoever reads much.
+  // Short reads do not wait for long ones.
   giveWay(19);
   read(parentPort, workerData as LongReaderData);
 }

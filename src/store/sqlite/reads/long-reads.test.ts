@@ -18,7 +18,7 @@ const query: ListQuery = {
   long: true,
 };
 
-test("a long read says what a short one says", async (t) => {
+test("returns the same for a long read as for a short one", async (t) => {
   const store = sqliteStore({ path: crowded(t, 1000) });
   await store.open([people]);
   t.after(() => store.close());
@@ -33,7 +33,7 @@ test("a long read says what a short one says", async (t) => {
   assert.equal(await store.count(people, null, true), 1000);
 });
 
-test("a long page is remembered until somebody writes", async (t) => {
+test("caches a long page until the next write", async (t) => {
   const store = sqliteStore({ path: crowded(t, 1000) });
   await store.open([people]);
   t.after(() => store.close());
@@ -47,7 +47,7 @@ test("a long page is remembered until somebody writes", async (t) => {
   assert.match(next.json, /^\[\{"id":1001,"name":"0 7"\}/);
 });
 
-test("a long count is remembered until somebody writes", async (t) => {
+test("caches a long count until the next write", async (t) => {
   const store = sqliteStore({ path: crowded(t, 1000) });
   await store.open([people]);
   t.after(() => store.close());
@@ -62,7 +62,7 @@ test("a long count is remembered until somebody writes", async (t) => {
   assert.equal(await store.count(people, null, true), 1001);
 });
 
-test("a read that takes too long is given up, and the next one is answered", async (t) => {
+test("gives up a read that takes too long, and answers the next one", async (t) => {
   const file = crowded(t, 20_000);
   const reads = longReads({ path: file, collections: [people], limitMs: -1 });
   t.after(() => reads.close());
@@ -75,7 +75,7 @@ test("a read that takes too long is given up, and the next one is answered", asy
   assert.equal(rows.length, 1);
 });
 
-test("what is asked wrongly is the asker's fault alone", async (t) => {
+test("fails a wrong read, and answers others", async (t) => {
   const reads = longReads({ path: crowded(t, 10), collections: [people], limitMs: 1000 });
   t.after(() => reads.close());
 
@@ -85,7 +85,7 @@ test("what is asked wrongly is the asker's fault alone", async (t) => {
   assert.equal(await reads.read("count", { collection: people, where: null }), 10);
 });
 
-test("whoever still waits when the store is closed is told so", async (t) => {
+test("rejects waiting reads when the store is closed", async (t) => {
   const reads = longReads({ path: crowded(t, 10), collections: [people], limitMs: 1000 });
   const asked = Array.from({ length: 8 }, () => reads.read("count", { collection: people, where: null }));
   const told = Promise.allSettled(asked);
@@ -96,13 +96,13 @@ test("whoever still waits when the store is closed is told so", async (t) => {
     assert.ok(each.status === "fulfilled" || each.reason instanceof StoreUnavailable, JSON.stringify(each));
 });
 
-test("while a long read is under way the event loop is free", async (t) => {
-  // On a machine that has other things to do, threads of the lowest priority may be long about it.
+test("keeps the event loop free during a long read", async (t) => {
+  // On a busy machine, threads of the lowest priority may take long.
   const reads = longReads({ path: crowded(t, 200_000), collections: [people], limitMs: 600_000 });
   t.after(() => reads.close());
   const count = (): Promise<number> => reads.read("count", { collection: people, where: query.where });
   await count();
-  // The least of three: the clock of a thread counts in ticks, and others use the machine as well.
+  // The smallest of three: the CPU clock of a thread counts in ticks, and other programs use the machine too.
   let least = Infinity;
 
   for (let times = 0; times < 3 && least >= 20_000; times++) {
@@ -117,7 +117,7 @@ test("while a long read is under way the event loop is free", async (t) => {
 
 const isLinux = process.platform === "linux";
 test(
-  "a long read lets go of its core again and again, so that nobody waits for its slice",
+  "gives up its core regularly during a long read, so that other threads do not wait for its slice",
   { skip: !isLinux },
   async (t) => {
     const reads = longReads({ path: crowded(t, 200_000), collections: [people], limitMs: 600_000 });
@@ -133,7 +133,7 @@ test(
   },
 );
 
-/** How often threads that read have let go of their core. */
+/** Returns how often the reader threads have given up their core. */
 function pauses(): number {
   const tasks = "/proc/self/task";
   const found = readdirSync(tasks).map((task) => readFileSync(`${tasks}/${task}/status`, "utf8"));

@@ -6,21 +6,21 @@ import { startThread } from "../thread.ts";
 import type { FromLongReader, LongRead, LongReaderData, LongReadings } from "./long-reader.ts";
 import type { Reader } from "./reader.ts";
 
-/** Threads that read what may take long. */
+/** Threads for reads that may take long. */
 export interface LongReads {
-  /** Rejects with `StoreTimeout` where it took too long. */
+  /** Runs a read. Rejects with `StoreTimeout` if it takes too long. */
   read<M extends keyof LongReadings>(method: M, asked: LongReadings[M]): Promise<ReturnType<Reader[M]>>;
-  /** Gives up what is being read and ends the threads. */
+  /** Gives up the running reads and ends the threads. */
   close(): Promise<void>;
 }
 
-/** How many threads read: a caller has two reads at once, and there are other callers. */
+/** The number of threads. A caller makes two reads at a time, and there are other callers. */
 const mostThreads = 4;
 
-/** How many reads may wait for a thread. */
+/** The number of reads that may wait for a thread. */
 const mostWaiting = 64;
 
-/** How long a thread without work stays, in milliseconds. */
+/** How long an idle thread stays, in milliseconds. */
 const restMs = 30_000;
 
 interface Waiting {
@@ -35,7 +35,9 @@ interface Thread {
   rest: NodeJS.Timeout | null;
 }
 
-/** Starts the threads when they are first needed. They keep the process alive only while something is being read. */
+/**
+ * Creates the reader. Starts its threads when they are first needed. They keep the process alive only during a read.
+ */
 export function longReads(data: LongReaderData): LongReads {
   const threads = new Set<Thread>();
   const waiting: Waiting[] = [];
@@ -64,7 +66,7 @@ export function longReads(data: LongReaderData): LongReads {
     return thread;
   }
 
-  /** Gives what waits to those who are free. */
+  /** Gives waiting reads to idle threads. */
   function next(): void {
     while (waiting.length > 0) {
       const thread = [...threads].find(({ reads }) => reads === null) ?? (threads.size < mostThreads ? start() : null);

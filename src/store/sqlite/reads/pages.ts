@@ -9,20 +9,21 @@ import { sqlite } from "../dialect.ts";
 /** Reads a page as JSON text. */
 export type ReadPage = (table: Table, statements: Statements, query: ListQuery) => ListText;
 
-/** Longer pages are not remembered, in characters. */
+/** The maximum length of a cached page, in characters. */
 const longestRemembered = 64 * 1024;
 
-/** Pages that were read for a query (the very object) that says it is repeated: one that nobody asks again would but wait for the collector. */
+/** Cached pages for a query (the same object) that is marked as repeated. Other pages would never be read again. */
 export interface RememberedPages {
-  /** Null where there is none, or somebody has committed since. */
+  /** Returns null if there is no page, or if a transaction has committed since. */
   find(query: ListQuery): ListText | null;
-  /** `version` as it was before the page was read. */
+  /** Stores a page. `version` is the one from before the read. */
   keep(query: ListQuery, page: ListText, version: number): void;
 }
 
 /**
- * Remembers each page as long as its query exists and no transaction has committed, because the page is then the same. A query of an existing
- * table is another object each time (`prefixing`): the rows of a view may change without a commit.
+ * Caches each page as long as its query exists and no transaction has committed, because the page is then the same. A
+ * query of an existing table is a new object each time (`prefixing`), because the rows of a view may change without a
+ * commit.
  */
 export function rememberedPages(version: () => number): RememberedPages {
   const remembered = new WeakMap<ListQuery, { readonly version: number; readonly page: ListText }>();
@@ -39,7 +40,7 @@ export function rememberedPages(version: () => number): RememberedPages {
   };
 }
 
-/** Reads pages and remembers them. */
+/** Reads and caches pages. */
 export function pagesOf(version: () => number): ReadPage {
   const remembered = rememberedPages(version);
 
@@ -56,20 +57,20 @@ export function pagesOf(version: () => number): ReadPage {
   };
 }
 
-/** What is shown of each row. */
+/** The shown columns of each row. */
 interface Shown {
-  /** As it was asked for. */
+  /** The names in the query. */
   readonly names: readonly string[] | undefined;
-  /** The names as one text, which tells the pages of a table apart with less to look at than their SQL has. */
+  /** The names as one text. It distinguishes the pages of a table and is shorter than their SQL. */
   readonly named: string;
   readonly columns: readonly TableColumn[];
-  /** The SQL of its record. */
+  /** The SQL of the record. */
   readonly record: string;
-  /** No value has objects in it, so that a row begins where its first member does. */
+  /** True if no value contains objects, so that the first member marks the start of a row. */
   readonly isFlat: boolean;
 }
 
-/** Of each table what was asked for last: mostly it is the very same again. */
+/** The last shown columns of each table. The next query usually has the same. */
 const lately = new WeakMap<Table, Shown>();
 
 function shownOf(table: Table, names: readonly string[] | undefined): Shown {
@@ -82,12 +83,15 @@ function shownOf(table: Table, names: readonly string[] | undefined): Shown {
   return shown;
 }
 
-/** Whether the text of a page tells by itself where its rows begin and which values they are sorted by. One that may be large ends before its end. */
+/**
+ * Returns true if the text of a page is enough to find its rows and sorted values. A page with `maxLength` may end
+ * early.
+ */
 function tellsItsEnds({ columns, isFlat }: Shown, { sort, maxLength }: ListQuery): boolean {
   return maxLength === undefined && isFlat && sort.every(({ column }) => columns.some(({ name }) => name === column));
 }
 
-/** What a page is read by. */
+/** Returns the SQL that reads a page. */
 export function selectPage(table: Table, query: ListQuery, parameters: Parameters): string {
   const shown = shownOf(table, query.columns);
   const rest = restOf(table, query, parameters);
@@ -102,8 +106,8 @@ function textOf(table: Table, query: ListQuery, shown: Shown, rest: string): str
 }
 
 /**
- * Whether each row becomes JSON where it is read: a page costs a fifteenth less than with its values handed on first. Where many rows may have to
- * be put in order, and where a value may be refused, only what is shown is written.
+ * Returns true if each row is written as JSON directly, which costs a fifteenth less than passing its values on. If
+ * many rows may have to be sorted, or a value may be refused, only the shown rows are written.
  */
 function isWrittenAsRead({ existing, computed }: Table, { long }: ListQuery): boolean {
   return long !== true && existing === null && computed.length === 0;
@@ -118,20 +122,20 @@ function sourceOf(table: Table, query: ListQuery, { columns, record }: Shown, re
   return `SELECT ${names}${outsideIndexes(table)} ${rest}`;
 }
 
-/** One more than asked for tells whether there are more. */
+/** Returns the rest of the query. Its limit is one higher, to show whether there are more rows. */
 function restOf(table: Table, query: ListQuery, parameters: Parameters): string {
   return compileRest(table, { ...query, limit: query.limit + 1 }, parameters);
 }
 
 /**
- * What no index has. SQLite would rather read an index that has all that is asked for and sort it as a whole than take the rows from
- * the index of their order: 90 ms in place of 0.3 ms for a page of 100,000 rows.
+ * Returns a column that no index contains. Otherwise SQLite reads and sorts a whole index that covers the query,
+ * instead of reading rows in the order of another index: 90 ms instead of 0.3 ms for a page of 100,000 rows.
  */
 function outsideIndexes({ existing, revision }: Table): string {
   return existing === null ? `, ${revision}` : "";
 }
 
-/** The whole page as one text: a third cheaper than a text for each row. */
+/** Reads the whole page as one text, which costs a third less than a text for each row. */
 function readText(table: Table, statements: Statements, query: ListQuery, shown: Shown): ListText {
   const parameters = parametersOf(sqlite);
   const rest = restOf(table, query, parameters);
@@ -142,7 +146,7 @@ function readText(table: Table, statements: Statements, query: ListQuery, shown:
   ];
   if (found === 0) return nothing;
 
-  // The quotes inside a value are escaped, so a row begins here and nowhere else.
+  // Quotes inside a value are escaped, so this text marks the start of a row and nothing else.
   const between = `,{"${shown.columns[0]!.name}":`;
   const more = found > query.limit;
   const end = more ? text.lastIndexOf(between) : text.length - 1;
@@ -155,12 +159,12 @@ function readText(table: Table, statements: Statements, query: ListQuery, shown:
   });
 }
 
-/** Row by row, with the sorted values beside each record that does not show them. */
+/** Reads row by row. A record without its sorted values comes with them. */
 function readRows(table: Table, statements: Statements, query: ListQuery, { named }: Shown): ListText {
   const parameters = parametersOf(sqlite);
   const rest = restOf(table, query, parameters);
   const statement = statements(`rows ${named} ${rest}`, () => rowsOf(table, query, rest));
-  // What is not shown is not read either, where the page may be large.
+  // With `maxLength`, rows beyond the page are not read either.
   const found =
     query.maxLength === undefined ? statement.all(...parameters.values) : statement.iterate(...parameters.values);
   const { rows, more } = rowsWithin(found as Iterable<RowText>, query);
@@ -173,10 +177,10 @@ function readRows(table: Table, statements: Statements, query: ListQuery, { name
   });
 }
 
-/** A row as JSON, and the sorted values that it does not show. */
+/** A row as JSON, and the sorted values if it does not show them. */
 type RowText = readonly [record: string, beside: string | number | null];
 
-/** The rows of the page, and whether there are more. */
+/** Returns the rows of the page, and whether there are more. */
 function rowsWithin(
   found: Iterable<RowText>,
   { limit, maxLength = Infinity }: ListQuery,
@@ -191,15 +195,15 @@ function rowsWithin(
   return { rows, more: false };
 }
 
-/** How the values are read by which the ends of a page are found. */
+/** Reads the sorted values at both ends of a page. */
 interface Ends {
   first(): readonly Value[];
   last(): readonly Value[];
 }
 
 /**
- * A page whose ends are read when they are asked for: most pages need one of them or none. It is a class because V8 describes each
- * object that is written with getters anew, and keeps that description, and with it the page, until it collects all of the heap.
+ * A page that reads its ends on demand, because most pages need one or none. It is a class, because V8 creates a
+ * description for each object literal with getters, which keeps the page in memory until a full garbage collection.
  */
 class Page implements ListText {
   readonly json: string;
@@ -225,7 +229,9 @@ class Page implements ListText {
 
 const nothing: ListText = { json: "[]", count: 0, more: false, first: null, last: null };
 
-/** The same of a record that begins with its id: most lists are in the order of that, and need not have it parsed. */
+/**
+ * Returns the sorted values of a record. Does not parse a record that starts with its id if the list is sorted by id.
+ */
 function endOf(record: string, query: ListQuery): readonly Value[] {
   const { sort } = query;
   if (sort.length !== 1 || sort[0]!.column !== "id" || !record.startsWith(ID)) return sortedValues(record, query);
@@ -241,14 +247,14 @@ function sortedValues(record: string, { sort }: ListQuery): Value[] {
   return sort.map(({ column }) => values[column]!);
 }
 
-/** What to select so that SQLite writes each record as JSON, and beside it the values of sorted columns that it does not show. */
+/** Returns the columns to select: the record as JSON, and the sorted values if the record does not show them. */
 export function selectJSON(table: Table, query: ListQuery): string {
   const { columns, record } = shownOf(table, query.columns);
   const sorted = query.sort.map(({ column }) => requireColumn(table, column));
   return sorted.every((column) => columns.includes(column)) ? record : `${record}, ${jsonObject(sorted)}`;
 }
 
-/** A record as SQLite writes it. */
+/** Returns the SQL of a record as JSON. */
 export function jsonObject(columns: readonly TableColumn[]): string {
   return `json_object(${columns.map((column) => `${sqlite.literal(column.name)}, ${jsonOf(column)}`).join(", ")})`;
 }
@@ -261,7 +267,7 @@ function jsonOf({ type, valueIn, scale = 0, number }: TableColumn): string {
     case "json":
       return `json(${sql})`;
     case "double":
-      // SQLite writes seventeen digits of every number, also of those that fewer tell exactly.
+      // SQLite writes seventeen digits of every number, even if fewer are exact.
       return `json(latchkey_double(${sql}))`;
     case "decimal":
       return number === true ? decimalNumber(sql, scale) : decimalText(sql, scale);
@@ -270,7 +276,7 @@ function jsonOf({ type, valueIn, scale = 0, number }: TableColumn): string {
   }
 }
 
-/** The same as a number, as JavaScript would write it: without nothings at its end. */
+/** Returns the SQL of a decimal as a number in the notation of JavaScript, without trailing zeros. */
 function decimalNumber(name: string, scale: number): string {
   const text = decimalText(name, scale);
   return scale === 0 ? name : `json(rtrim(rtrim(${text}, '0'), '.'))`;
@@ -279,7 +285,8 @@ function decimalNumber(name: string, scale: number): string {
 function decimalText(name: string, scale: number): string {
   if (scale === 0) return `CAST(${name} AS TEXT)`;
   const unit = `1${"0".repeat(scale)}`;
-  // Most have no sign and a whole part. For those the digits are taken as they stand: a format costs half as much again.
+  // Most decimals have no sign and a whole part. Their digits are used directly, because a format costs half as much
+  // again.
   const format = `%d.%0${scale}d`;
   return (
     `CASE WHEN ${name} >= ${unit} THEN (${name} / ${unit}) || '.' || substr(${name}, -${scale}) ` +

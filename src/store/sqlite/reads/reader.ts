@@ -28,7 +28,7 @@ import { pagesOf, selectPage } from "./pages.ts";
 import { readRelated } from "./related.ts";
 import { rememberedRows, type ReadRow } from "./rows.ts";
 
-/** Reads, answered at once in the calling thread. */
+/** Reads that return at once, in the calling thread. */
 export interface Reader {
   find(collection: Collection, key: Key): Row | null;
   findBy(collection: Collection, column: string, value: Value): Row | null;
@@ -42,24 +42,24 @@ export interface Reader {
   recall(idempotency: Idempotency): Recalled | null;
 }
 
-/** What reads go over. */
+/** The options of a reader. */
 export interface ReaderOptions {
   readonly database: DatabaseSync;
-  /** Is called before each read, so that reads may share a snapshot. */
+  /** Called before each read, so that reads may share a snapshot. */
   readonly ready: () => void;
-  /** The same, and tells a number that changes whenever anyone has committed. */
+  /** Does the same, and returns a number that changes after every commit. */
   readonly version: () => number;
   readonly tableOf: (collection: Collection) => Table;
-  /** Throws where a collection is not to be read. It is asked behind `ready`. */
+  /** Throws if the collection must not be read. Called after `ready`. */
   readonly require?: (collection: Collection) => void;
-  /** Gives the error itself, or what it comes of. */
+  /** Returns the error itself, or its cause. */
   readonly explain?: (error: unknown) => unknown;
 }
 
 const same = (error: unknown): unknown => error;
 const anything = (): void => {};
 
-/** Reads over a connection. */
+/** Creates the reads of a connection. */
 export function readerOf(options: ReaderOptions): Reader {
   const { database, ready, version, tableOf, require = anything, explain = same } = options;
   const isLasting = lastingIn(database);
@@ -72,7 +72,7 @@ export function readerOf(options: ReaderOptions): Reader {
     return prepared(collection);
   }
 
-  /** What is not read as often as single rows are. */
+  /** Wraps a read with the checks. Reads of single rows do them directly, because they are more frequent. */
   function guarded<A extends readonly unknown[], R>(read: (...asked: A) => R): (...asked: A) => R {
     return (...asked) => {
       try {
@@ -139,13 +139,13 @@ export function readerOf(options: ReaderOptions): Reader {
   };
 }
 
-/** How a page is read. That it is put together around its rows says nothing of them. */
+/** Returns the query plan of a page, without the steps that only join its rows into a text. */
 function stepsOf(database: DatabaseSync, sql: string, { values }: Parameters): readonly string[] {
   const steps = prepare(database, `EXPLAIN QUERY PLAN ${sql}`).all(...values);
   return steps.map((step) => String(step[3])).filter((step) => !step.endsWith("(subquery-1)"));
 }
 
-/** The statements of one collection. */
+/** The prepared statements of one collection. */
 interface Prepared {
   readonly table: Table;
   readonly byKey: ReadRow;
@@ -155,7 +155,7 @@ interface Prepared {
   askCells<Given>(read: CellsRead<Given>): Given;
 }
 
-/** Each is prepared once. */
+/** Prepares each statement once. */
 function preparedIn(
   database: DatabaseSync,
   isLasting: IsLasting,

@@ -9,21 +9,22 @@ import { sqlite } from "../dialect.ts";
 import { code, codeOf } from "../errors.ts";
 import { jsonObject } from "./pages.ts";
 
-/** Between the texts of two keys: in JSON text it is written otherwise. */
+/** The separator between the texts of two keys. JSON text contains it only escaped. */
 const NEWLINE = "\n";
 
-/** No character has more bytes in UTF-8 than this for each of UTF-16. */
+/** The maximum number of UTF-8 bytes for one UTF-16 code unit. */
 const BYTES_OF_CHARACTER = 3;
 
-/** The place, the brackets and the end of each key, in bytes. */
+/** The position, the brackets and the separator of each key, in bytes. */
 const BESIDE_RECORDS = 16;
 
-/** The limit is also one of each value that is looked at on the way, shown or not. */
+/** The limit also applies to each value that is read on the way, shown or not. */
 const LEAST_BYTES = 4 * 1024 * 1024;
 
 /**
- * Reads what belongs to each key. All of it comes as one text, a tenth cheaper than a row for each key, and SQLite itself stops where that is too
- * long; Node 24 knows no such limit of a connection, and asks for one key after another.
+ * Reads the related records of each key. They come as one text, which costs a tenth less than a row for each key.
+ * SQLite itself stops if the text is too long. Node 24 has no such limit on a connection, so it reads one key after
+ * another.
  */
 export function readRelated(
   {
@@ -38,7 +39,7 @@ export function readRelated(
   const parameters = parametersOf(sqlite);
   const shown = shownIn(table, query.columns);
   const names = namesOfPage(table, shown);
-  // One more than asked for tells whether there are more.
+  // One record above the limit shows whether there are more.
   const rest = compileRestOfKey(table, query, parameters, 1);
   const sql =
     `SELECT group_concat(${KEYS}.key || (SELECT json_group_array(${jsonObject(shown)}) FROM (SELECT ${names} ${rest})), char(10)) ` +
@@ -65,7 +66,9 @@ export function readRelated(
   return portions.every(take) ? related : null;
 }
 
-/** Reads a text of so many bytes at most; null where it is longer, which SQLite finds while it makes it. */
+/**
+ * Reads a text up to a number of bytes. Returns null if it is longer, which SQLite detects while it builds the text.
+ */
 function atMost(database: DatabaseSync, bytes: number, read: () => string): string | null {
   const limits = limitsOf(database);
   if (limits === null) return read();
@@ -81,7 +84,7 @@ function atMost(database: DatabaseSync, bytes: number, read: () => string): stri
   }
 }
 
-/** The limits of a connection; null in Node 24. */
+/** Returns the limits of a connection. Returns null in Node 24. */
 function limitsOf(database: DatabaseSync): { length: number } | null {
   return "limits" in database ? database.limits : null;
 }

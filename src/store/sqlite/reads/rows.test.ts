@@ -4,7 +4,7 @@ import { test, type TestContext } from "node:test";
 import { prepare, type Statement } from "../connection.ts";
 import { rememberedRows } from "./rows.ts";
 
-test("a row is asked for once while nobody commits, and again behind every commit", (t) => {
+test("reads a row once until the next commit, and again after every commit", (t) => {
   const { write, statement, asked } = notes(t);
   write("one", 1);
   const read = rememberedRows(statement);
@@ -16,7 +16,7 @@ test("a row is asked for once while nobody commits, and again behind every commi
   assert.equal(asked(), 2);
 });
 
-test("what is not there is asked for each time: somebody could fill the memory with it", (t) => {
+test("reads a missing row each time, so that requests cannot fill the memory", (t) => {
   const { statement, asked } = notes(t);
   const read = rememberedRows(statement);
 
@@ -24,7 +24,7 @@ test("what is not there is asked for each time: somebody could fill the memory w
   assert.equal(asked(), 2);
 });
 
-test("of long rows none is remembered, and of short ones a thousand", (t) => {
+test("caches no long row and a thousand short ones", (t) => {
   const { write, statement, asked } = notes(t);
   const read = rememberedRows(statement);
   write("long ".repeat(1000), 0);
@@ -41,7 +41,7 @@ test("of long rows none is remembered, and of short ones a thousand", (t) => {
   assert.equal(asked(), before + 1);
 });
 
-/** Notes in memory, and how often they were asked for. */
+/** Creates notes in memory, and counts their reads. */
 function notes(t: TestContext) {
   const database = new DatabaseSync(":memory:", { returnArrays: true });
   t.after(() => database.close());

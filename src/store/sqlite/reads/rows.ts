@@ -1,19 +1,19 @@
 import type { Cell } from "../../sql/dialect.ts";
 import type { Statement } from "../connection.ts";
 
-/** What SQLite gives of a row; undefined where there is none. */
+/** The cells of a row. Undefined if there is no such row. */
 type Cells = readonly Cell[] | undefined;
 
-/** How many rows of one statement are remembered, and how long each may be, in characters. */
+/** The maximum number of cached rows per statement. The maximum length of a row follows, in characters. */
 const mostRows = 1000;
 const longestRow = 2048;
 
-/** Reads a row by one value. `version` changes whenever anyone has committed. */
+/** Reads a row by one value. `version` changes after every commit. */
 export type ReadRow = (value: Cell, version: number) => Cells;
 
 /**
- * Remembers each row for as long as nobody has committed anything: then it is the same row. A caller's own account is read with each
- * request, and to ask SQLite for a row costs ten times as much as to look here.
+ * Caches each row until the next commit, because it is then the same. Every request reads the caller's account, and
+ * reading a row from SQLite costs ten times as much as a lookup here.
  */
 export function rememberedRows(statement: Statement): ReadRow {
   const rows = new Map<Cell, Cells>();

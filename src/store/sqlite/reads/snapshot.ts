@@ -1,28 +1,28 @@
 import type { DatabaseSync } from "node:sqlite";
 import { prepare } from "../connection.ts";
 
-/** How long one snapshot may serve, in milliseconds, whatever the event loop is doing. */
+/** The longest life of a snapshot, in milliseconds, even if the event loop is blocked. */
 const longestMs = 1;
 
-/** How many commits this process was told of, by any of its stores. */
+/** The number of commits that were acknowledged in this process, by any store. */
 let acknowledged = 0;
 
-/** To be called before anyone is told of a commit, so that whoever was told of it can read it. */
+/** To be called before a commit is acknowledged, so that the client can read it. */
 export function acknowledgeCommit(): void {
   acknowledged++;
 }
 
 /** A state of the database that several reads share. */
 export interface Snapshot {
-  /** Makes sure that there is one. The next read is part of it. */
+  /** Makes sure that there is a snapshot. The next read uses it. */
   take(): void;
   release(): void;
 }
 
 /**
- * Reads of one turn of the event loop share a snapshot: a read of its own takes SQLite three system calls and four times
- * as long. It ends with the turn, after a millisecond, and whenever a commit is acknowledged in this process.
- * `begun` is called within each; where that fails there is none.
+ * Shares a snapshot between the reads of one turn of the event loop. A read with a separate one takes three system
+ * calls and four times as long. The snapshot ends with the turn, after a millisecond, or when a commit is acknowledged
+ * in this process. `begun` is called within each snapshot. If it throws, there is no snapshot.
  */
 export function snapshotOf(database: DatabaseSync, begun: () => void): Snapshot {
   const begin = prepare(database, "BEGIN");
@@ -38,7 +38,7 @@ export function snapshotOf(database: DatabaseSync, begun: () => void): Snapshot 
     try {
       commit.run();
     } catch {
-      // The disk failed while it was read. Whoever read was told, and nothing was to be written.
+      // A disk error during the read. The reader got the error, and there was nothing to write.
       if (database.isTransaction) database.exec("ROLLBACK");
     }
   }

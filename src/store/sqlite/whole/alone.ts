@@ -7,7 +7,7 @@ import { DatabaseSync } from "../node-sqlite.ts";
 import { findVersion } from "../version.ts";
 import { placeToWrite } from "./place-of-copy.ts";
 
-/** How long to wait for somebody who is just closing it, in milliseconds. */
+/** The longest wait for a process that is closing the file, in milliseconds. */
 const patienceMs = 500;
 
 /** More result codes (sqlite.org/rescode.html), without their extensions. */
@@ -15,7 +15,10 @@ const corrupt = 11;
 const cannotOpen = 14;
 const notADatabase = 26;
 
-/** Opens a database that this process may write and nobody else has open, and keeps everybody out until it is closed: readers too. */
+/**
+ * Opens a database for writing if no other process has it open. Locks out all others until it is closed, including
+ * readers.
+ */
 export function openAlone(path: string): DatabaseSync {
   requireFile(path);
   placeToWrite(path);
@@ -25,7 +28,7 @@ export function openAlone(path: string): DatabaseSync {
 function keepOthersOut(path: string): DatabaseSync {
   const database = new DatabaseSync(path, { timeout: patienceMs, returnArrays: true });
   try {
-    // Set before the first access, it takes the whole file, which a connection of anybody else prevents.
+    // Set before the first access, this locks the whole file. It fails if another connection is open.
     database.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT");
     return database;
   } catch (error) {
@@ -50,7 +53,10 @@ export async function reading<T>(
   }
 }
 
-/** Keeps everybody out of the file, also out of an empty one, in which a database may begin; null where there is none, or one so damaged that nobody can be using it. */
+/**
+ * Locks all others out of the file, even an empty one, in which another process could start a database. Returns null if
+ * there is no file, or if it is so damaged that no process can be using it.
+ */
 export function hold(place: string): DatabaseSync | null {
   if (!existsSync(place)) return null;
   try {
@@ -61,7 +67,7 @@ export function hold(place: string): DatabaseSync | null {
   }
 }
 
-/** Puts all of a database into its one file; false where that cannot be. */
+/** Moves the log of a database into its file. Returns false if that is not possible. */
 export function foldLog(database: DatabaseSync): boolean {
   try {
     return prepare(database, "PRAGMA journal_mode = DELETE").get()![0] === "delete";
@@ -70,7 +76,10 @@ export function foldLog(database: DatabaseSync): boolean {
   }
 }
 
-/** Throws unless there is a file with something in it that this process may read: SQLite would make one, wait for who writes into a pipe, or begin a database in an empty one. */
+/**
+ * Throws unless the file exists, is not empty and can be read. SQLite would create a missing file, wait for a writer of
+ * a pipe, or start a database in an empty file.
+ */
 export function requireFile(path: string): void {
   if (!existsSync(path)) throw new CopyError("not_latchkey", `There is no file ${path}.`);
   const found = statSync(path);
@@ -80,7 +89,7 @@ export function requireFile(path: string): void {
   if (found.size === 0) throw new CopyError("not_latchkey", `${path} is empty, and no database of Latchkey.`);
 }
 
-/** The version of the tables in a file. Throws where they are none of ours. */
+/** Returns the version of the tables in a file. Throws `CopyError` if they are not ours. */
 export function versionOf(database: DatabaseSync, path: string): number {
   try {
     const version = playOn(database, findVersion());
@@ -91,7 +100,7 @@ export function versionOf(database: DatabaseSync, path: string): number {
   throw new CopyError("not_latchkey", `${path} is no database of Latchkey.`);
 }
 
-/** What SQLite says of a file, for who can do something about it. */
+/** Returns an error of SQLite about a file as one with the fix. */
 export function openingError(error: unknown, path: string): unknown {
   if (isBusy(error))
     return new CopyError(
@@ -108,7 +117,7 @@ export function openingError(error: unknown, path: string): unknown {
   return unreadable(error, path) ?? (isStoreFailure(error) ? unavailable(error) : error);
 }
 
-/** What SQLite says of a file that is none of its own, or damaged; null where it says something else. */
+/** Returns the `CopyError` for a file that is damaged or not a SQLite database. Returns null for any other error. */
 export function unreadable(error: unknown, path: string): CopyError | null {
   const found = (codeOf(error) ?? 0) & 0xff;
   const cause = { cause: error };
@@ -116,7 +125,7 @@ export function unreadable(error: unknown, path: string): CopyError | null {
   return found === corrupt ? damaged(path, [(error as Error).message], cause) : null;
 }
 
-/** Says that a file is damaged, and how. */
+/** Returns the error for a damaged file, with its problems. */
 export function damaged(path: string, problems: readonly string[], options?: ErrorOptions): CopyError {
   const words = `${path} is damaged: use a backup that is whole (latchkey db restore).`;
   return new CopyError("damaged", [words, ...problems].join("\n"), options);

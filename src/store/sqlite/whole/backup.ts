@@ -7,13 +7,13 @@ import { requireSound } from "./check.ts";
 import { companions, draftOf } from "./draft.ts";
 import { placeOfCopy } from "./place-of-copy.ts";
 
-/** How many pages are copied before others may have the processor. */
+/** The number of pages to copy before other work may run. */
 const rate = 1000;
 
-/** Is told how many pages of how many were copied. */
+/** Receives the number of copied pages and of all pages. */
 export type TellPages = (done: number, total: number) => void;
 
-/** Writes one state of a database into a file of its own, while anybody may write. Gives its size in bytes. */
+/** Writes one state of a database into a separate file, while clients write. Returns its size in bytes. */
 export async function backupFile(path: string, to: string, replace: boolean, tell: TellPages): Promise<number> {
   requireFile(path);
   const place = placeOfCopy(to);
@@ -25,7 +25,7 @@ export async function backupFile(path: string, to: string, replace: boolean, tel
   try {
     await copyFile(path, draft.path, tell);
     if (replace) {
-      // Where nothing was, a database may have begun meanwhile.
+      // If there was no file, a database may have started there in the meantime.
       held ??= hold(place);
       removeLog(place, held);
     }
@@ -39,17 +39,20 @@ export async function backupFile(path: string, to: string, replace: boolean, tel
   }
 }
 
-/** What SQLite has beside a file that goes would be taken for a part of what comes. */
+/** Deletes SQLite's other files next to a replaced file, because SQLite would mix them with the new one. */
 function removeLog(place: string, held: DatabaseSync | null): void {
   if (held !== null) foldLog(held);
   for (const suffix of companions) rmSync(place + suffix, { force: true });
 }
 
-/** Copies one state of a database, looks at all of the copy and leaves it as a single file. Gives the version of its tables. */
+/**
+ * Copies one state of a database, checks the whole copy and leaves it as a single file. Returns the version of its
+ * tables.
+ */
 export async function copyFile(path: string, to: string, tell: TellPages): Promise<number> {
   createFile(to);
   await reading(path, (source) => {
-    // Within a transaction of the source, what others write meanwhile neither shows nor makes the copy begin anew.
+    // Within a transaction of the source, other writes are not visible and do not restart the copy.
     source.exec("BEGIN");
     versionOf(source, path);
     return backup(source, to, {
@@ -60,12 +63,12 @@ export async function copyFile(path: string, to: string, tell: TellPages): Promi
   return finish(to, path);
 }
 
-/** What is wrong is told of the file that was copied (`from`): of the copy nobody knows. */
+/** Checks the copy. Messages name the original file (`from`), because the user does not know the copy. */
 function finish(path: string, from: string): number {
   const database = new DatabaseSync(path, { returnArrays: true });
   try {
     requireSound(database, from);
-    // Without a log of its own the file can be read from anywhere, also where nothing may be written beside it.
+    // Without a log, the file can be read from any place, even if the directory is read-only.
     const [mode] = prepare(database, "PRAGMA journal_mode = DELETE").get()!;
     if (mode !== "delete") throw new Error(`SQLite keeps the copy in the mode ${String(mode)}`);
     return versionOf(database, from);
@@ -76,7 +79,7 @@ function finish(path: string, from: string): number {
   }
 }
 
-/** Whether two names lead to one file. */
+/** Returns true if two names lead to the same file. */
 export function isSameFile(one: string, other: string): boolean {
   const [a, b] = [one, other].map((path) => statSync(path, { throwIfNoEntry: false }));
   return a !== undefined && b !== undefined && a.ino === b.ino && a.dev === b.dev;

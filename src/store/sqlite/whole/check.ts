@@ -9,10 +9,13 @@ import { sqliteSchema } from "../migration.ts";
 import { damaged, reading } from "./alone.ts";
 import { contentIn } from "./source.ts";
 
-/** How many problems are told of at most. */
+/** The maximum number of problems to report. */
 const most = 20;
 
-/** Looks at all tables of a file, also while it is in use: at one after another, so that its log may begin anew in between. Tells how many of them are done. */
+/**
+ * Checks all tables of a file, also while it is in use. Checks one after another, so that the log may restart in
+ * between. Reports the number of finished tables.
+ */
 export function checkFile(
   path: string,
   tell: (done: number, total: number) => void = () => undefined,
@@ -28,14 +31,14 @@ export function checkFile(
   });
 }
 
-/** What the tables of a file were declared as; null where there is no file. */
+/** Returns the declarations of the tables of a file. Returns null if the file does not exist. */
 export async function findCollections(path: string): Promise<readonly Collection[] | null> {
   return existsSync(path)
     ? reading(path, (database) => playOn(database, rememberedCollections(sqliteSchema, true)))
     : null;
 }
 
-/** Throws where anything in the file is damaged. */
+/** Throws if any part of the file is damaged. */
 export function requireSound(database: DatabaseSync, path: string): void {
   const problems = problemsIn(database);
   if (problems.length > 0) throw damaged(path, problems);
@@ -57,7 +60,7 @@ function problemsOfTable(database: DatabaseSync, name: string): string[] {
   return problems.length > 0 ? problems : dangling(database, `pragma_foreign_key_check(${text})`);
 }
 
-/** What is damaged: of one table and its indexes, or so much of all. */
+/** Returns the damage of one table and its indexes, or of the whole file, up to the maximum. */
 function damageTold(database: DatabaseSync, of: string): string[] {
   const said = prepare(database, `PRAGMA integrity_check(${of})`).all();
   return said.map(([text]) => text as string).filter((text) => text !== "ok");

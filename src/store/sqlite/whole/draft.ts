@@ -6,18 +6,18 @@ import { StoreFull } from "../../store.ts";
 import { storeError } from "../errors.ts";
 import { isTaken, nameAnew } from "./naming.ts";
 
-/** A file that is being made beside the place where it shall stand, so that nobody ever finds half of it there. */
+/** A new file that is written next to its final place, so that a reader never finds half of it there. */
 export interface Draft {
   readonly path: string;
-  /** Puts it in its place, on the disk. Refuses where something stands there, unless it is to be replaced. */
+  /** Moves the file to its place, on the disk. Throws if another file is there, unless `replace` is true. */
   keep(options?: { readonly replace?: boolean }): void;
-  /** Removes it; nothing where it was kept. */
+  /** Deletes the draft. Does nothing if it was kept. */
   discard(): void;
-  /** What goes wrong while it is made, in words that name the cure. */
+  /** Returns an error during the work, with the fix in its message. */
   told(error: unknown): unknown;
 }
 
-/** What SQLite may have beside a file. */
+/** The suffixes of SQLite's other files. */
 export const companions = ["-wal", "-shm", "-journal"] as const;
 
 export function draftOf(place: string, purpose: string): Draft {
@@ -43,7 +43,7 @@ export function draftOf(place: string, purpose: string): Draft {
   };
 }
 
-/** Throws where what SQLite makes beside the draft would have too long a name. */
+/** Throws if SQLite's files next to the draft would have too long a name. */
 function requireShort(path: string, place: string): void {
   try {
     lstatSync(`${path}-journal`, { throwIfNoEntry: false });
@@ -63,12 +63,14 @@ function putInPlace(path: string, place: string): void {
   }
 }
 
-/** What has come to stand in a place where nothing was. */
+/** Returns the error if a file has appeared in a place that was empty. */
 export function takenMeanwhile(place: string, cause?: unknown): CopyError {
   return new CopyError("not_empty", `${place} is there already, and stays as it is.`, { cause });
 }
 
-/** A new name is on the disk only when its directory is; Windows sees to that itself. */
+/**
+ * Syncs a file or a directory. A new name is on the disk only when its directory is synced. Windows does that itself.
+ */
 export function flush(path: string): void {
   if (process.platform === "win32") return;
   const descriptor = openSync(path, "r");

@@ -2,7 +2,10 @@ import { CopyError } from "../../copy.ts";
 import { quote } from "../../sql/names.ts";
 import { openAlone, versionOf } from "./alone.ts";
 
-/** Removes every row of these tables, and what goes with them; gives how many rows of theirs there were. All of them or none. */
+/**
+ * Deletes every row of these tables, and the rows that depend on them, all or none. Returns the number of rows in the
+ * tables.
+ */
 export function emptyFile(path: string, tables: readonly string[]): number {
   const database = openAlone(path);
   try {

@@ -1,24 +1,30 @@
 import { closeSync, linkSync, openSync, renameSync, rmSync } from "node:fs";
 
-/** Gives a file another name. Throws `EEXIST` where something stands there, which stays; nobody ever finds half of the file under it. */
+/**
+ * Renames a file. Throws `EEXIST` if another file has the name, and keeps that one. A reader never finds half of the
+ * file.
+ */
 export function nameAnew(path: string, place: string): void {
   if (nameToo(path, place)) rmSync(path);
   else nameInstead(path, place);
 }
 
-/** Gives a file a second name, likewise; false where the disk has no links, as FAT and some that are reached over a network. */
+/**
+ * Gives a file a second name. Throws `EEXIST` if another file has it. Returns false if the disk has no links, for
+ * example FAT and some network disks.
+ */
 export function nameToo(path: string, place: string): boolean {
   try {
     linkSync(path, place);
     return true;
   } catch (error) {
-    // Each system has another error for a disk without links. Whatever else is wrong, the other way finds it too.
+    // Each system has another error for a disk without links. The other way will find any other problem.
     if (isTaken(error)) throw error;
     return false;
   }
 }
 
-/** Gives a file another name in place of its own, without links: the name is taken by an empty file, which the other replaces at once. */
+/** Renames a file without links. An empty file reserves the name, and the rename replaces it immediately. */
 export function nameInstead(path: string, place: string): void {
   closeSync(openSync(place, "wx", 0o600));
   try {
@@ -29,7 +35,7 @@ export function nameInstead(path: string, place: string): void {
   }
 }
 
-/** Whether something stood there already. */
+/** Returns true if the name was already taken. */
 export function isTaken(error: unknown): error is Error {
   return error instanceof Error && "code" in error && error.code === "EEXIST";
 }

@@ -4,8 +4,9 @@ import { placeOf, sqliteFileProblems } from "../file/reaching.ts";
 import { companions } from "./draft.ts";
 
 /**
- * The file that somebody named for a copy, behind links. Throws `CopyError` where none can stand, and where SQLite would mix the copy with a
- * database: under the name of that one's log it removes it, and a log that is left beside it is moved into it.
+ * Returns the file for a copy, with links resolved. Throws `CopyError` if no file can be there, or if SQLite would mix
+ * the copy with a database. SQLite deletes a file with the name of a log, and moves an old log into the file next to
+ * it.
  */
 export function placeOfCopy(named: string): string {
   const place = placeToWrite(named);
@@ -16,7 +17,7 @@ export function placeOfCopy(named: string): string {
       "refused",
       `${place} is a name under which SQLite keeps a part of ${whole}. Name another file.`,
     );
-  // The index of a log is made anew, and an empty log holds nothing.
+  // The index of a log is created again, and an empty log has no content.
   const left = [`${place}-wal`, `${place}-journal`].find((name) => holdsSomething(name));
   if (left !== undefined && !existsSync(place))
     throw new CopyError(
@@ -26,7 +27,7 @@ export function placeOfCopy(named: string): string {
   return place;
 }
 
-/** The file that somebody named, behind links. Throws `CopyError` where this process may not write it. */
+/** Returns the named file, with links resolved. Throws `CopyError` if this process may not write it. */
 export function placeToWrite(named: string): string {
   const problems = sqliteFileProblems(named, true);
   if (problems.length > 0) throw new CopyError("refused", problems.join("\n"));

@@ -13,24 +13,26 @@ import { nameInstead, nameToo } from "./naming.ts";
 import { placeToWrite } from "./place-of-copy.ts";
 import { contentIn, rememberedIn } from "./source.ts";
 
-/** More revisions than anybody has handed out since a backup. */
+/** More revisions than a service can assign after a backup. */
 const unknownRevisions = 1_000_000_000;
 
-/** A backup that was copied and looked at, and does not stand in its place yet. Nobody can open what stands there. */
+/**
+ * A backup that was copied and checked, but is not in its place yet. No other process can open the file in that place.
+ */
 export interface Restoring {
-  /** The copy, which may still be changed. */
+  /** The copy. It may still be changed. */
   readonly path: string;
-  /** What it holds. */
+  /** The collections in the copy. */
   readonly collections: readonly Collection[];
-  /** What stands in its place as yet; null where there is nothing, or nothing that can be read. */
+  /** The content of the current file. Null if there is none, or if it cannot be read. */
   readonly before: Content | null;
-  /** Puts it in its place. Gives where what stood there was put; null where there was nothing. */
+  /** Moves the copy to its place. Returns the new path of the old file. Returns null if there was none. */
   putInPlace(now: Date): string | null;
-  /** Gives it up, where it was not put in its place, and lets others open what stands there. */
+  /** Discards the copy if it was not put in place, and unlocks the current file. */
   close(): void;
 }
 
-/** Copies a backup beside the place where it shall stand. */
+/** Copies a backup to a file next to its final place. */
 export async function beginRestore(file: string, named: string, tell: TellPages): Promise<Restoring> {
   requireFile(file);
   const place = placeToWrite(named);
@@ -56,7 +58,7 @@ export async function beginRestore(file: string, named: string, tell: TellPages)
       collections,
       before,
       putInPlace(now) {
-        // What was changed since is in a log beside the copy.
+        // Later changes are in a log next to the copy.
         const copy = connect(draft.path);
         const isFolded = foldLog(copy);
         copy.close();
@@ -79,7 +81,10 @@ export async function beginRestore(file: string, named: string, tell: TellPages)
   }
 }
 
-/** Gives the file a second name, so that there is one in its place at every moment; false where the disk has no links, and the file has the other name alone. */
+/**
+ * Gives the file a second name, so that its place is never empty. Returns false if the disk has no links, and the file
+ * was renamed instead.
+ */
 function putAside(place: string, aside: string): boolean {
   const stays = nameToo(place, aside);
   if (!stays) nameInstead(place, aside);
@@ -87,8 +92,8 @@ function putAside(place: string, aside: string): boolean {
 }
 
 /**
- * What SQLite has beside a file would be taken for a part of what comes, also where the file is there no more: it goes along, or away where all of it
- * is in the file (`isWhole`).
+ * Moves SQLite's other files along with the old file, because SQLite would mix them with the new one, even if the old
+ * file is missing. Deletes them if the file contains everything (`isWhole`).
  */
 function putLogAside(place: string, aside: string, isWhole: boolean): void {
   for (const suffix of companions) {
@@ -98,7 +103,9 @@ function putLogAside(place: string, aside: string, isWhole: boolean): void {
   flush(dirname(place));
 }
 
-/** Where nothing stands in the place for a moment, a service may begin there: what it makes stays. */
+/**
+ * Keeps the copy if its place was empty for a moment. A service may have started a database there, which then stays.
+ */
 function keepInGap(draft: Draft, place: string, aside: string): void {
   try {
     draft.keep();
@@ -116,14 +123,14 @@ function contentOfHeld(held: DatabaseSync | null, place: string): Content | null
     requireSound(held, place);
     return contentIn(held);
   } catch {
-    // It is being replaced because it cannot be read.
+    // The file is being replaced because it cannot be read.
     return null;
   }
 }
 
 /**
- * What was handed out after the backup is not handed out again: a caller may still hold the validator of a state that is
- * gone, or the id of a row. Gives what the copy holds.
+ * Raises the counters of the copy, so that revisions and keys from after the backup are not used again: a caller may
+ * still have a validator of a lost state, or the id of a lost row. Returns the collections of the copy.
  */
 async function passCounters(path: string, before: Content | null): Promise<readonly Collection[]> {
   const database = connect(path);

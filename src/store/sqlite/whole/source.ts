@@ -6,7 +6,7 @@ import { playOn, sendTo } from "../connection.ts";
 import { sqliteSchema } from "../migration.ts";
 import { openAlone, openingError, versionOf } from "./alone.ts";
 
-/** Opens a file to copy it. Nobody else can open it until it is closed, so nothing is written that would be left behind. */
+/** Opens a file to copy it. Other connections cannot open it until it is closed, so no write is missed. */
 export function openSource(path: string): StoreSource {
   const database = openAlone(path);
   try {
@@ -18,13 +18,16 @@ export function openSource(path: string): StoreSource {
   }
 }
 
-/** All that stands in a database, over a connection that nobody else writes beside. */
+/** Returns the whole content of a database, over a connection without other writers. */
 export function contentIn(database: DatabaseSync): Content {
   const send = sendTo(database);
   return contentOf(sqliteSchema, rememberedIn(database), async (step) => send(step));
 }
 
-/** Every collection that the database remembers. Throws `CopyError` where it holds what nobody remembers. */
+/**
+ * Returns every collection that the database remembers. Throws `CopyError` if the database has a table of Latchkey that
+ * it does not remember.
+ */
 export function rememberedIn(database: DatabaseSync): readonly Collection[] {
   return playOn(database, rememberedCollections(sqliteSchema));
 }

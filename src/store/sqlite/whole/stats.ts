@@ -9,10 +9,13 @@ import { reading } from "./alone.ts";
 import { rememberedIn } from "./source.ts";
 import { sizeOfTree, type TreeSize } from "./trees.ts";
 
-/** How long the pages of all tables may be looked at, in milliseconds: it is one state of the file, and keeps the log from beginning anew. */
+/**
+ * The time limit for the pages of all tables, in milliseconds. They are read in one snapshot, which prevents the log
+ * from restarting.
+ */
 const patienceMs = 700;
 
-/** How much a file holds, also while it is in use. */
+/** Measures a file, also while it is in use. */
 export function statsOfFile(path: string, withinMs = patienceMs): Promise<Stats> {
   return reading(path, (database) => {
     const [[pages, pageSize, free]] = prepare(
@@ -28,7 +31,7 @@ export function statsOfFile(path: string, withinMs = patienceMs): Promise<Stats>
 interface Tree {
   readonly table: string;
   readonly name: string;
-  /** A row stands in the leaves alone, as it does where rows have numbers. */
+  /** True if only the leaves contain rows, as in tables whose rows have numbers. */
   readonly isByNumber: boolean;
 }
 
@@ -39,7 +42,7 @@ function tablesIn(database: DatabaseSync, until: number): readonly TableStats[] 
   const looked = trees.filter(({ table }) => ours.has(table));
   const sizes = new Map<string, TreeSize[]>();
   for (const [at, { table, name, isByNumber }] of looked.entries()) {
-    // What small ones leave over is for the others.
+    // Small tables leave their unused time to the others.
     const share = (until - performance.now()) / (looked.length - at);
     const size = sizeOfTree(database, name, isByNumber, performance.now() + share);
     sizes.set(table, [...(sizes.get(table) ?? []), size]);
@@ -57,7 +60,7 @@ function tablesIn(database: DatabaseSync, until: number): readonly TableStats[] 
   });
 }
 
-/** Every table, each with its indexes behind it. */
+/** Returns every table, each followed by its indexes. */
 function treesIn(database: DatabaseSync): readonly Tree[] {
   const found = prepare(
     database,

@@ -7,7 +7,7 @@ import type { DatabaseSync } from "../node-sqlite.ts";
 import { draftOf, type Draft } from "./draft.ts";
 import { placeOfCopy } from "./place-of-copy.ts";
 
-/** Begins a new file, which appears under its name when it is kept. */
+/** Starts a new file. It gets its final name when it is kept. */
 export function openTarget(path: string): StoreTarget {
   const place = placeOfCopy(path);
   if (existsSync(place))
@@ -33,7 +33,8 @@ function begin({ path, discard, told }: Draft): DatabaseSync {
   try {
     createFile(path);
     const database = connect(path);
-    // Rows may refer to rows that come later; all references are looked at in the end. And what is not kept need not be synced.
+    // Rows may refer to later rows, so all references are checked at the end. A file that is not kept does not need a
+    // sync.
     database.exec("PRAGMA journal_mode = WAL; PRAGMA foreign_keys = OFF; PRAGMA synchronous = OFF; BEGIN IMMEDIATE");
     return database;
   } catch (error) {

@@ -1,24 +1,25 @@
 import type { DatabaseSync } from "node:sqlite";
 import { prepare } from "../connection.ts";
 
-/** What a table or an index holds. */
+/** The size of a table or an index. */
 export interface TreeSize {
   readonly entries: number;
   readonly bytes: number;
-  /** Judged by the part that could be looked at in time. */
+  /** True if the numbers are an estimate from the part that was read in time. */
   readonly estimated: boolean;
 }
 
-/** A page as `dbstat` tells it: its way from the root (`/`, `/01a/`, `/01a/003/`), what it is, its cells, its bytes. */
+/** A page in the form of `dbstat`: its path from the root (`/`, `/01a/`, `/01a/003/`), type, cells and bytes. */
 type Page = [path: string, type: "internal" | "leaf" | "overflow", cells: number, bytes: number];
 
-/** Of fewer pages nothing is told: a millisecond. */
+/** The minimum number of pages for an estimate, about a millisecond. */
 const fewestPages = 100;
 
 /**
- * Counts the entries and the pages of a tree by looking at its pages, which is ten times as fast as counting rows and tells both. `isByNumber`:
- * a table whose inner pages hold no rows. The pages come in the order of the keys, and each inner page says how many hang below it: so where
- * time is over, the place of the last page tells how large a part of the leaves was seen.
+ * Counts the entries and the bytes of a tree by reading its pages, which is ten times as fast as counting rows.
+ * `isByNumber` is true for a table whose inner pages have no rows. The pages come in the order of the keys, and each
+ * inner page has the number of its children. So if the time is over, the position of the last page shows what part of
+ * the leaves was read.
  */
 export function sizeOfTree(database: DatabaseSync, name: string, isByNumber: boolean, until: number): TreeSize {
   const pages = prepare(database, "SELECT path, pagetype, ncell, pgsize FROM dbstat WHERE name = ?").iterate(name);
@@ -40,7 +41,7 @@ export function sizeOfTree(database: DatabaseSync, name: string, isByNumber: boo
   return { entries, bytes: leaves.bytes + inner.bytes, estimated: false };
 }
 
-/** Which child it is on each level. What runs over from a page follows it: `/01a/003+000000`. */
+/** Returns the index of the child on each level. Overflow pages follow their page: `/01a/003+000000`. */
 function wayOf(path: string): readonly number[] {
   return path
     .split("/")
@@ -48,7 +49,7 @@ function wayOf(path: string): readonly number[] {
     .map((step) => Number.parseInt(step, 16));
 }
 
-/** How much of a tree lies before a page, from 0 to 1. */
+/** Returns the part of a tree before a page, from 0 to 1. */
 function partBefore(way: readonly number[], children: readonly number[]): number {
   let part = 0;
   let share = 1;

@@ -17,21 +17,21 @@ import { changeRunner } from "./deep-cascades.ts";
 import { linksOver } from "./links.ts";
 import type { Notes } from "./notes.ts";
 
-/** A change that was made: the row it left, where it has one of its own. */
+/** A change that was made, with its row if the change has exactly one. */
 export interface Done {
   readonly kind: "done";
-  /** Null where it was about no rows. */
+  /** Null if the change was not about rows. */
   readonly collection: Collection | null;
   readonly row: Row | null;
 }
 
 /** Makes the changes of transactions, one at a time. */
 export interface Changes {
-  /** Makes the change that stands at `at`. `keys` are those of the rows that the changes before it made. */
+  /** Makes the change with the index `at`. `keys` are the keys of the rows from the changes before it. */
   make(change: RowChange, at: number, keys: readonly (Key | null)[]): Done | Refusal;
-  /** Which reference was broken where that is seen at the end of a transaction; null where nobody can say. */
+  /** Returns the broken reference if it was found at the end of a transaction. Returns null if it is unknown. */
   brokenAtEnd(changes: readonly NamedChange[]): Refusal | null;
-  /** Reads a row: all columns, or those of `shown`. */
+  /** Reads a row with all columns, or with those of `shown`. */
   read(collection: Collection, key: Key, shown?: ShownColumns): Row | null;
 }
 
@@ -67,7 +67,7 @@ export function changesOf(
       if (isKeyless(table, change)) return { kind: "unfit", change: at, column: "id" };
       const row = makeCompiled(table, change, keys);
       if (row !== undefined) return { kind: "done", collection, row };
-      // A trigger has made no row of it.
+      // A trigger has prevented the row.
       if (change.kind === "insert") return { kind: "unfit", change: at, column: null };
       return { kind: read(collection, (change as Of<"update">).key) === null ? "missing" : "stale", change: at };
     } catch (error) {
@@ -77,7 +77,10 @@ export function changesOf(
     }
   }
 
-  /** The row that it has left, null where it has none of its own; undefined where none was there in that state. */
+  /**
+   * Returns the row after the change. Returns null if the change has no single row, and undefined if no row matched its
+   * conditions.
+   */
   function makeCompiled(
     table: Table,
     change: Exclude<RowChange, Of<"require" | "link">>,
@@ -96,7 +99,7 @@ export function changesOf(
         const [key] = (statement.get(...values) ?? []) as [key?: Key | null];
         if (key === undefined) return undefined;
         if (key === null) throw new TypeError(`A new row of ${table.collection.existing!.table} has no key`);
-        // Read again: a trigger may have changed it, or removed it.
+        // Read again, because a trigger may have changed or deleted it.
         return read(table.collection, key) ?? undefined;
       }
       case "one": {
@@ -123,21 +126,21 @@ function keyIsTaken({ counters, notes }: Omit<Inserting, "statements">, table: T
   if (table.isSearched) notes.add(table, key);
 }
 
-/** Whether SQLite would take a row whose key is NULL: one that is no whole number may be, where nobody gives it. */
+/** Returns true if SQLite would accept a row without a key. A key that is not a whole number may be NULL. */
 function isKeyless({ collection: { existing } }: Table, change: RowChange): boolean {
   const key = existing?.found?.["id"];
   return change.kind === "insert" && change.key === undefined && key?.nullable === true && !key.filled;
 }
 
-/** How changes are made here; `known` gives the keys of those before. */
+/** Returns how changes are made here. `known` returns the keys of the earlier changes. */
 function makingWith(counters: Counters, known: () => Keys): Making {
   return {
     revision: (values, ofMany) => (ofMany ? "latchkey_next_revision()" : values.place(counters.nextRevision())),
     takenKey: (_, place) => place,
     told: ({ existing }) => existing!.nameOf("id"),
-    // Whether it has changed one is seen here.
+    // The code that runs the statement sees whether it changed a row.
     orRefused: ({ sql, shown }) => (shown === null ? sql : `${sql} RETURNING ${shown.selection}`),
-    // Nobody else writes meanwhile, and the tables were looked at before.
+    // No other connection writes at the same time, and the tables were checked before.
     onlyIf: "",
     findKey: (column, key) => encode(sqlite, column, keyIn(key, known())),
   };
@@ -161,7 +164,7 @@ interface Inserting {
   readonly notes: Notes;
 }
 
-/** A new row of a table of ours, by one statement for all of them. */
+/** Inserts a row into a table of ours. All rows of a table share one statement. */
 function insert({ statements, counters, notes }: Inserting, table: Table, change: Of<"insert">, keys: Keys): Done {
   const { collection } = table;
   const cells = encodeAll(table, change.values, keys);
@@ -170,7 +173,7 @@ function insert({ statements, counters, notes }: Inserting, table: Table, change
     `insert ${collection.name}`,
     () => insertAll(table) + (isMade ? ` RETURNING ${table.selection}` : ""),
   );
-  // Nothing that is not in the cells comes into a new row, and having SQLite tell it doubles the price.
+  // A new row contains only these cells. Reading it back from SQLite would double the cost.
   const put = (key: Key): Done => {
     const revision = counters.nextRevision();
     const made = isMade ? statement.get(key, revision, ...cells) : undefined;
@@ -199,10 +202,10 @@ function withFreeKeys<T>(put: () => T): T {
   }
 }
 
-/** The keys of the rows that the changes so far have made. */
+/** The keys of the rows from the changes so far. */
 type Keys = readonly (Key | null)[];
 
-/** The statement for a row with all its cells: the columns, then what is kept beside them. */
+/** Returns the statement for a row with all its cells: the columns, then the derived values. */
 function insertAll(table: Table): string {
   const columns = [...table.columns.values()].slice(1);
   const all = [table.id, { sql: table.revision }, ...columns, ...columns.flatMap(besides)];
@@ -212,7 +215,7 @@ function insertAll(table: Table): string {
   );
 }
 
-/** A cell for each of these: what is given, or what the column holds where nothing is. */
+/** Returns a cell for each of them: the given value, the default, or null. */
 function encodeAll(table: Table, values: Of<"insert">["values"], keys: Keys): Cell[] {
   const findKey = (column: TableColumn, key: KeyOf): Cell => encode(sqlite, column, keyIn(key, keys));
   for (const name of Object.keys(values)) requireWritable(table, name);

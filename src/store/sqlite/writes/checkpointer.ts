@@ -4,12 +4,12 @@ import { connect } from "../connection.ts";
 import { sharedBy, untouchedOf, type Opened } from "../file/opened.ts";
 import { giveWay } from "../thread.ts";
 
-/** It is sent `"move"` for each checkpoint, and answers when it is over. */
+/** The answer to each `"move"`, sent when the checkpoint is over. */
 export interface FromCheckpointer {
   readonly moved: boolean;
 }
 
-/** The thread that moves the log into the file, while others read and write. */
+/** Runs the thread that moves the log into the file, while others read and write. */
 function move(port: MessagePort, opened: Opened): void {
   const requireUntouched = untouchedOf(opened);
   port.on("message", (message: unknown) => {
@@ -18,15 +18,17 @@ function move(port: MessagePort, opened: Opened): void {
   });
 }
 
-/** False where it could not: what is in the log stays there, and the next time all of it is moved. */
+/** Runs a checkpoint. Returns false if that failed: the content stays in the log, and the next checkpoint moves it. */
 function tryToMove(opened: Opened, requireUntouched: () => void): boolean {
   try {
     requireUntouched();
-    // A connection for each: it takes a millisecond, and none is left that belongs to a file which is no longer there.
+    // A new connection for each checkpoint takes a millisecond. A kept one could belong to a file that is no longer
+    // there.
     const database = connect(opened.path);
     try {
       database.exec("PRAGMA wal_checkpoint(PASSIVE)");
-      // SQLite syncs the file when all of the log is in it: that is in the writer's turn, and whoever writes would wait for all that was moved here.
+      // SQLite syncs the file when the whole log is moved. The writer would do that, and other writes would wait for
+      // all moved pages.
       if (opened.descriptors !== null) fdatasyncSync(opened.descriptors.file);
       return true;
     } finally {
@@ -38,7 +40,7 @@ function tryToMove(opened: Opened, requireUntouched: () => void): boolean {
 }
 
 if (parentPort !== null) {
-  // As the thread that writes: nobody who reads waits for it where there is one core for all.
+  // Like the writer thread: readers do not wait for it if all threads share one core.
   giveWay(5);
   move(parentPort, sharedBy(workerData as Opened));
 }

@@ -29,7 +29,7 @@ function setUp(t: TestContext) {
   });
   const committed = checkpoints.takeOver(database);
   const insert = database.prepare("INSERT INTO t VALUES (?)");
-  /** Writes some 100 pages. */
+  /** Writes about 100 pages. */
   const commit = (): void => {
     insert.run("x".repeat(400_000));
     committed();
@@ -41,7 +41,7 @@ function setUp(t: TestContext) {
   return { file, commit, sizes };
 }
 
-/** A busy machine gives the thread that moves the log its turns later. */
+/** Waits, because a busy machine runs the thread that moves the log later. */
 async function untilMoved(sizes: () => { readonly log: number; readonly moved: number }): Promise<void> {
   for (let tries = 0; tries < 2000; tries++) {
     await wait(5);
@@ -50,7 +50,7 @@ async function untilMoved(sizes: () => { readonly log: number; readonly moved: n
   }
 }
 
-test("no commit moves the log: that is done beside it, and the log begins anew", async (t) => {
+test("moves the log outside of commits, and restarts the log", async (t) => {
   const { commit, sizes } = setUp(t);
   for (let at = 0; at < 2; at++) commit();
   assert.equal(sizes().moved, 0);
@@ -75,7 +75,7 @@ test("no commit moves the log: that is done beside it, and the log begins anew",
   );
 });
 
-test("a log that is read stays, is not asked for without pause, and begins anew when nobody reads", async (t) => {
+test("keeps a log that is being read, retries with pauses, and restarts the log when the read ends", async (t) => {
   const { file, commit, sizes } = setUp(t);
   const reader = new DatabaseSync(file, { readOnly: true });
   reader.exec("BEGIN; SELECT count(*) FROM t");
