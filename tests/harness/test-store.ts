@@ -59,6 +59,11 @@ export async function sharedDatabase(t: TestContext): Promise<SharedDatabase> {
     const url = await emptyDatabase(t);
     return { url, open: () => openPostgres(url), ask: (sql) => askPostgres(url, sql) };
   }
+  return sharedFile(t);
+}
+
+/** The same on SQLite in every run. */
+export function sharedFile(t: TestContext): SharedDatabase {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-shared-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const file = path.join(folder, "shared.db");
