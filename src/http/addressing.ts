@@ -1,10 +1,13 @@
 import type { Arrival } from "../core/call/call.ts";
 import { problem } from "../core/problem/problem.ts";
 
-// A name, an IPv4 address or an IPv6 address in brackets, and perhaps a port (RFC 3986 §3.2.2); HTTP allows none at all.
+// A name, an IPv4 address or an IPv6 address in brackets, with an optional port (RFC 3986 §3.2.2). HTTP also allows an
+// empty value.
 const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~!$&'()*+,;=%-]*)(?::\d*)?$/;
 
-/** Ends a request that does not say where it goes: HTTP/1.1 asks for one `Host` (RFC 9112 §3.2) and a target without a fragment. */
+/**
+ * Ends a request without a valid address. HTTP/1.1 requires one `Host` (RFC 9112 §3.2) and a target without a fragment.
+ */
 export function requireAddress({ target, rawHeaders, version }: Arrival): void {
   if (target.includes("#")) throw problem("malformed", { detail: "The address has a fragment, which is not sent." });
   let hosts = 0;
@@ -21,8 +24,8 @@ export function requireAddress({ target, rawHeaders, version }: Arrival): void {
 const CLOSE = [["Connection", "close"]] as const;
 
 /**
- * Ends a request of which nobody knows where it ends: with a transfer coding that is not read, or in a version that has none
- * (RFC 9112 §6.1), for whoever stands in front may have seen another end.
+ * Ends a request whose end is ambiguous: it has a transfer coding that is not supported, or a version without transfer
+ * codings (RFC 9112 §6.1). A proxy in front may have read a different end.
  */
 export function requireFraming({ rawHeaders, version = "1.1" }: Arrival): void {
   if (version !== "1.1" && version !== "1.0")

@@ -16,64 +16,83 @@ export {
 } from "./failures.ts";
 
 /**
- * The store's contract. Reads and changes are data, so that a driver may answer them at once, batch them, send them to
- * another thread or make one round trip of them. Whatever passes the contract suite (`latchkey/testing`) carries the
- * whole service: sessions, tokens and refresh families are collections like any other.
+ * The contract of a store. Reads and changes are data, so a driver can answer them immediately, batch them, send them
+ * to another thread or combine them in one round trip. A store that passes the contract suite (`latchkey/testing`)
+ * works for the whole service: sessions, tokens and refresh families are ordinary collections.
  */
 export interface Store {
-  /** Creates what is not there and adds to what is. Throws `MigrationNeeded` and changes nothing where data would be lost. */
+  /**
+   * Creates missing tables and extends existing ones. Throws `MigrationNeeded` and changes nothing if data would be
+   * lost.
+   */
   open(collections: readonly Collection[]): Promise<void>;
-  /** One row by its key. */
+  /** Reads a row by its key. */
   find(collection: Collection, key: Key): Eventually<Row | null>;
-  /** One row by the value of a unique column. A `folded` column is compared without regard to case. */
+  /** Reads a row by the value of a unique column. A `folded` column is compared without regard to case. */
   findBy(collection: Collection, column: string, value: Value): Eventually<Row | null>;
-  /** Rows in the order asked for. */
+  /** Reads rows in the requested order. */
   list(query: ListQuery): Eventually<readonly Row[]>;
   /**
-   * The same rows as one JSON array, built by the database where it can, and how many they are.
+   * Reads the same rows as one JSON array, built by the database if it can, with their number.
    *
-   * A driver may remember the page for the query that asked: the very object, which nobody changes. It must forget it with
-   * the object, when the store is closed, and as soon as anyone has committed anything, in whatever process: what was
-   * acknowledged in this process is on the next page, what another has committed at most a millisecond later. A driver that
-   * cannot ask the database whether anyone has committed, in less time than the page would take, remembers nothing.
+   * A driver may cache the page for the query object, which no caller changes. It must drop the page with the object,
+   * when the store is closed, and as soon as any process has committed anything. The next page shows what was
+   * acknowledged in this process, and commits of other processes at most a millisecond later. A driver that cannot ask
+   * the database about new commits faster than the page itself takes must not cache.
    *
-   * What belongs to the rows of the page (`beside`) may be told with it, where that saves a trip.
+   * Rows that belong to those of the page (`beside`) may be returned with it, if this saves a round trip.
    */
   listJSON(query: ListQuery, beside?: readonly BesideQuery[]): Eventually<ListText>;
   /**
-   * How many rows have a word in their searched columns that begins like each of these (`wordsOf`): roughly, and beyond `atMost` no
-   * more than that there are more. Null while the index of the words is being built. Left out where a driver has none.
+   * Counts the rows that have a word in their searched columns that begins like each of these (`wordsOf`). The number
+   * is approximate. Above `atMost`, it only says that there are more. Null while the word index is being built. Left
+   * out if a driver has none.
    */
   countWords?(collection: Collection, words: readonly string[], atMost: number): Eventually<WordCounts | null>;
-  /** What belongs to each of some keys, in one statement and by an index; keys without rows are left out. Null where it is longer than asked for. */
+  /**
+   * Reads the rows that belong to each of some keys, in one statement and by an index. Keys without rows are left out.
+   * Null if the result is longer than requested.
+   */
   listRelated(query: RelatedQuery): Eventually<readonly RelatedText[] | null>;
-  /** How many rows there are. `long`: as for a query. */
+  /** Counts rows. `long`: as in a query. */
   count(collection: Collection, where: Where | null, long?: boolean): Eventually<number>;
-  /** How many rows a collection has, within a fifth, at a price that does not grow with it; null where nobody knows. Left out where a driver can only count. */
+  /**
+   * Estimates the number of rows in a collection, within a fifth, at a constant cost. Null if it is unknown. Left out
+   * if a driver can only count.
+   */
   estimate?(collection: Collection): Eventually<number | null>;
-  /** How the database would find the rows of a query, in its own words and for people; left out where it does not tell. */
+  /**
+   * Describes how the database would find the rows of a query, in its own words and for people. Left out if a database
+   * does not report it.
+   */
   plan?(query: ListQuery): Eventually<readonly string[]>;
-  /** What became of an earlier write under this key: what `write` would tell of it, before anything of the request is looked at. Null: the key is free. */
+  /**
+   * Reads the result of an earlier write with this key, before the request is processed. It is the same as `write`
+   * would return. Null: the key is free.
+   */
   recall(idempotency: Idempotency): Eventually<Recalled | null>;
-  /** All changes or none, on the disk before the promise resolves. */
+  /** Writes all changes or none. They are on the disk before the promise resolves. */
   write(transaction: Transaction): Promise<Outcome>;
-  /** Follows a collection that is only ever added to (integer keys), from any process. A driver that has lost its server begins again with the first row, and with the row that `onRow` has thrown at. */
+  /**
+   * Follows a collection that is append-only (integer keys), for rows from any process. A driver that has lost its
+   * server starts again from the first row. It also repeats a row that made `onRow` throw.
+   */
   follow(collection: Collection, onRow: (row: Row) => void): Promise<Feed>;
-  /** Resolves while the store answers and its schema is in place; rejects with the reason. */
+  /** Resolves if the store answers and its schema exists. Rejects with the reason. */
   check(): Promise<void>;
-  /** The database's clock, in milliseconds since the epoch; left out where it is the machine's own. */
+  /** Returns the database's clock, in milliseconds since the epoch. Left out if it is the clock of this machine. */
   now?(): Promise<number>;
-  /** The size of the log of what is not in the database's file yet, in bytes; left out where there is none. */
+  /** Returns the size of the log that is not in the database file yet, in bytes. Left out if there is none. */
   walBytes?(): number;
-  /** How busy the way to the database is; left out where there are no connections to wait for. */
+  /** Returns how busy the connections are. Left out if there are no connections to wait for. */
   connections?(): ConnectionCounts;
   close(): Promise<void>;
 }
 
-/** How many rows have each of some words. */
+/** The number of rows that have each of some words. */
 export interface WordCounts {
   readonly rows: readonly number[];
-  /** How many rows were written and are not in the index of the words yet. */
+  /** The number of written rows that are not in the word index yet. */
   readonly waiting: number;
 }
 
@@ -81,68 +100,77 @@ export interface WordCounts {
 export interface Sort {
   readonly column: string;
   readonly descending?: boolean;
-  /** Rows without a value come first; last where it is left out, whatever the direction. */
+  /** Puts rows without a value first. Otherwise they are last, in both directions. */
   readonly nullsFirst?: boolean;
 }
 
-/** A page of rows, as a store is asked for it. */
+/** A query for a page of rows. */
 export interface ListQuery {
   readonly collection: Collection;
   readonly where: Where | null;
-  /** The order. The caller puts `id` last, so that it is total. */
+  /** The order. The caller puts `id` last, so the order is total. */
   readonly sort: readonly Sort[];
-  /** Only rows behind these values of the sorted columns (a keyset). */
+  /** Only the rows after these values of the sorted columns (a keyset). */
   readonly after?: readonly Value[];
   readonly limit: number;
-  /** The columns to show, `id` among them if wanted. Default: all. */
+  /** The columns to show, including `id` if it is wanted. Default: all. */
   readonly columns?: readonly string[];
-  /** It may have to look at all rows: a driver reads it where nobody waits for it, and gives it up after some seconds with `StoreTimeout`. */
+  /**
+   * The query may scan all rows. A driver runs it so that no other caller waits, and stops it after some seconds with
+   * `StoreTimeout`.
+   */
   readonly long?: boolean;
-  /** This very object is asked again and again: a driver may keep its page for as long as nobody has committed. */
+  /** This same object is used again and again. A driver may cache its page until the next commit. */
   readonly repeated?: boolean;
   /** Ends a page after the record that brings its JSON to this many octets (UTF-8). Default: no limit. For `listJSON`. */
   readonly maxLength?: number;
 }
 
-/** A page as the text of a JSON array, with what its neighbours are found by. */
+/** A page as the text of a JSON array, with the values that find the next and the previous page. */
 export interface ListText {
   /** A JSON array of the records. */
   readonly json: string;
   readonly count: number;
-  /** Whether other rows stand behind the last one. */
+  /** True if there are more rows after the last one. */
   readonly more: boolean;
-  /** The values of the sorted columns in the first and in the last row; null where there is no row. */
+  /** The values of the sorted columns in the first and in the last row. Null if there are no rows. */
   readonly first: readonly Value[] | null;
   readonly last: readonly Value[] | null;
-  /** What was asked for beside the rows, in that order, as `listRelated` tells it; left out where it has to be asked for by itself. */
+  /**
+   * The rows requested with `beside`, in that order and in the form of `listRelated`. Left out if they must be
+   * requested separately.
+   */
   readonly beside?: readonly (readonly RelatedText[] | null)[];
 }
 
-/** Rows that belong to others: `where` narrows them, `limit` is for each key, and the first by `id` count. `long`: many may have to be looked at. */
+/**
+ * Rows that belong to others. `where` narrows them. `limit` is for each key, and the first rows by `id` count. `long`:
+ * it may scan many rows.
+ */
 export interface RelatedQuery extends Omit<ListQuery, "sort" | "after"> {
-  /** A column of integers or texts with an index that begins with it and goes on with `id`, or `id` itself. */
+  /** A column of integers or texts with an index that begins with it and continues with `id`, or `id` itself. */
   readonly column: string;
   /** The values of that column, each once. */
   readonly keys: readonly Key[];
-  /** The most characters of JSON in all. */
+  /** The most characters of JSON in total. */
   readonly maxLength: number;
 }
 
-/** What belongs to the rows of a page: to each value that they have in the column `from`. */
+/** The rows that belong to those of a page: to each value in the column `from`. */
 export interface BesideQuery extends Omit<RelatedQuery, "keys"> {
   readonly from: string;
 }
 
-/** What belongs to one key: a JSON array, and whether other rows stand behind the last one. */
+/** The rows that belong to one key: a JSON array, and whether there are more rows after the last one. */
 export interface RelatedText extends Pick<ListText, "json" | "more"> {
   readonly key: Key;
 }
 
-/** A view of an append-only collection that is never more than a known time behind. */
+/** A view of an append-only collection. Its delay has a known limit. */
 export interface Feed {
-  /** Takes in at once what is committed, where the engine can tell without waiting (SQLite). */
+  /** Reads the committed rows immediately, if the engine can do so without waiting (SQLite). */
   catchUp(): void;
-  /** How old the view may be, in milliseconds; 0 where `catchUp` is exact. */
+  /** Returns the largest possible delay of the view, in milliseconds. 0 if `catchUp` is exact. */
   ageMs(): number;
   close(): void;
 }
@@ -151,7 +179,7 @@ export interface Feed {
 export interface ConnectionCounts {
   readonly busy: number;
   readonly idle: number;
-  /** Work that waits for a connection. */
+  /** The number of operations that wait for a connection. */
   readonly waiting: number;
   readonly max: number;
 }

@@ -1,27 +1,30 @@
 import type { Issue } from "../core/problem/problem.ts";
 import type { Collection, JSONValue, Key, Row, Value, Where } from "./rows.ts";
 
-/** The key of a row that the n-th change of the same transaction made. */
+/** A placeholder for the key of the row that the n-th change of the same transaction made. */
 export interface KeyOf {
   readonly keyOf: number;
 }
 
-/** Stands for the key that a change of the same transaction gives its new row. `change` is its place in the transaction, from 0. */
+/**
+ * Returns a placeholder for the key that a change of the same transaction gives its new row. `change` is its place in
+ * the transaction, from 0.
+ */
 export function keyOf(change: number): KeyOf {
   return { keyOf: change };
 }
 
-/** Whether a value stands for such a key. In a json column an object is data, whatever its members are called. */
+/** True if a value is such a placeholder. In a JSON column, an object is always data. */
 export function isKeyOf(value: unknown): value is KeyOf {
   return typeof value === "object" && value !== null && "keyOf" in value;
 }
 
-/** The columns that a change writes, by name; those that are left out stay as they are, or empty in a new row. */
+/** The columns that a change writes, by name. Columns that are left out stay unchanged, or are empty in a new row. */
 export type WrittenValues = Readonly<Record<string, Value | KeyOf>>;
 
 /** One change of a transaction. */
 export type Change =
-  /** A new row. With a `key` of an integer collection that number is taken and never handed out again. */
+  /** Makes a new row. If a row of an integer collection has a `key`, this number is never issued again. */
   | {
       readonly kind: "insert";
       readonly collection: Collection;
@@ -29,8 +32,8 @@ export type Change =
       readonly values: WrittenValues;
     }
   /**
-   * New rows of a relation (a collection with `links`): a record beside each of some ids. `record` is its key, or stands for the key that a change
-   * before this one gives it.
+   * Makes new rows of a relation (a collection with `links`): the record with each of some ids. `record` is its key, or
+   * a placeholder for the key from an earlier change.
    */
   | {
       readonly kind: "link";
@@ -39,8 +42,8 @@ export type Change =
       readonly ids: readonly Key[];
     }
   /**
-   * Some columns of a row. With `revision`, only in that state. `shown`: the columns that the outcome has of the row, for rows that are large;
-   * all if left out, and always of a table that was there before.
+   * Changes some columns of a row. With `revision`, only in that state. `shown`: the columns of the row in the outcome,
+   * for large rows. All if it is left out, and always for an existing table.
    */
   | {
       readonly kind: "update";
@@ -50,9 +53,12 @@ export type Change =
       readonly revision?: number;
       readonly shown?: readonly string[];
     }
-  /** Removes a row, and what cascades from it. */
+  /** Removes a row and the rows that cascade from it. */
   | { readonly kind: "delete"; readonly collection: Collection; readonly key: Key; readonly revision?: number }
-  /** Some columns of every row that matches, or of any `atMost` of them; none is fine. With `atMost`, rows that others are changing may be passed over. */
+  /**
+   * Changes some columns of every matching row, or of any `atMost` of them. There may be none. With `atMost`, rows that
+   * others are changing may be skipped.
+   */
   | {
       readonly kind: "updateAll";
       readonly collection: Collection;
@@ -60,9 +66,15 @@ export type Change =
       readonly values: WrittenValues;
       readonly atMost?: number;
     }
-  /** Removes every row that matches, or any `atMost` of them; none is fine. With `atMost`, rows that others are changing may be passed over. */
+  /**
+   * Removes every matching row, or any `atMost` of them. There may be none. With `atMost`, rows that others are
+   * changing may be skipped.
+   */
   | { readonly kind: "deleteAll"; readonly collection: Collection; readonly where: Where; readonly atMost?: number }
-  /** Adds to an integer column of a row that is there; a row that is not is made from `values`, with the column at `by`. For counters. */
+  /**
+   * Adds to an integer column of an existing row. A missing row is made from `values`, with the column set to `by`. For
+   * counters.
+   */
   | {
       readonly kind: "add";
       readonly collection: Collection;
@@ -72,13 +84,14 @@ export type Change =
       readonly values: WrittenValues;
     }
   /**
-   * Erases what is kept of writes that can be repeated: all that this caller has sent, and what the erasable ones of others tell of this row, which
-   * are known as repeats from then on and hold its key alone.
+   * Erases the idempotency records of this caller, and what erasable records of others contain about this row. Those
+   * keep only its key and are still recognized as repeats.
    */
   | { readonly kind: "forget"; readonly collection: Collection; readonly key: Key; readonly caller: string }
   /**
-   * Ends the transaction unless at least `atLeast` and at most `atMost` rows match at this point of it. Others are kept from making it untrue until
-   * it ends. With `isGuarded` nobody has to be kept from adding rows: whoever does so requires a row that this transaction has required before.
+   * Ends the transaction unless at least `atLeast` and at most `atMost` rows match at this point. Others cannot
+   * invalidate this until the transaction ends. With `isGuarded`, the store need not block new rows: every transaction
+   * that adds one must require a row that this transaction has required before.
    */
   | {
       readonly kind: "require";
@@ -88,79 +101,95 @@ export type Change =
       readonly atMost?: number;
       readonly isGuarded?: boolean;
       readonly name: string;
-      /** The fields that the caller is shown if it does not hold. A store ignores it. */
+      /** The fields that the caller sees if the requirement fails. A store ignores it. */
       readonly issues?: readonly Issue[];
     };
 
-/** The name of a `require` for what a transaction was prepared from: where it does not hold, somebody was faster and it is to be prepared anew. */
+/**
+ * The name of a `require` for the state that a transaction was prepared from. If it fails, another write was faster,
+ * and the transaction must be prepared again.
+ */
 export const OVERTAKEN = "overtaken";
 
-/** Changes that are written together or not at all. */
+/** Changes that are written all together or not at all. */
 export interface Transaction {
   readonly changes: readonly Change[];
-  /** Records the outcome under this key, together with the effect; a key that is known changes nothing. */
+  /** Records the outcome under this key, in the same transaction. A known key changes nothing. */
   readonly idempotency?: Idempotency;
-  /** Who is behind it, where a request is. A driver may pass it over. */
+  /** The caller and the request that caused it, if there was a request. A driver may ignore it. */
   readonly cause?: Cause;
 }
 
-/** A write that can be repeated. */
+/** The idempotency data of a write, which may be repeated. */
 export interface Idempotency {
-  /** Who sent it and under which key, as one text: `7 key`. */
+  /** The caller and the caller's key, as one text: `7 key`. */
   readonly key: string;
-  /** What of the first change's row is kept for a repeat, `id` among it. Nothing is kept of other rows. */
+  /**
+   * The columns of the first change's row that are kept for a repeat, including `id`. Nothing is kept of other rows.
+   */
   readonly columns: readonly string[];
-  /** How many of the first changes' rows are kept so; one where it is left out. */
+  /** The number of first changes whose rows are kept. Default: one. */
   readonly rows?: number;
-  /** What the answer says that stands in no row: kept as it is, and erased with what is kept of the row. */
+  /** The part of the response that is in no row. It is kept unchanged, and erased with the kept row. */
   readonly answer?: JSONValue;
-  /** A `forget` is to find it by that row. */
+  /** True if a `forget` of that row must find the record. */
   readonly erasable: boolean;
-  /** A digest of the request: the same key with another request is a mismatch. */
+  /** A digest of the request. The same key with another request is a mismatch. */
   readonly fingerprint: string;
-  /** RFC 3339; from then on the key is free again. */
+  /** A time in RFC 3339 format. From then on, the key is free again. */
   readonly expiresAt: string;
   /** RFC 3339 */
   readonly now: string;
 }
 
-/** What became of a transaction. Whatever is not `written` or `replayed` has changed nothing. */
+/** The outcome of a transaction. Only `written` and `replayed` mean that changes were made. */
 export type Outcome =
-  /** For each change the row as it is now: null for a removed one and for those without a row of their own. */
+  /** The current row for each change. Null for a removed row, and for changes without a row. */
   | { readonly kind: "written"; readonly rows: readonly (Row | null)[] }
-  /** The key was used for the same request: the first row as it was written then, with the columns that were kept; `id` alone where it was erased since. */
+  /**
+   * The key was used for the same request. Returns the first row as it was written then, with the kept columns; only
+   * `id` if it was erased later.
+   */
   | { readonly kind: "replayed"; readonly rows: readonly (Row | null)[]; readonly answer?: JSONValue }
   /** The key was used for another request. */
   | { readonly kind: "mismatch" }
-  /** There is no row under this key. */
+  /** No row has this key. */
   | { readonly kind: "missing"; readonly change: number }
-  /** The row is in another state than `revision`. */
+  /** The row is not in the state `revision`. */
   | { readonly kind: "stale"; readonly change: number }
-  /** Another row has this value; `id` where the key itself is taken; null where the rule of an existing table is about no single column. */
+  /**
+   * Another row has this value. `id` if the key itself is taken. Null if the rule of an existing table covers more than
+   * one column.
+   */
   | { readonly kind: "taken"; readonly change: number; readonly column: string | null }
-  /** A reference to a row that is not there. `place`: which of the ids of a `link` it is, from 0, if the database can tell. */
+  /**
+   * A reference points to a missing row. `place`: the position of the id in a `link`, from 0, if the database reports
+   * it.
+   */
   | { readonly kind: "dangling"; readonly change: number; readonly column: string; readonly place?: number }
-  /** A table that was there before has a rule of its own that the values do not keep, or the database has no room for one of them; null where it does not tell which column. */
+  /**
+   * The values violate a rule of an existing table, or one is too long for the database. Null if the column is unknown.
+   */
   | { readonly kind: "unfit"; readonly change: number; readonly column: string | null }
-  /** Others refer to the row and it was declared that they keep it. */
+  /** Other rows refer to this row, and their declaration restricts its deletion. */
   | { readonly kind: "referenced"; readonly change: number; readonly collection: string }
-  /** A `require` did not hold. */
+  /** A `require` failed. */
   | { readonly kind: "refused"; readonly change: number; readonly name: string; readonly issues?: readonly Issue[] };
 
-/** What a key tells that was used before. */
+/** The result of an earlier write with a used key. */
 export type Recalled = Extract<Outcome, { readonly kind: "replayed" | "mismatch" }>;
 
-/** Who is behind a transaction, and in which request: ids alone, and nothing that proves anything. */
+/** The caller and the request behind a transaction. It has only ids and no credentials. */
 export interface Cause {
-  /** Null for nobody. */
+  /** Null if there is no user. */
   readonly userId: number | null;
   /** The name of the scheme that accepted the credential. */
   readonly scheme: string | null;
-  /** The id of the named key, the session or the refresh family that the caller came with; null where it has none. */
+  /** The id of the named key, the session or the refresh family of the caller. Null if there is none. */
   readonly credentialId: string | null;
-  /** As `X-Request-Id` tells it. */
+  /** The value of `X-Request-Id`. */
   readonly requestId: string;
-  /** The trace that the caller's `traceparent` names, and the caller's span in it. */
+  /** The trace in the caller's `traceparent`, and the caller's span in it. */
   readonly traceId: string | null;
   readonly parentId: string | null;
 }

@@ -1,7 +1,10 @@
 import type { Row } from "./rows.ts";
 import type { Change, Outcome } from "./transaction.ts";
 
-/** Gives the row that one change of a written transaction has left. Throws a `TypeError` if the transaction has no such change, or the change leaves no row. */
+/**
+ * Returns the row that one change of a written transaction produced. Throws a `TypeError` if the transaction has no
+ * such change, or the change has no row.
+ */
 export function rowLeftBy(
   change: Change,
   changes: readonly Change[],

@@ -5,37 +5,44 @@ import { isFromAnotherSite } from "../../core/call/cross-site.ts";
 import { preferredCoding, type Coding } from "../../core/headers/accept-encoding.ts";
 import type { Exchange } from "../exchange.ts";
 
-/** What a compressed answer saves is less than it costs below this. */
+/** The smallest body that is compressed. For smaller ones, the cost is higher than the saving. */
 const LEAST_BYTES = 1024;
 
 const gzipInThreadPool = promisify(gzip);
 const brotliInThreadPool = promisify(brotliCompress);
 
-/** Whether a body of this size and type is sent in the coding that the caller prefers, so that the answer depends on `Accept-Encoding`. */
+/**
+ * True if a body of this size and type is sent in the coding that the caller prefers. The response then depends on
+ * `Accept-Encoding`.
+ */
 export function isCompressible({ service }: Exchange, reply: Reply, bytes: number, mediaType: string): boolean {
   return (
     bytes >= LEAST_BYTES &&
     service.compression &&
-    // How much a secret shrinks beside text that somebody else chose tells what it is (BREACH).
+    // The compressed size of a secret next to text that an attacker chose reveals the secret (BREACH).
     reply.cache !== "no-store" &&
     TEXTUAL.test(mediaType) &&
     !(reply.headers ?? []).some(([name]) => name.toLowerCase() === "content-encoding")
   );
 }
 
-/** The coding for a compressible body; null: as it is. */
+/** Returns the coding for a compressible body. Null: no coding. */
 export function codingFor(exchange: Exchange): Coding | null {
   const { call, service } = exchange;
   const header = call.list("accept-encoding");
   const coding = header === undefined ? null : preferredCoding(header);
-  // Where many wait already, the body as it is arrives sooner.
+  // If many responses are waiting, the uncompressed body arrives sooner.
   if (coding === null || waiting.length >= MOST_WAITING) return null;
-  // Another site that makes a browser ask with its user's credential could measure the answer and learn what it says.
+  // Another site can make a browser send a request with its user's credential. It could measure the response and learn
+  // its content.
   const isAskedByOthers = exchange.ambient && isFromAnotherSite(call, service.sameSiteOrigins);
   return isAskedByOthers ? null : coding;
 }
 
-/** Compresses in the thread pool: the event loop has others to answer. What everyone gets is compressed once. */
+/**
+ * Compresses in the thread pool, because the event loop must answer other requests. A response that is the same for
+ * every caller is compressed only once.
+ */
 export function compress(content: string | Uint8Array, coding: Coding, isForEveryone: boolean): Promise<Uint8Array> {
   if (!isForEveryone) return inTurn(() => compressNow(content, coding));
   const ofThis = typeof content === "string" ? remembered : rememberedOf(content);
@@ -49,10 +56,10 @@ export function compress(content: string | Uint8Array, coding: Coding, isForEver
   return compressed;
 }
 
-/** The documents and pages of a service, of which there are few and which anybody may ask for. */
+/** The number of cached documents and pages of a service. There are few, and any caller may request them. */
 const MOST_REMEMBERED = 32;
 const remembered = new Map<string, Promise<Uint8Array>>();
-/** What is sent as the same bytes each time is known by them, as long as somebody has them. */
+/** The compressed form of constant bytes, cached until the bytes are garbage collected. */
 const bytesRemembered = new WeakMap<Uint8Array, Map<string, Promise<Uint8Array>>>();
 
 function rememberedOf(bytes: Uint8Array): Map<string, Promise<Uint8Array>> {
@@ -61,7 +68,7 @@ function rememberedOf(bytes: Uint8Array): Map<string, Promise<Uint8Array>> {
   return known;
 }
 
-// Passwords are hashed in the same pool, which has four threads where nobody says otherwise.
+// Passwords are hashed in the same pool, which has four threads by default.
 const MOST_AT_ONCE = 2;
 const MOST_WAITING = 64;
 const waiting: (() => void)[] = [];
@@ -81,7 +88,7 @@ async function inTurn(work: () => Promise<Uint8Array>): Promise<Uint8Array> {
 
 function compressNow(content: string | Uint8Array, coding: Coding): Promise<Uint8Array> {
   const bytes = typeof content === "string" ? Buffer.from(content) : content;
-  // One buffer that nearly always suffices, so that the work goes to the pool once.
+  // One buffer is nearly always large enough, so the work goes to the pool only once.
   const chunkSize = Math.max(LEAST_BYTES, bytes.length >> 1);
   if (coding === "gzip") return gzipInThreadPool(bytes, { chunkSize });
   const params = {
@@ -92,5 +99,5 @@ function compressNow(content: string | Uint8Array, coding: Coding): Promise<Uint
   return brotliInThreadPool(bytes, { chunkSize, params });
 }
 
-// What is text: pictures and archives are compressed already.
+// The text types. Images and archives are already compressed.
 const TEXTUAL = /^text\/|[/+](?:json|xml|yaml|javascript)\b/;

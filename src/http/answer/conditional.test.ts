@@ -54,7 +54,7 @@ for (const [method, headers, current, expected] of [
   ["GET", ["If-Modified-Since", "Fri, 31 Dec 9999 23:59:59 GMT"], '"1"', "proceed"],
   ["PUT", ["If-Unmodified-Since", "Thu, 01 Jan 1970 00:00:00 GMT"], '"1"', "proceed"],
 ] as const) {
-  test(`${method} with ${headers.join(" ") || "no condition"} where ${current ?? "nothing"} is: ${expected}`, () => {
+  test(`answers ${method} with ${headers.join(" ") || "no condition"} if the state is ${current ?? "nothing"}: ${expected}`, () => {
     assert.equal(checkPreconditions(callWith(method, ...headers), current === null ? null : [current]).kind, expected);
   });
 }
@@ -65,7 +65,7 @@ for (const headers of [
   ["If-None-Match", '*, "1"'],
   ["If-Match", '"1"', "If-Match", "*"],
 ]) {
-  test(`${headers.join(" ")} is malformed`, () => {
+  test(`rejects ${headers.join(" ")} as malformed`, () => {
     assert.throws(
       () => checkPreconditions(callWith("PUT", ...headers), ['"1"']),
       (error) => error instanceof Problem && error.code === "malformed",
@@ -73,7 +73,7 @@ for (const headers of [
   });
 }
 
-test("any of the present tags will do, and a 304 names the one that the caller has", () => {
+test("accepts any of the current tags, and names the caller's tag in a 304", () => {
   const present = ['"1"', '"1-gzip"'];
 
   const known = checkPreconditions(callWith("GET", "If-None-Match", 'W/"1-gzip", "0"'), present);
@@ -83,7 +83,7 @@ test("any of the present tags will do, and a 304 names the one that the caller h
   assert.equal(checkPreconditions(callWith("PUT", "If-None-Match", '"1-gzip"'), present).kind, "failed");
 });
 
-test("what is there without a tag is known to * alone", () => {
+test("matches a state without a tag only with *", () => {
   for (const [headers, expected] of [
     [["If-Match", "*"], "proceed"],
     [["If-Match", '"1"'], "failed"],

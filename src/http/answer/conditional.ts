@@ -3,7 +3,10 @@ import { isUnsafe } from "../../core/call/cross-site.ts";
 import { parseETags, sameStrong, sameWeak, type ETag, type ETags } from "../../core/headers/etag.ts";
 import { problem } from "../../core/problem/problem.ts";
 
-/** What the preconditions of a request come to: go on, answer 304 for the tag that the caller has, or answer 412. */
+/**
+ * The result of the preconditions of a request: continue, respond with 304 for the tag that the caller has, or respond
+ * with 412.
+ */
 export type Preconditions =
   | { readonly kind: "proceed" }
   | { readonly kind: "not_modified"; readonly tag: string }
@@ -12,15 +15,16 @@ export type Preconditions =
 const proceed: Preconditions = { kind: "proceed" };
 const failed: Preconditions = { kind: "failed" };
 
-/** Whether the request is to be answered only in some state. */
+/** True if the request has preconditions. */
 export function hasPreconditions(call: Call): boolean {
   return call.header("if-match") !== undefined || call.header("if-none-match") !== undefined;
 }
 
 /**
- * Weighs `If-Match` and `If-None-Match` (RFC 9110 §13.2.2) against the ETags of what is there, any of which the caller may have;
- * null: nothing is there. Throws `malformed` for what is no list of ETags. `read` gives what counts of each. Nothing here has a date, so If-Modified-Since and
- * If-Unmodified-Since are ignored.
+ * Evaluates `If-Match` and `If-None-Match` (RFC 9110 §13.2.2) against the current ETags. The caller may have any of
+ * them. Null: there is no current state. Throws `malformed` for a value that is not a list of ETags. `read` returns the
+ * part of each tag that is compared. No state here has a date, so If-Modified-Since and If-Unmodified-Since are
+ * ignored.
  */
 export function checkPreconditions(call: Call, current: readonly string[] | null, read = asItIs): Preconditions {
   const match = readETags(call, "if-match", "If-Match", read);
@@ -31,7 +35,7 @@ export function checkPreconditions(call: Call, current: readonly string[] | null
   return isUnsafe(call.method) ? failed : { kind: "not_modified", tag };
 }
 
-/** Ends the request where what it asks of the present state does not hold: 412, and nothing happens. */
+/** Ends the request with 412 if its preconditions fail. Nothing is changed then. */
 export function requirePreconditionsHold(call: Call, current: readonly string[] | null, read = asItIs): void {
   if (checkPreconditions(call, current, read).kind !== "proceed") throw problem("precondition_failed");
 }
@@ -48,7 +52,7 @@ function readETags(call: Call, header: string, name: string, read: typeof asItIs
   return etags === "*" ? etags : etags.map(({ weak, quoted }) => ({ weak, quoted: read(quoted) }));
 }
 
-/** The first of the present tags that is among the listed ones. What is there without a tag is known to `*` alone. */
+/** Returns the first current tag that is in the list. A state without a tag matches only `*`. */
 function find(
   listed: ETags,
   current: readonly string[] | null,

@@ -7,7 +7,10 @@ const EXPOSED =
   "Deprecation, ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, Sunset, X-Request-Id, X-Total-Count, Idempotency-Replayed, Preference-Applied";
 const PREFLIGHT_SECONDS = 600;
 
-/** Lets a page of an allowed origin read the answer (Fetch standard, CORS protocol); where there is none, no page of another origin may even load it. */
+/**
+ * Allows a page of an allowed origin to read the response (Fetch standard, CORS protocol). If no origin is allowed, no
+ * page of another origin may even load it.
+ */
 export function addCors(call: Call, answer: Answer, allowedOrigins: readonly string[]): void {
   if (allowedOrigins.length === 0) {
     answer.headers.push("Cross-Origin-Resource-Policy", "same-origin");
@@ -28,7 +31,7 @@ export function addCors(call: Call, answer: Answer, allowedOrigins: readonly str
   );
 }
 
-/** The answer to OPTIONS, which tells a browser what a page of an allowed origin may send. */
+/** Returns the response to OPTIONS. It informs a browser what a page of an allowed origin may send. */
 export function answerOptions(service: ServiceCore, call: Call, route: Route): Answer {
   const { allowedOrigins } = service;
   const answer = writeOptions(service, call, route);

@@ -3,7 +3,10 @@ import { formatLink } from "../../core/headers/link.ts";
 import type { Exchange } from "../exchange.ts";
 import type { Answer } from "./writing.ts";
 
-/** Tells what of this will go: since when (RFC 9745), until when (RFC 8594), and where one reads about it. Of several, the first day of each. */
+/**
+ * Announces deprecated parts: since when (RFC 9745), until when (RFC 8594), and where to read more. If there are
+ * several, the first day of each counts.
+ */
 export function addDeprecations({ deprecations, service }: Exchange, { headers }: Answer): void {
   const since = Math.min(...deprecations.map((each) => each.since));
   const sunsets = deprecations.flatMap(({ sunset }) => sunset ?? []);

@@ -3,14 +3,14 @@ import { isUnsafe } from "../../core/call/cross-site.ts";
 import { problem } from "../../core/problem/problem.ts";
 import type { Exchange } from "../exchange.ts";
 
-/** The preferences that some call here follows, with the values that they can have (RFC 7240 §4). */
+/** The preferences that some endpoint supports, with their possible values (RFC 7240 §4). */
 const known: Readonly<Record<string, readonly string[]>> = {
   handling: ["strict", "lenient"],
   return: ["minimal", "representation"],
   count: ["exact", "estimated"],
 };
 
-/** Ends the request of a caller who wants to be told of preferences that nobody knows, and sent one (`handling=strict`). */
+/** Ends the request if it has an unknown preference and `handling=strict`. */
 export function requireKnownPreferences(exchange: Exchange): void {
   const { preferences } = exchange;
   if (preferences === null) return;
@@ -33,8 +33,8 @@ function list(preferences: readonly (readonly [name: string, value: string])[]):
 }
 
 /**
- * What `Prefer: return=` makes of a reply: with `minimal` the state of a record is left out, which its address would show. What has no
- * tag is no such state: a token or a key is shown this once.
+ * Applies `Prefer: return=` to a reply. `minimal` leaves out the state of a record, because its address shows it. A
+ * body without a tag is not such a state: a token or a key is shown only this once.
  */
 export function inPreferredLength(exchange: Exchange, reply: Reply): Reply {
   const wanted = exchange.preferences?.get("return");

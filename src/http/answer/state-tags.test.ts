@@ -13,7 +13,7 @@ const [notes, books] = placeMounts(
   ].map((resource) => mount(resource, { permission: anyone })),
 );
 
-test("gives each state of each record of each table a tag of its own", () => {
+test("gives each state of each record of each table a different tag", () => {
   const tag = stateTags(key);
   const ids: readonly Key[] = [
     1,
@@ -40,7 +40,7 @@ test("gives each state of each record of each table a tag of its own", () => {
   for (const each of tags) assert.match(each, /^[\w-]{12}$/);
 });
 
-test("gives the same tags under the same key, and others under another one", () => {
+test("gives the same tags for the same key, and different ones for another key", () => {
   const row = { record: { id: 1 }, revision: 7 };
 
   const tag = stateTags(key)(notes!, row);

@@ -2,7 +2,7 @@ import { Chaskey, type Words } from "../../core/crypto/chaskey.ts";
 import { hmac } from "../../core/crypto/secret.ts";
 import type { Collection, Key, Row } from "../../store/store.ts";
 
-/** As much of a mount as its tags depend on. */
+/** The part of a mount that its tags depend on. */
 export interface Tagged {
   readonly collection: Collection;
 }
@@ -11,8 +11,8 @@ export interface Tagged {
 export type StateTag = (placed: Tagged, row: Row) => string;
 
 /**
- * Makes the tags of rows: a keyed digest of table, id and revision. Revisions count the writes to all tables, so a tag that showed one
- * would show how much others write.
+ * Makes the tags of rows: a keyed digest of table, id and revision. Revisions count the writes to all tables, so a tag
+ * that showed one would reveal how much others write.
  */
 export function stateTags(key: Uint8Array): StateTag {
   const macs = new WeakMap<Tagged, Chaskey>();
@@ -36,22 +36,25 @@ function tagOf(mac: Chaskey, id: Key, revision: number): string {
   return textOf(words[0]!, words[1]!, words[2]!);
 }
 
-/** The upper half of a whole number, of which bitwise operators see the lower one alone. */
+/** Returns the upper half of a whole number. Bitwise operators see only the lower half. */
 function upper(number: number): number {
   return Math.floor(number / 2 ** 32);
 }
 
-/** No whole number that is exact has this for its upper half. */
+/** No exact whole number has this upper half. */
 const NO_NUMBER = 0x7fffffff;
 
-/** Adds a text, eight code units to a block, and returns its length: what fills up the last block is then no part of it. */
+/**
+ * Adds a text, eight code units per block, and returns its length. The padding of the last block is not part of the
+ * length.
+ */
 function addText(mac: Chaskey, text: string): number {
   for (let at = 0; at < text.length; at += 8)
     mac.add(pairAt(text, at), pairAt(text, at + 2), pairAt(text, at + 4), pairAt(text, at + 6));
   return text.length;
 }
 
-/** Two code units in a word. Behind the end of the text each is NaN, which is zero here. */
+/** Returns two code units in a word. After the end of the text, each is NaN, which counts as zero here. */
 function pairAt(text: string, at: number): number {
   return text.charCodeAt(at) | (text.charCodeAt(at + 1) << 16);
 }
@@ -59,7 +62,9 @@ function pairAt(text: string, at: number): number {
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 const pairs = Array.from({ length: 4096 }, (_, at) => `${ALPHABET[at >>> 6]!}${ALPHABET[at & 63]!}`);
 
-/** The first 72 bits, in 12 characters of base64url. A table of pairs takes a tenth of the time of a `Buffer`. */
+/**
+ * Returns the first 72 bits in 12 characters of base64url. A table of pairs takes a tenth of the time of a `Buffer`.
+ */
 function textOf(a: number, b: number, c: number): string {
   return (
     pairs[a >>> 20]! +

@@ -5,32 +5,33 @@ import type { Opened } from "../file/opened.ts";
 import { startThread } from "../thread.ts";
 import type { FromCheckpointer } from "./checkpointer.ts";
 
-/** Moves the log into the file, so that no write waits for it. */
+/** Moves pages of the log into the file in a separate thread, so no write waits for it. */
 export interface Checkpoints {
-  /** Takes over from a connection that writes. Gives what is to be called after each of its commits. */
+  /** Takes over the checkpoints of a connection that writes. Returns a function to call after each of its commits. */
   takeOver(database: DatabaseSync): () => void;
-  /** Ends the thread, so that the last connection to the file is the caller's. */
+  /** Stops the thread. The caller then has the last connection to the file. */
   close(): Promise<void>;
 }
 
 /**
- * So many pages are moved at a time, where SQLite itself takes a thousand. A commit waits for the disk while they are synced: where they lie anywhere in the
- * file, a thousand keep it for 14 ms, these for 5.
+ * The number of pages that are moved at a time; SQLite itself moves a thousand. A commit waits for the disk while they
+ * are synced. If they are spread over the file, a thousand delay it by 14 ms, these by 5 ms.
  */
 const pagesAtATime = 250;
 
-/** From so many pages on the log is to begin anew, as soon as hardly any are left to move. */
+/** The length of the log, in pages, from which it should restart, as soon as hardly any pages are left to move. */
 const longLog = 2000;
-/** Where somebody was reading it, it is tried again so many pages later. */
+/** If a reader prevents this, it is tried again after this many pages. */
 const retryPages = 500;
 
-/** How long the thread stays without work, in milliseconds. */
+/** How long the thread stays idle before it stops, in milliseconds. */
 const restMs = 30_000;
 
 /**
- * SQLite by itself moves a thousand pages within the commit that makes them a thousand. They lie anywhere in the file, and they are synced:
- * that write, and all behind it, wait for as many writes of the disk. So a thread moves them beside the commits. Only who writes can let the
- * log begin anew, where nothing is left to move: so the writer moves the few pages that have come meanwhile.
+ * Runs checkpoints beside the commits. SQLite itself moves a thousand pages within the commit that reaches this number.
+ * They are spread over the file and are synced, so this write and all later ones wait for as many disk writes. A thread
+ * therefore moves them beside the commits. Only a writer can restart the log, and only if nothing is left to move. So
+ * the writer moves the few pages that were added in the meantime.
  */
 export function checkpointsBeside(data: Opened): Checkpoints {
   let worker: Worker | null = null;
@@ -46,7 +47,7 @@ export function checkpointsBeside(data: Opened): Checkpoints {
         isMoving = false;
         rest = setTimeout(() => void close(), restMs).unref();
       },
-      // Another one is started for the next pages.
+      // A new thread is started for the next pages.
       ended() {
         if (worker !== started) return;
         worker = null;
@@ -74,17 +75,18 @@ export function checkpointsBeside(data: Opened): Checkpoints {
   return {
     takeOver(database) {
       const sizes = logSizesOf(database);
-      // It goes on making them itself.
+      // The connection continues with its own checkpoints.
       if (sizes === null) return () => {};
       database.exec("PRAGMA wal_autocheckpoint = 0");
       let askedAt = 0;
       let tryAnewAt = longLog;
       return () => {
         const [log, moved] = sizes();
-        // It has begun anew.
+        // The log has restarted.
         if (log < askedAt) [askedAt, tryAnewAt] = [0, longLog];
         if (isMoving) return;
-        // Where much is written, hardly any are an eighth: else a log that is written faster than it is moved would never begin anew.
+        // Under heavy writing, up to an eighth of the log counts as hardly any. Otherwise a log that grows faster than
+        // it is moved would never restart.
         if (log >= tryAnewAt && log - moved < Math.max(retryPages / 2, log / 8)) {
           database.exec("PRAGMA wal_checkpoint(PASSIVE)");
           tryAnewAt = log + retryPages;

@@ -11,10 +11,13 @@ import { sqlite, tableOf } from "../dialect.ts";
 import { code, codeOf } from "../errors.ts";
 import { keyIn, type NamedChange } from "../named.ts";
 
-/** Says why a change was not made; null where the error is none of that kind. */
+/** Returns why a change was refused. Returns null for any other error. */
 export interface ConflictFinder {
   (error: unknown, table: Table, change: NamedChange, at: number, keys: Keys): Refusal | null;
-  /** Which reference was broken where that is seen at the end of a transaction, which was undone; null where nobody can say. */
+  /**
+   * Returns the reference that was violated at the end of a transaction, after its rollback. Returns null if it is
+   * unknown.
+   */
   atEnd(changes: readonly NamedChange[]): Refusal | null;
 }
 
@@ -26,7 +29,7 @@ export function conflictFinder(database: DatabaseSync, collections: ReadonlyMap<
     return broken === null ? null : refusalOf(broken, table, change, at);
   };
 
-  /** Tables of others may look at their references at the end. */
+  /** Tables of others may check their references at the end of the transaction. */
   function atEnd(changes: readonly NamedChange[]): Refusal | null {
     const refusals = changes.flatMap((change, at) => {
       const collection = collections.get(change.collection);
@@ -35,11 +38,11 @@ export function conflictFinder(database: DatabaseSync, collections: ReadonlyMap<
       return refusalOf(reference(table, change, []), table, change, at) ?? [];
     });
     const find = (wanted: Refusal["kind"]): Refusal | undefined => refusals.find(({ kind }) => kind === wanted);
-    // Of a reference that nobody has declared it is not known which.
+    // If the reference is not declared, it is unknown which one it is.
     return find("dangling") ?? find("referenced") ?? find("unfit") ?? null;
   }
 
-  /** SQLite does not say which reference is broken, so each is looked at. */
+  /** SQLite does not name the violated reference, so each is checked. */
   function reference(table: Table, change: NamedChange, keys: Keys): BrokenRule {
     return {
       rule: "reference",
@@ -55,7 +58,7 @@ export function conflictFinder(database: DatabaseSync, collections: ReadonlyMap<
     const found = collection.columns.find((column) => {
       const given = values[column.name];
       if (given === undefined || given === null) return false;
-      // What the same transaction has made is there.
+      // A row that the same transaction made exists.
       if (isKeyOf(given) && keys[given.keyOf] === undefined) return false;
       return leadsNowhere(column, keyIn(given, keys));
     });
@@ -92,7 +95,7 @@ type Written = Extract<NamedChange, { kind: "insert" }>["values"];
 type Linking = Extract<NamedChange, { kind: "link" }>;
 type Removing = Extract<NamedChange, { kind: "delete" | "deleteAll" }>;
 
-/** Which rule SQLite tells of. */
+/** Returns the rule that SQLite reports. */
 function brokenBy(error: unknown, table: Table, reference: () => BrokenRule): BrokenRule | null {
   const message = error instanceof Error ? error.message : "";
   switch (codeOf(error)) {
@@ -103,7 +106,7 @@ function brokenBy(error: unknown, table: Table, reference: () => BrokenRule): Br
     case code.foreignKey:
       return reference();
     case code.trigger:
-      // A reference that restricts, or what a trigger of others says.
+      // A restricting reference, or the message of a custom trigger.
       return message.includes("FOREIGN KEY") ? reference() : { rule: "own", column: null };
     case code.notNull:
     case code.datatype:
@@ -116,8 +119,9 @@ function brokenBy(error: unknown, table: Table, reference: () => BrokenRule): Br
 }
 
 /**
- * `UNIQUE constraint failed: users._email_folded` means `email`; of several columns it is the first that is declared, and null where none is.
- * An index with an expression is named itself: `UNIQUE constraint failed: index 'by_name'`.
+ * Returns the column in an error message. `UNIQUE constraint failed: users._email_folded` means `email`. If there are
+ * several columns, it is the first declared one; null if none is declared. An index with an expression is reported by
+ * name: `UNIQUE constraint failed: index 'by_name'`.
  */
 function columnIn({ existing, columns, collection }: Table, message: string): string | null {
   const index = /: index '(.*)'$/s.exec(message)?.[1]?.replaceAll("''", "'");
@@ -130,7 +134,10 @@ function columnIn({ existing, columns, collection }: Table, message: string): st
   return found?.name ?? null;
 }
 
-/** `CHECK constraint failed: "stock" >= 0` means `stock`; null where it names a rule, or several columns. */
+/**
+ * Returns the column in an error message. `CHECK constraint failed: "stock" >= 0` means `stock`. Returns null if the
+ * message names a rule or several columns.
+ */
 function checkedColumn({ existing, columns }: Table, message: string): string | null {
   if (existing === null) return null;
   const words = new Set(message.slice(message.indexOf(": ") + 1).match(/[\p{L}\p{N}_$]+/gu));
@@ -143,8 +150,8 @@ function unquoted(name: string): string {
 }
 
 /**
- * Goes down the way that the deletion would have gone, until somebody holds on to a row: by the references that there are, for not all of them
- * are declared. `going` are the rows, behind their columns.
+ * Follows the path of the deletion until a row is referenced. Uses the real references, because not all of them are
+ * declared. `going` selects the rows to delete, after their columns.
  */
 function findHolder(
   database: DatabaseSync,
@@ -170,7 +177,10 @@ function findHolder(
   return null;
 }
 
-/** The tables that refer to one: by which column, to which, and what a deletion does. Without a column it is the key. */
+/**
+ * Finds the tables that refer to a table: the referring column, the target column, and the action on deletion. Without
+ * a target column, it is the key.
+ */
 const childrenSQL = `
   SELECT child.name, reference."from", coalesce(reference."to", (SELECT name FROM pragma_table_info(reference."table") WHERE pk = 1)), reference.on_delete
   FROM sqlite_schema AS child JOIN pragma_foreign_key_list(child.name) AS reference ON reference."table" = ?1 COLLATE NOCASE

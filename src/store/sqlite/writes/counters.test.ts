@@ -10,7 +10,7 @@ import { firstFree } from "./counters.ts";
 
 const notes: Collection = { name: "notes", key: "integer", columns: [{ name: "text", type: "text" }] };
 
-test("the key behind a million that were named is found in some steps", () => {
+test("finds the key after a million explicit ones in a few steps", () => {
   let asked = 0;
   const isTaken = (key: number): boolean => {
     asked++;
@@ -21,7 +21,7 @@ test("the key behind a million that were named is found in some steps", () => {
   assert.ok(asked < 50, `${asked} were asked for`);
 });
 
-test("no key is free that is taken, wherever the others are", () => {
+test("never returns a taken key, for any position of the other keys", () => {
   for (const named of [[3], [3, 4, 6], [3, 4, 5, 6, 7, 9], [3, 4, 5, 7, 11, 19], [3, Number.MAX_SAFE_INTEGER]]) {
     const free = firstFree(3, (key) => named.includes(key));
 
@@ -29,7 +29,7 @@ test("no key is free that is taken, wherever the others are", () => {
   }
 });
 
-test("keys that are named in each step do not lead the counter away", () => {
+test("keeps the counter close if explicit keys are at each step", () => {
   const named = [3, ...Array.from({ length: 53 }, (_, power) => 3 + 2 ** power)];
 
   assert.equal(
@@ -38,7 +38,7 @@ test("keys that are named in each step do not lead the counter away", () => {
   );
 });
 
-test("a write that passes many keys that were named removes a portion of them, and those behind it the others", async (t) => {
+test("removes a portion of the explicit keys that one write passes, and the rest in the next writes", async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-counters-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const file = path.join(folder, "test.db");

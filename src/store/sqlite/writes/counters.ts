@@ -2,30 +2,29 @@ import type { DatabaseSync } from "node:sqlite";
 import type { Collection } from "../../store.ts";
 import { prepare } from "../connection.ts";
 
-/** So many taken keys that were passed are removed by one write at most, so that none pays for many. */
+/** The most passed keys that one write removes, so no write takes long because of them. */
 const forgotten = 500;
 
 /**
- * The revisions and the integer keys that are handed out. Both only ever go up and are kept in the database, so that
- * nothing is handed out twice, by whatever process and whatever was deleted meanwhile. Between `load` and `save` the
- * connection must hold the write lock.
+ * The counters for revisions and integer keys. Both only increase and are stored in the database. So no value is issued
+ * twice, by any process and after any deletion. The connection must hold the write lock from `load` to `save`.
  */
 export interface Counters {
   load(): void;
   save(): void;
   nextRevision(): number;
-  /** A key that no row has or ever had. */
+  /** Returns a key that no row has or ever had. */
   nextKey(collection: Collection): number;
-  /** Remembers a key that came with its row. */
+  /** Records a key that came with its row. */
   takeKey(collection: Collection, key: number): void;
 }
 
 interface Keys {
-  /** The next key, unless it is taken. */
+  /** The next key, if it is not taken. */
   next: number;
-  /** No key below this one is taken; null until somebody asks. */
+  /** No key from `next` up to this one is taken. Null before the first lookup. */
   clearBelow: number | null;
-  /** Some taken keys lie behind the counter now and need not be remembered. */
+  /** True if the counter has passed some taken keys, which can be forgotten. */
   passed: boolean;
 }
 
@@ -48,7 +47,7 @@ export function countersOf(database: DatabaseSync): Counters {
     `DELETE FROM latchkey_taken_keys WHERE collection = ?1 AND key IN
      (SELECT key FROM latchkey_taken_keys WHERE collection = ?1 AND key < ?2 ORDER BY key LIMIT ${forgotten})`,
   );
-  /** Collections that have no taken keys behind the counter, as far as is known here. */
+  /** The collections that have no taken keys below the counter, as far as this connection knows. */
   const tidy = new Set<string>();
   const keys = new Map<string, Keys>();
   let revision = 0;
@@ -91,7 +90,7 @@ export function countersOf(database: DatabaseSync): Counters {
     takeKey({ name }, key) {
       const mine = keysOf(name);
       if (key < mine.next) return;
-      // Rows that come with their keys in order (an import) need no memory but the counter.
+      // Rows that come with consecutive keys (an import) need only the counter.
       if (key === mine.next) {
         mine.next++;
         return;
@@ -102,13 +101,13 @@ export function countersOf(database: DatabaseSync): Counters {
   };
 }
 
-/** No row of keys that were named is longer. */
+/** The longest sequence of explicit keys. */
 const furthest = 2 ** 40;
 
 /**
- * A free key behind one that is taken: the one behind a row of taken ones, however long that is. Steps that double find one that is free, and halves the
- * last before it that is taken. A free one that they step over is never handed out. Where somebody has named a key at each of those steps, it is
- * the next one, free or not.
+ * Returns a free key after a taken one: the first after a sequence of taken keys, for any length of it. Doubling steps
+ * find a free key, and then halving steps find the last taken key before it. Free keys that are skipped are never
+ * issued. If the key at each of these steps is taken, returns the next key, free or not.
  */
 export function firstFree(taken: number, isTaken: (key: number) => boolean): number {
   let [last, free] = [taken, taken + 1];

@@ -13,11 +13,11 @@ interface Text {
   readonly values: readonly Cell[];
 }
 
-/** Runs changes, and removes what cascades from below where that goes deeper than SQLite follows. */
+/** Runs changes. Deletes the rows of a cascade from the bottom up if it is deeper than SQLite allows. */
 export function changeRunner(database: DatabaseSync): RunChange {
   const circular = new Map<string, boolean>();
 
-  /** Elsewhere nothing can be deeper than there are tables. */
+  /** A cascade without a circle cannot be deeper than the number of tables. */
   function mayBeDeep(table: string): boolean {
     let is = circular.get(table);
     if (is === undefined) circular.set(table, (is = leadsToCircle(database, table)));
@@ -32,7 +32,7 @@ export function changeRunner(database: DatabaseSync): RunChange {
     try {
       return removed(run, { table, from: text.slice(DELETE.length), parameters: values });
     } catch (error) {
-      // A trigger of others may have ended the whole transaction.
+      // A custom trigger can end the whole transaction.
       if (database.isTransaction) database.exec("ROLLBACK TO removal");
       throw error;
     } finally {
@@ -45,7 +45,7 @@ export function changeRunner(database: DatabaseSync): RunChange {
       return run();
     } catch (error) {
       if (!isTooDeep(error)) throw error;
-      // Of a table without rowids SQLite leaves some removed.
+      // In a table without rowids, SQLite may leave some rows removed.
       database.exec("ROLLBACK TO removal");
       return new Removal(database).remove(going);
     }
@@ -54,14 +54,14 @@ export function changeRunner(database: DatabaseSync): RunChange {
 
 const DELETE = "DELETE ";
 
-/** Returns true if a cascade goes down more often than SQLite follows it: 1,000 times (SQLITE_MAX_TRIGGER_DEPTH). */
+/** Returns true if a cascade is deeper than SQLite allows: 1,000 levels (SQLITE_MAX_TRIGGER_DEPTH). */
 function isTooDeep(error: unknown): boolean {
   return (
     codeOf(error) === code.error && error instanceof Error && error.message.includes("levels of trigger recursion")
   );
 }
 
-/** Returns true if rows of a table may, by what cascades, lead to rows of a table that was passed already. */
+/** Returns true if the cascades from a table can lead back to a table that was already visited. */
 function leadsToCircle(database: DatabaseSync, table: string): boolean {
   const seen = new Map<string, "open" | "done">();
   const isCircular = (name: string): boolean => {
@@ -75,9 +75,9 @@ function leadsToCircle(database: DatabaseSync, table: string): boolean {
   return isCircular(table);
 }
 
-/** Rows that are to be removed. */
+/** The rows to remove. */
 interface Going {
-  /** The name of their table. */
+  /** The name of the table. */
   readonly table: string;
   /** `FROM … WHERE …` */
   readonly from: string;
@@ -89,25 +89,25 @@ interface Row {
   readonly key: readonly Cell[];
 }
 
-/** A row whose rows below are being removed. `below` are those that are left, each with the way by which it was found. */
+/** A row whose child rows are being removed. `below` are the remaining ones, each with the reference that led to it. */
 interface Step {
   readonly row: Row;
   readonly id: string;
   readonly below: { readonly row: Row; readonly by: Way }[];
 }
 
-/** A reference of a table below that cascades. */
+/** A cascading reference from a child table. */
 interface Way {
   readonly child: Found;
-  /** Finds the keys of the rows below by the values of `to`. */
+  /** Finds the keys of the child rows by the values of `to`. */
   readonly find: Statement;
-  /** Reads those values; null if they are the key. */
+  /** Reads these values. Null if they are the key. */
   readonly valuesOf: Statement | null;
-  /** Lets go of the row above; null if nothing else can be put there. */
+  /** Clears the reference to the parent row. Null if the column allows no other value. */
   readonly detach: Statement | null;
 }
 
-/** A table, its key, and what cascades from its rows. */
+/** A table with its key and its cascading references. */
 interface Found {
   readonly name: string;
   readonly key: readonly string[];
@@ -116,19 +116,20 @@ interface Found {
 }
 
 /**
- * Removes rows with everything that cascades from them, from below: no row has one below it when it goes, so that nothing has to cascade.
+ * Removes rows with everything that cascades from them, from the bottom up. A row has no child rows when it is removed,
+ * so SQLite cascades nothing.
  */
 class Removal {
   readonly #database: DatabaseSync;
   readonly #tables = new Map<string, Found>();
-  /** Rows on the way down, and those that are gone. */
+  /** The rows on the current path, and the removed ones. */
   readonly #seen = new Map<string, "open" | "gone">();
 
   constructor(database: DatabaseSync) {
     this.#database = database;
   }
 
-  /** Returns false if there are no such rows. */
+  /** Removes the rows. Returns false if there are none. */
   remove({ table, from, parameters }: Going): boolean {
     const of = this.#table(table);
     const keys = prepare(this.#database, `SELECT ${of.key.join(", ")} ${from}`).all(...parameters);
@@ -136,7 +137,7 @@ class Removal {
     return keys.length > 0;
   }
 
-  /** Without calling itself: a chain may be longer than a stack. */
+  /** Not recursive, because a chain may be longer than the call stack. */
   #descend(first: Row): void {
     const steps = this.#open(first);
     for (let step = steps.at(-1); step !== undefined; step = steps.at(-1)) {
@@ -147,13 +148,13 @@ class Removal {
         steps.pop();
         continue;
       }
-      // A row above that is also below: a circle is cut there.
+      // A parent row is also a child row: the circle is broken there.
       if (this.#seen.get(idOf(next.row)) === "open") next.by.detach?.run(...next.row.key);
       else steps.push(...this.#open(next.row));
     }
   }
 
-  /** None if it was there already. */
+  /** Returns no steps if the row was already visited. */
   #open(row: Row): Step[] {
     const id = idOf(row);
     if (this.#seen.has(id)) return [];
@@ -212,7 +213,7 @@ interface Reference {
   readonly mayBeNull: boolean;
 }
 
-/** The references to a table that cascade. Without a column they lead to its key. */
+/** Finds the cascading references to a table. Without a column, they refer to its key. */
 function* referencesTo(database: DatabaseSync, table: string): Generator<Reference> {
   const rows = prepare(
     database,

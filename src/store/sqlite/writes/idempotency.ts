@@ -6,15 +6,15 @@ import type { Idempotency, Key, Recalled, Row } from "../../store.ts";
 import { namedStatementsOf, statementsOf } from "../connection.ts";
 import { sqlite } from "../dialect.ts";
 
-/** Tells what is known of a key; null where it is free. */
+/** Reads the record of a key. Returns null if the key is free. */
 export type Recall = (idempotency: Idempotency) => Recalled | null;
 
-/** The memory of writes that can be repeated. */
+/** The idempotency records. */
 export interface IdempotencyRecords {
   readonly recall: Recall;
-  /** Gives the rows as they are kept. `collection` is the one of the first change. */
+  /** Stores the rows of a write. `collection` is the one of the first change. */
   remember(idempotency: Idempotency, collection: string, rows: readonly (Row | null)[]): void;
-  /** Erases what a caller has sent, and what is told of a row. */
+  /** Erases the records of a caller, and those about a row. */
   forget(collection: string, key: Key, caller: string): void;
 }
 
@@ -31,7 +31,7 @@ export function idempotencyRecordsOf(database: DatabaseSync): IdempotencyRecords
   };
 }
 
-/** The same for a connection that only reads. */
+/** Returns the same for a connection that only reads. */
 export function recallOf(database: DatabaseSync): Recall {
   const statements = namedStatementsOf(database);
   return (idempotency) => {

@@ -8,16 +8,19 @@ import { sqlite } from "../dialect.ts";
 import { keyIn, type RowChange } from "../named.ts";
 import type { Counters } from "./counters.ts";
 
-/** Makes the rows of a relation, by one statement for each record. `keys` are those of the rows that the changes before it made. */
+/**
+ * Makes the rows of a relation, with one statement for each record. `keys` are those of the rows that earlier changes
+ * made.
+ */
 type Link = (
   table: Table,
   change: Extract<RowChange, { readonly kind: "link" }>,
   keys: readonly (Key | null)[],
 ) => void;
 
-/** Makes rows of relations over a connection. */
+/** Returns a function that makes rows of relations over a connection. */
 export function linksOver(database: DatabaseSync, statements: Statements, counters: Counters): Link {
-  /** The relation that a statement makes rows of. */
+  /** The relation that a statement is adding rows to. */
   let linking: Collection | null = null;
   database.function("latchkey_next_key", () => counters.nextKey(linking!));
 

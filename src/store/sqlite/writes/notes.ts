@@ -4,14 +4,14 @@ import { PENDING } from "../../sql/words.ts";
 import type { Key } from "../../store.ts";
 import { statementsOf } from "../connection.ts";
 
-/** The new rows of a group whose words are to be taken in. */
+/** The new rows of a group whose words must be indexed. */
 export interface Notes {
   add(table: Table, key: Key): void;
-  /** How many there are, to go back to. */
+  /** The number of notes, to return to later. */
   readonly length: number;
-  /** Forgets all behind so many: what they are about was undone. */
+  /** Forgets all notes after this number, because their changes were rolled back. */
   undo(length: number): void;
-  /** Writes them down, as part of the group. */
+  /** Writes the notes as part of the group. */
   save(): void;
 }
 
@@ -26,7 +26,7 @@ export function notesOf(database: DatabaseSync): Notes {
     undo: (length) => void (noted.length = length),
     save() {
       for (const [{ name, wordsTable }, notes] of Map.groupBy(noted.splice(0), ([table]) => table)) {
-        // Those whose row is gone again are nobody's.
+        // The JOIN leaves out rows that are already deleted again.
         const sql = `INSERT INTO ${wordsTable} SELECT ${PENDING}, ${name}."id" FROM json_each(?) AS noted JOIN ${name} ON ${name}."id" = noted.value WHERE TRUE ON CONFLICT DO NOTHING`;
         statements(sql, () => sql).run(JSON.stringify(notes.map(([, key]) => key)));
       }

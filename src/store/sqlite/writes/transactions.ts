@@ -13,25 +13,27 @@ import { idempotencyRecordsOf, type IdempotencyRecords } from "./idempotency.ts"
 import { notesOf, type Notes } from "./notes.ts";
 import { turnsOf } from "./turns.ts";
 
-/** Commits transactions as a group: one trip to the disk for all of them. */
+/** Commits transactions as a group, with one disk sync for all of them. */
 export interface Committer {
-  /** The results in the order of the transactions. Throws where the store failed; then none of them has happened. */
+  /**
+   * Returns the results in the order of the transactions. Throws if the store failed. Then none of them was committed.
+   */
   commit(transactions: readonly NamedTransaction[]): Result[];
 }
 
-/** What a committer has of a file that others may have open. */
+/** The options of a committer for a file that others may also have open. */
 export interface CommitterOptions {
-  /** What the tables were when they were found as declared. */
+  /** The shapes of the tables when they matched the declaration. */
   readonly shapes: Shapes;
-  /** How long a group waits for what another process writes, in milliseconds. */
+  /** How long a group waits for a write of another process, in milliseconds. */
   readonly busyMs: number;
-  /** Is called when nobody else can write any more, and a group is about to. */
+  /** Called when the group holds the write lock and is about to write. */
   readonly begun: () => void;
 }
 
 const inMemory: CommitterOptions = { shapes: new Map(), busyMs: 0, begun: () => undefined };
 
-/** A committer over a connection that writes. */
+/** Returns a committer over a connection that writes. */
 export function committerOf(
   database: DatabaseSync,
   collections: readonly Collection[],
@@ -55,7 +57,7 @@ export function committerOf(
     outdated,
   });
 
-  /** By itself, so that what is refused at its end takes none of the others with it. */
+  /** Commits one transaction alone, so a refusal at its end does not affect the others. */
   function commitOne(transaction: NamedTransaction): Result {
     try {
       return commitWith(() => [attemptAlone(transaction)])![0]!;
@@ -84,7 +86,7 @@ export function committerOf(
       commit.run();
       return results;
     } catch (error) {
-      // Some failures have rolled back already.
+      // Some failures have already rolled back.
       if (database.isTransaction) database.exec("ROLLBACK");
       throw error;
     } finally {
@@ -93,12 +95,12 @@ export function committerOf(
   }
 
   return {
-    // Hardly any has to be undone, and a savepoint for each costs as much as the row that it guards.
+    // Rollbacks are rare, and a savepoint for each transaction costs as much as its row.
     commit(transactions) {
       try {
         return commitWith(() => attemptTogether(transactions)) ?? commitWith(() => transactions.map(attemptAlone))!;
       } catch (error) {
-        // A table of others may look at its references at the end, or have triggers that undo everything.
+        // A table of others may check its references at the end, or have triggers that roll back everything.
         if (codeOf(error) !== code.foreignKey && !(error instanceof EndedByTrigger)) throw error;
         return transactions.map(commitOne);
       }
@@ -106,7 +108,7 @@ export function committerOf(
   };
 }
 
-/** What transactions are tried with. */
+/** The parts that an attempt uses. */
 interface Trying {
   readonly database: DatabaseSync;
   readonly collections: ReadonlyMap<string, Collection>;
@@ -121,7 +123,9 @@ interface Attempts {
   attemptTogether(transactions: readonly NamedTransaction[]): Result[] | null;
 }
 
-/** A trigger has rolled everything back (`RAISE(ROLLBACK, …)`), and this is what became of the one that set it off. */
+/**
+ * A trigger has rolled everything back (`RAISE(ROLLBACK, …)`). The outcome is that of the transaction that fired it.
+ */
 class EndedByTrigger extends Error {
   readonly outcome: Result;
 
@@ -131,18 +135,18 @@ class EndedByTrigger extends Error {
   }
 }
 
-/** Tries transactions within one that was begun. */
+/** Returns the functions that run transactions inside an open one. */
 function attemptsOf(trying: Trying): Attempts {
   const { database, notes } = trying;
   const savepoint = prepare(database, "SAVEPOINT one");
   const release = prepare(database, "RELEASE one");
   const undo = prepare(database, "ROLLBACK TO one");
 
-  /** Runs one of a group. */
+  /** Runs one transaction of a group. */
   function attempt(transaction: NamedTransaction): Result {
     try {
       const outcome = run(transaction, trying);
-      // A trigger of others may have ended the transaction of all.
+      // A custom trigger can end the transaction of the whole group.
       if (outcome.kind !== "written" && !database.isTransaction) throw new EndedByTrigger(outcome);
       return outcome;
     } catch (error) {
@@ -151,7 +155,7 @@ function attemptsOf(trying: Trying): Attempts {
     }
   }
 
-  /** In a savepoint, so that one that is refused takes none of the others with it. */
+  /** Uses a savepoint, so a refused transaction does not affect the others. */
   function attemptAlone(transaction: NamedTransaction): Result {
     savepoint.run();
     const noted = notes.length;
@@ -165,7 +169,7 @@ function attemptsOf(trying: Trying): Attempts {
     return told;
   }
 
-  /** Runs all of a group; null where one of them has to be undone. */
+  /** Runs all transactions of a group. Returns null if one of them must be rolled back. */
   function attemptTogether(transactions: readonly NamedTransaction[]): Result[] | null {
     const results: Result[] = [];
     for (const transaction of transactions) {
@@ -179,14 +183,20 @@ function attemptsOf(trying: Trying): Attempts {
   return { attemptAlone, attemptTogether };
 }
 
-/** What was refused before anything was changed: the first change alone, which SQLite undoes by itself, or a repetition. */
+/**
+ * True if a refused transaction changed nothing: its first change failed, which SQLite undoes itself, or the request
+ * was a repeat.
+ */
 function leavesNothing(result: Result, { changes: [first] }: NamedTransaction, { collections }: Trying): boolean {
   if (result.kind === "replayed" || result.kind === "mismatch" || result.kind === "outdated") return true;
-  // A trigger of others may have done something else, and left the change out.
+  // A custom trigger may have changed something else and skipped the change.
   return "change" in result && result.change === 0 && collections.get(first!.collection)?.existing === undefined;
 }
 
-/** What was refused, now that it is undone: a row of others that still is in the state that was asked for has a trigger that leaves changes out. */
+/**
+ * Corrects a refusal after the rollback. If the row of an existing table is still in the expected state, a trigger
+ * skips changes.
+ */
 function leftOutOf(result: Result, { changes: wanted }: NamedTransaction, { changes, collections }: Trying): Result {
   if (result.kind !== "stale" && result.kind !== "missing") return result;
   const change = wanted[result.change] as Extract<NamedChange, { readonly kind: "update" | "delete" }>;
@@ -211,7 +221,7 @@ function run({ changes: wanted, idempotency }: NamedTransaction, { changes, reco
     keys.push(made.row === null ? null : (made.row.record["id"] as Key));
     collections.push(made.collection);
   }
-  // A row is told as it is now. The last one is.
+  // The outcome shows the final state of a row. For a single change, it is already known.
   if (wanted.length > 1)
     for (const at of rowsToRead(wanted, (each) => collections[each] ?? null))
       rows[at] = changes.read(collections[at]!, keys[at]!, shownBy(tableOf(collections[at]!), wanted[at]!));

@@ -8,7 +8,7 @@ import { test } from "node:test";
 import { connect, prepare } from "../connection.ts";
 import { prepareFile } from "../schema.ts";
 
-/** Writes as fast as it can for some seconds, beginning when all do. */
+/** Writes as fast as possible for some seconds. All processes start at the same time. */
 const busy = `
   import { connect } from ${JSON.stringify(new URL("../connection.ts", import.meta.url).href)};
   import { turnsOf } from ${JSON.stringify(new URL("./turns.ts", import.meta.url).href)};
@@ -25,7 +25,7 @@ const busy = `
   }
   database.close();`;
 
-test("of processes that write all the time none is kept waiting for long by the others", async (t) => {
+test("keeps no process waiting for long if all write all the time", async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-turns-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const file = path.join(folder, "a.db");
@@ -50,7 +50,7 @@ test("of processes that write all the time none is kept waiting for long by the 
   assert.ok(Math.min(...rows) > Math.max(...rows) / 5, String(rows));
 });
 
-/** Writes all the time, each time for long: the file is free for a moment between two. */
+/** Writes all the time, and each write is long. The file is free only for a moment in between. */
 const hardlyEverFree = `
   import { connect } from ${JSON.stringify(new URL("../connection.ts", import.meta.url).href)};
   const database = connect(process.argv[1]);
@@ -64,7 +64,7 @@ const hardlyEverFree = `
     while (performance.now() < freeUntil);
   }`;
 
-test("a start that has to change tables finds the moment in which a busy file is free", async (t) => {
+test("finds a free moment of a busy file for a start that changes tables", async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-turns-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const file = path.join(folder, "a.db");

@@ -3,26 +3,30 @@ import { prepare } from "../connection.ts";
 import { isBusy } from "../errors.ts";
 import { pauseThread } from "../thread.ts";
 
-/** Begins transactions that write, in turn with other processes. */
+/** Begins write transactions, in turns with other processes. */
 export interface Turns {
-  /** Begins one as soon as nobody else writes. Throws where somebody does for too long. */
+  /** Begins a transaction as soon as no other process writes. Throws if another one writes for too long. */
   begin(): void;
-  /** Is to be called when it has ended. */
+  /** Must be called at the end of the transaction. */
   ended(): void;
 }
 
-/** How often it is looked whether the file is free, in milliseconds. */
+/** The interval between checks whether the file is free, in milliseconds. */
 const LOOK_MS = 1;
 
-/** Who shares the file writes for so long, and then leaves it alone for a moment in which the others look, in milliseconds. What others have written has to be read anew, so that turns are no shorter. */
+/**
+ * How long a process may write if it shares the file, and how long it then pauses, in milliseconds. The others check
+ * during the pause. Shorter turns cost more, because the changes of others must be read again.
+ */
 const turnMs = 25;
 const restMs = 2;
-/** For so long after others were met it is shared, in milliseconds. */
+/** How long the file counts as shared after another process was seen, in milliseconds. */
 const rememberMs = 1000;
 
 /**
- * SQLite has no queue of those who wait: it looks ever more seldom whether the file is free, ten times a second in the end, and whoever has written writes
- * on at once. One of several processes is kept waiting for seconds that way. So each looks often, and where it has met others it writes in turns.
+ * Makes processes write in turns. SQLite has no queue for waiting processes. It checks less and less often whether the
+ * file is free, in the end ten times a second, and a process that has written continues at once. With several
+ * processes, one can wait for seconds. So each process checks often, and takes turns if it has seen others.
  */
 export function turnsOf(database: DatabaseSync, busyMs: number): Turns {
   waitForNobody(database);
@@ -31,7 +35,7 @@ export function turnsOf(database: DatabaseSync, busyMs: number): Turns {
   let endedAt = 0;
   let metAt = -Infinity;
 
-  /** Has left the file alone for long enough, by itself or now. */
+  /** Makes sure that the file had a pause, or pauses now. */
   function rest(): void {
     const now = performance.now();
     const isOver = now - turnBegan > turnMs && now - metAt < rememberMs;
@@ -59,7 +63,10 @@ export function turnsOf(database: DatabaseSync, busyMs: number): Turns {
   };
 }
 
-/** Does something as soon as nobody else writes: from the beginning where somebody does. Throws where that is for too long. */
+/**
+ * Runs a task as soon as no other process writes. Starts it again from the beginning if another one does. Throws if
+ * that takes too long.
+ */
 export function whenFree<T>(database: DatabaseSync, busyMs: number, task: () => T): T {
   waitForNobody(database);
   const asked = performance.now();

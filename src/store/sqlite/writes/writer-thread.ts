@@ -9,12 +9,14 @@ import { acknowledgeCommit } from "../reads/snapshot.ts";
 import { startThread } from "../thread.ts";
 import type { FromWriter, SomeResults, ToWriter, WriterData } from "./writer.ts";
 
-/** The thread that writes, as the calling thread sees it. */
+/** The writer thread, from the view of the calling thread. */
 export interface WriterThread {
-  /** Begins to start the thread, so that the first write does not wait for it. */
+  /** Starts the thread in advance, so the first write does not wait for it. */
   start(): void;
   write(transaction: Transaction): Promise<Outcome>;
-  /** Finishes what was begun and ends the thread; `beforeLast` is called when only its connection is left. */
+  /**
+   * Finishes the active writes and stops the thread. `beforeLast` is called when only the thread's connection is left.
+   */
   close(beforeLast: () => void): Promise<void>;
 }
 
@@ -23,27 +25,30 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** One group is being committed and one lies ready, so that the thread never waits for this one. */
+/** One group is being committed and one is ready, so the thread never waits for this one. */
 const mostGroups = 2;
 
-/** How many outcomes are told in one turn of the event loop: each leads to an answer, and soon to another request. */
+/**
+ * The number of outcomes that are reported in one turn of the event loop. Each leads to a response, and soon to another
+ * request.
+ */
 const mostOutcomes = 8;
 
-/** A group that grows beyond this many transactions, or octets, would keep the first of them waiting. */
+/** In a group with more transactions, or more octets, the first of them would wait too long. */
 const largestGroup = 1000;
 const longestGroup = 1024 * 1024;
 
 /**
- * Sends transactions to a thread of its own, in groups: whatever gathers while the thread has enough to do is one message,
- * one trip to the disk and one answer. The thread keeps the process alive only while a write is under way.
+ * Sends transactions to a separate thread, in groups. The transactions that gather while the thread is busy become one
+ * message, one disk sync and one response. The thread keeps the process alive only during a write.
  */
 export function writerThread(data: WriterData, observe: Observer, refusing: Refusing): WriterThread {
   let worker: Worker | null = null;
-  /** Transactions as JSON, not sent yet. */
+  /** Transactions as JSON that are not sent yet. */
   const gathered: string[] = [];
-  /** How many groups are with the thread. */
+  /** The number of groups that the thread has. */
   let groups = 0;
-  /** Everyone who waits, in the order of the writes; the last ones for what has only been gathered yet. */
+  /** The waiting callers, in the order of the writes. The last ones belong to transactions in `gathered`. */
   const waiting: Waiting[] = [];
   const telling = makeTelling(observe, refusing, () => rest());
   const { fail } = telling;
@@ -61,7 +66,7 @@ export function writerThread(data: WriterData, observe: Observer, refusing: Refu
         if (worker !== started) return;
         worker = null;
         groups = 0;
-        // Those in `gathered` were not sent to it and will go to the next one.
+        // Those in `gathered` were not sent to this thread and go to the next one.
         fail(waiting.splice(0, waiting.length - gathered.length), reason);
         flush();
         rest();
@@ -92,7 +97,7 @@ export function writerThread(data: WriterData, observe: Observer, refusing: Refu
     rest();
   }
 
-  /** With nothing left to wait for, the thread lets the process end. */
+  /** If nothing is left to wait for, the thread lets the process exit. */
   function rest(): void {
     if (waiting.length > 0 || telling.isUnderWay()) return;
     worker?.unref();
@@ -139,22 +144,22 @@ async function endOf(running: Worker): Promise<void> {
 }
 
 interface Telling {
-  /** The first of those who wait get a result each, and wait no more. */
+  /** Gives a result to each of the first waiting callers. */
   settle(waiting: Waiting[], results: readonly SomeResults[]): void;
   fail(waiters: readonly Waiting[], reason: unknown): void;
   isUnderWay(): boolean;
 }
 
-/** Tells those who wait what became of their writes, and the operator when that changes. */
+/** Returns the functions that report outcomes to the waiting callers, and a changed state to the operator. */
 function makeTelling(observe: Observer, refusing: Refusing, done: () => void): Telling {
-  /** Results that have come back and are not read yet. */
+  /** Results that have arrived and are not parsed yet. */
   const unread: { readonly waiters: readonly Waiting[]; readonly json: string }[] = [];
-  /** What has been committed and not been told yet. */
+  /** Committed outcomes that are not reported yet. */
   const outcomes: { readonly waiter: Waiting; readonly result: Result }[] = [];
   let underWay = false;
   let failing = false;
 
-  /** Some in each turn of the event loop, so that a group that has come back keeps no read waiting. */
+  /** Reports some outcomes in each turn of the event loop, so a large group does not delay reads. */
   function tell(): void {
     if (outcomes.length === 0) read();
     for (const { waiter, result } of outcomes.splice(0, mostOutcomes)) {

@@ -19,36 +19,36 @@ import { checkpointsBeside } from "./checkpoints.ts";
 import { committerOf, type Committer } from "./transactions.ts";
 import { whenFree } from "./turns.ts";
 
-/** What the writer thread is started with. */
+/** The data that the writer thread starts with. */
 export interface WriterData extends Opened {
-  /** How long a group waits for what another process writes, in milliseconds. */
+  /** How long a group waits for a write of another process, in milliseconds. */
   readonly busyMs: number;
   readonly collections: readonly Collection[];
-  /** What their tables were when they were found as declared. */
+  /** The shapes of the tables when they matched the declaration. */
   readonly shapes: Shapes;
 }
 
-/** What it is sent: a group of transactions as JSON, or null when there will be no more. */
+/** A message to the thread: a group of transactions as JSON, or null when there will be no more. */
 export type ToWriter = string | null;
 
-/** What it sends back for each group: the results in its order, or why none of so many has happened. */
+/** The response to each group: the results in its order, or the reason why the whole group failed. */
 export type FromWriter =
   | { readonly results: readonly SomeResults[] }
   | { readonly failed: Failure; readonly count: number };
 
-/** Some results as JSON. A long one is alone, so that nothing else waits until it is read. */
+/** Some results as JSON. A long result is alone, so the others do not wait until it is parsed. */
 export interface SomeResults {
   readonly count: number;
   readonly json: string;
 }
 
-/** The length after which such a text ends, in characters. */
+/** The length at which such a text ends, in characters. */
 const longestResults = 64 * 1024;
 
-/** Between two portions of words while others write, who wait for each: one takes some five. */
+/** The pause between two portions of words, in milliseconds. Writers wait about five milliseconds for each portion. */
 const indexingPauseMs = 100;
 
-/** The thread that writes: each group with one trip to the disk. */
+/** Runs the writer thread. It commits each group with one disk sync. */
 function write(port: MessagePort, { busyMs, collections, shapes, ...started }: WriterData): void {
   const opened = sharedBy(started);
   const { path, files } = opened;
@@ -63,14 +63,14 @@ function write(port: MessagePort, { busyMs, collections, shapes, ...started }: W
   const hear = (message: ToWriter): void => {
     if (message !== null) {
       port.postMessage(commit(valueOfJSON(message) as NamedTransaction[]));
-      // Those who wrote wait for none of it.
+      // The responses are already sent, so no writer waits for this.
       moveLog();
       return indexing?.written();
     }
     indexing?.stop();
     void checkpoints.close().then(() => {
       database?.close();
-      // Nothing is left to wait for. The port of Deno cannot be closed.
+      // Nothing is left to wait for. The port cannot be closed in Deno.
       port.off("message", hear);
     });
   };
@@ -78,7 +78,7 @@ function write(port: MessagePort, { busyMs, collections, shapes, ...started }: W
 
   function connected(): DatabaseSync {
     if (database === null) {
-      // A connection to what stands there now would write into another database, or make one.
+      // If the file was replaced, a new connection would write into another database, or create one.
       requireUntouched();
       database = connect(path, busyMs);
       committed = checkpoints.takeOver(database);
@@ -94,7 +94,7 @@ function write(port: MessagePort, { busyMs, collections, shapes, ...started }: W
       requireUntouched("ours");
       return { results: inTexts(results) };
     } catch (error) {
-      // Whatever is wrong with the connection, the next group gets a new one.
+      // After any error of the connection, the next group gets a new one.
       disconnect();
       return { failed: failureOf(causeOf(error, requireUntouched)), count: group.length };
     }
@@ -104,7 +104,7 @@ function write(port: MessagePort, { busyMs, collections, shapes, ...started }: W
     try {
       if (database !== null) committed();
     } catch {
-      // What is in the log is safe there, and read from there; the next write tells whether the disk is well.
+      // The log keeps the data, and reads use it. The next write shows whether the disk works.
       disconnect();
     }
   }
@@ -145,10 +145,10 @@ function inTexts(results: readonly Result[]): SomeResults[] {
   return texts;
 }
 
-/** Does a portion of the work beside the writes. False: nothing is left to do. */
+/** Does a portion of the indexing. Returns false if nothing is left to do. */
 type TakeSome = (writes: DatabaseSync) => boolean;
 
-/** The work beside the writes of these collections; null if there is none. */
+/** Returns the indexing of these collections, or null if there is none. */
 function takingIn(collections: readonly Collection[], busyMs: number): TakeSome | null {
   const searched = searchedOf(collections).map(tableOf);
   const comparing = comparingFolded(sqliteSchema, collections, { tableOf, now: () => performance.now() });
@@ -165,7 +165,7 @@ function takingIn(collections: readonly Collection[], busyMs: number): TakeSome 
   };
 }
 
-/** SQLite cannot tell a log that was cut off from a disk that fails. */
+/** Finds the real cause of an error. SQLite cannot distinguish a log that was cut off from a disk failure. */
 function causeOf(error: unknown, requireUntouched: RequireUntouched): unknown {
   try {
     requireUntouched();
@@ -177,20 +177,20 @@ function causeOf(error: unknown, requireUntouched: RequireUntouched): unknown {
 
 function giveUp(database: DatabaseSync, path: string, files: FilesInUse): void {
   try {
-    // A log that was removed goes with those who have it open.
+    // A removed log is lost when the last process closes it.
     if (isLogRemoved(path, files)) database.exec("PRAGMA wal_checkpoint(PASSIVE)");
   } catch {
-    // Those who write are told that it is gone.
+    // Writers receive the error about the removed log.
   }
   try {
     database.close();
   } catch {
-    // It is given up either way.
+    // The connection is discarded in any case.
   }
 }
 
 if (parentPort !== null) {
-  // Whoever reads does not wait for a group to be written.
+  // Reads do not wait until a group is written.
   giveWay(5);
   write(parentPort, workerData as WriterData);
 }
