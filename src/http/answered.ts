@@ -1,29 +1,29 @@
 /**
- * What takes longer than a record goes behind all else that came in the same round of the event loop: whoever asks for little then waits for what
- * is under way when they come, and for nothing that came with them.
+ * Work that takes longer than a single record runs after all other requests of the same round of the event loop. A
+ * small request then waits for running work, but not for large requests that arrived with it.
  */
 
-/** How many servers have not answered yet what came in this round. */
+/** The number of servers with unanswered requests of this round. */
 let answering = 0;
 const behind: (() => void)[] = [];
 
-/** Tells that a server has something to answer in this round. */
+/** Reports that a server has requests to answer in this round. */
 export function beginRound(): void {
   answering++;
 }
 
-/** Tells that this server has answered and sent all of it. */
+/** Reports that this server has sent all its responses. */
 export function endRound(): void {
   if (--answering > 0) return;
   for (const go of behind.splice(0)) go();
 }
 
-/** Whether everything is answered that has come so far. */
+/** Returns true if all requests so far are answered. */
 export function isAllAnswered(): boolean {
   return answering === 0;
 }
 
-/** Calls when everything is answered that has come in this round: at once where that is so. */
+/** Calls a function when all requests of this round are answered, or at once if they are. */
 export function whenAllAnswered(go: () => void): void {
   if (isAllAnswered()) go();
   else behind.push(go);

@@ -25,7 +25,7 @@ for (const [text, expected] of [
   ["https://a.example/b", null],
   [`/${"x".repeat(200)}`, null],
 ] as const) {
-  test(`the base path ${JSON.stringify(text)}`, () => {
+  test(`parses the base path ${JSON.stringify(text)}`, () => {
     assert.equal(parseBasePath(text), expected);
   });
 }
@@ -41,5 +41,5 @@ for (const [path, expected] of [
   ["/", null],
   ["*", "*"],
 ] as const) {
-  test(`${path} below /api/v1`, () => assert.equal(belowBasePath(path, "/api/v1"), expected));
+  test(`finds the rest of ${path} below /api/v1`, () => assert.equal(belowBasePath(path, "/api/v1"), expected));
 }

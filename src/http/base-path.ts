@@ -1,6 +1,7 @@
 /**
- * Reads the path below which a service stands: `/api/v1`, with or without a slash at its end; empty for the root. Null where it is none:
- * it begins with a slash, and its segments are letters, digits and `-._~`, so that it is the same in addresses, cookies and pages.
+ * Parses the path below which a service is mounted: `/api/v1`, with or without a slash at its end. Empty for the root.
+ * Returns null if it is invalid. It begins with a slash, and its segments are letters, digits and `-._~`, so that it is
+ * the same in URLs, cookies and pages.
  */
 export function parseBasePath(text: string): string | null {
   if (!isText(text)) return null;
@@ -11,13 +12,13 @@ export function parseBasePath(text: string): string | null {
   return segments.every((segment) => /^[A-Za-z0-9._~-]+$/.test(segment) && !/^\.{1,2}$/.test(segment)) ? path : null;
 }
 
-/** What is wrong with an option that has to be such a path; null where nothing is. */
+/** Returns the mistake in an option that must be a base path, or null. */
 export const aBasePath: Check = (value) =>
   isText(value) && parseBasePath(value) !== null
     ? null
     : "it has to be a path such as /api/v1: segments of letters, digits and -._~";
 
-/** What stands behind the base path; null where the path lies outside of it. */
+/** Returns the rest of a path after the base path. Returns null if the path is outside of it. */
 export function belowBasePath(path: string, basePath: string): string | null {
   if (basePath === "" || path === "*") return path;
   if (!path.startsWith(basePath)) return null;

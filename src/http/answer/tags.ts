@@ -1,15 +1,18 @@
 import { codings } from "../../core/headers/accept-encoding.ts";
 import type { Format } from "../formats/format.ts";
 
-// What is sent byte for byte as it is written has no suffix; each coding has one.
+// An uncompressed representation has no suffix. Each content coding has one.
 const suffixes = ["", ...codings.map((coding) => `-${coding}`)];
 
-/** The ETag of a state in one representation, in this content coding (RFC 9110 §8.8.3.3: each has a strong one of its own). */
+/**
+ * Returns the ETag of a state in one representation and content coding. Each coding has its own strong ETag (RFC 9110
+ * §8.8.3.3).
+ */
 export function tagIn(tag: string, coding: string | null): string {
   return coding === null ? `"${tag}"` : `"${tag}-${coding}"`;
 }
 
-/** The ETags of one representation, in every coding. */
+/** Returns the ETags of one representation, in every coding. */
 export function tagsInCodings(tag: string): readonly string[] {
   return suffixes.map((suffix) => `"${tag}${suffix}"`);
 }
@@ -17,14 +20,18 @@ export function tagsInCodings(tag: string): readonly string[] {
 const BESIDE_STATE = /~[\w-]{16}|\.[\w-]{6}/;
 
 /**
- * The tag of a state of which a part is `noted`, changing as the record is used: whoever keeps the answer has to see that part change,
- * and whoever changes the record need not care. So it stands in the tag, and `stateIn` takes it out of those that a caller sends.
+ * Returns the tag of a state with a `noted` part that changes when the record is used. A cache must see that change,
+ * but a client that changes the record does not depend on it. So the part is in the tag, and `stateIn` removes it from
+ * the tags that a client sends.
  */
 export function tagWithNoted(state: string, noted: string): string {
   return `${state}~${noted}`;
 }
 
-/** Returns the tag of a state in one shape (`shapeDigestOf`): a reader has to see another shape, and a change goes by the state alone. */
+/**
+ * Returns the tag of a state in one shape (`shapeDigestOf`). A reader must see another shape. A change depends on the
+ * state alone.
+ */
 export function tagWithShape(state: string, shape: string): string {
   return `${state}.${shape}`;
 }
@@ -34,7 +41,7 @@ export function stateIn(tag: string): string {
   return tag.replace(BESIDE_STATE, "");
 }
 
-/** The ETags of a state in every representation: a caller may have read it in any. */
+/** Returns the ETags of a state in every representation, because a caller may have read it in any of them. */
 export function everyTag(formats: readonly Format[], tag: string): readonly string[] {
   return formats.flatMap(({ tagSuffix }) => tagsInCodings(tag + tagSuffix));
 }

@@ -3,13 +3,13 @@ import { otherCopyMistake } from "../../core/copy.ts";
 import { Problem, problem } from "../../core/problem/problem.ts";
 import { MigrationNeeded, StoreFull, StoreSetupError, StoreUnavailable } from "../../store/store.ts";
 
-/** The database is not to be had as this process needs it: no bug of ours, and it may be again. */
+/** The database is not available to this process. This is not a bug, and it may pass. */
 const withoutStore = [StoreUnavailable, StoreSetupError, MigrationNeeded];
 
-/** What the caller may learn of it: a problem as it is, anything else as a fault of ours. */
+/** Returns the problem that the caller may see. Any error that is not a problem becomes an internal one. */
 export function tellable(error: unknown): Problem {
   if (isThrown(error, Problem)) return error;
-  // Room is made by people, and that takes a while.
+  // An operator has to make room, which takes a while.
   if (isThrown(error, StoreFull))
     return problem("insufficient_storage", { cause: error, headers: [["Retry-After", "30"]] });
   if (withoutStore.some((kind) => isThrown(error, kind)))
@@ -17,7 +17,10 @@ export function tellable(error: unknown): Problem {
   return problem("internal", { cause: error });
 }
 
-/** A fault as observers get it. If another copy of the package made what was thrown, the fault says so: its problem is none here. */
+/**
+ * Returns a fault for the observers. If another copy of the package threw it, the message says so, because its problems
+ * do not count here.
+ */
 export function toldFault(error: unknown): unknown {
   const other = otherCopyMistake(error);
   return other === null ? error : new TypeError(`What was thrown is a fault: ${other}.`, { cause: error });

@@ -20,24 +20,24 @@ import { checkPreconditions, hasPreconditions } from "./conditional.ts";
 import { inPreferredLength } from "./preferences.ts";
 import { tagIn, tagsInCodings } from "./tags.ts";
 
-/** A finished answer, as a binding sends it. */
+/** A finished response, ready for a binding to send. */
 export interface Answer {
   readonly status: number;
   /** Names and values in turn. */
   readonly headers: string[];
-  /** Null where there is none to send: for HEAD too, whose headers are those of GET. */
+  /** Null if there is no content. Also null for HEAD, which has the header fields of GET. */
   readonly content: string | Uint8Array | null;
 }
 
-// An answer of the API is data: a browser takes its type as it stands, runs nothing, frames nothing, tells no other site.
+// A response of the API is data. A browser must not guess its type, run it, frame it, or send a referrer from it.
 const API_POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-/** For this host alone: nobody knows what its subdomains serve. */
+/** For this host alone, because its subdomains may not support TLS. */
 export const HSTS = "max-age=31536000";
 
-/** Makes what a format may see of a reply besides its data. */
+/** Returns the parts of a reply that a format may see in addition to its data. */
 type ViewOf = (reply: Reply) => View;
 
-/** Writes a reply in the format and the coding that were agreed on: at once where nothing has to be compressed. */
+/** Writes a reply in the negotiated format and coding. Synchronous if nothing is compressed. */
 export function writeReply(exchange: Exchange, given: Reply, viewOf: ViewOf): Eventually<Answer> {
   const reply = exchange.preferences === null ? given : inPreferredLength(exchange, given);
   if (reply.body === undefined) return writeContent(exchange, reply, null);
@@ -69,19 +69,19 @@ function writeContent(exchange: Exchange, given: Reply, content: string | Uint8A
   );
 }
 
-/** What nobody looked at the caller for, and anyone may keep for a while: documents and pages. */
+/** Returns true if a reply is the same for all callers and may be cached for a while: documents and pages. */
 function isForEveryone({ endpoint }: Exchange, { cache, maxAgeSeconds, body }: Reply): boolean {
   return endpoint.access === "open" && cache === "public" && maxAgeSeconds !== undefined && body?.kind === "raw";
 }
 
-/** A reply whose body has been written. */
+/** A reply with its written body. */
 interface Written {
   readonly reply: Reply;
   readonly content: string | Uint8Array | null;
   readonly type: string;
   readonly bytes: number;
   readonly coding: Coding | null;
-  /** In another coding it would be another answer. */
+  /** True if the response depends on the coding. */
   readonly variesByCoding: boolean;
   readonly tag: string | null;
 }
@@ -94,14 +94,14 @@ function finished(exchange: Exchange, written: Written): Answer {
   return compose(exchange.call, written.reply.status, written.content, headersOf(exchange, written));
 }
 
-/** The tag of what is shown, in the format in which it is; null where it has none of its own. */
+/** Returns the tag of the content in its format. Returns null if the reply has no tag. */
 function stateOf({ tag, body }: Reply, format: Format, content: string | Uint8Array | null): string | null {
   if (typeof tag !== "string") return null;
   if (body?.kind === "raw") return tag;
   return (format.tagged === undefined || content === null ? tag : contentTag(content)) + format.tagSuffix;
 }
 
-/** The same outcome, of which nothing is shown. */
+/** Returns the reply with the same result, but without a body. */
 export function withoutBody({ body: _body, tag: _tag, status, headers = [], ...reply }: Reply): Reply {
   const kept = headers.filter(([name]) =>
     /^(?:location|set-cookie|idempotency-replayed|preference-applied)$/i.test(name),
@@ -109,7 +109,10 @@ export function withoutBody({ body: _body, tag: _tag, status, headers = [], ...r
   return { ...reply, status: status === 200 ? 204 : status, headers: kept };
 }
 
-/** The tag of what has no revision of its own: half of a digest, which tells contents apart and proves nothing. */
+/**
+ * Returns a tag for content without a revision: half of a digest. It distinguishes contents, but is no proof of their
+ * integrity.
+ */
 export function contentTag(content: string | Uint8Array): string {
   return hash("sha1", content, "base64url").slice(0, 16);
 }
@@ -124,14 +127,14 @@ function contentOf(reply: Reply, body: Body, format: Format, viewOf: ViewOf): Ev
   );
 }
 
-/** Throws where a format of somebody's own gave what nobody can send. */
+/** Throws if a custom format returns a value that cannot be sent. */
 function requireContent(content: string | Uint8Array, { mediaType }: Format): string | Uint8Array {
   if (typeof content === "string" || content instanceof Uint8Array) return content;
   throw new TypeError(`The format ${mediaType} wrote ${sortOf(content)}; it has to be a text or bytes`);
 }
 
 function typeOf(mediaType: string, { charset }: Format): string {
-  // JSON and XML say it themselves (RFC 8259 §8.1).
+  // JSON and XML define their encoding themselves (RFC 8259 §8.1).
   return charset === undefined || !mediaType.startsWith("text/") ? mediaType : `${mediaType}; charset=${charset}`;
 }
 
@@ -142,7 +145,7 @@ function headersOf(exchange: Exchange, written: Written): string[] {
   if (content !== null) headers.push("Content-Type", type, "Content-Length", String(bytes));
   else if (reply.status !== 204 && reply.status !== 304) headers.push("Content-Length", "0");
   if (coding !== null) headers.push("Content-Encoding", coding);
-  // No Vary can name a parameter: an address that has a credential in it is for whoever has that.
+  // `Vary` cannot name a parameter, so a response to a URL with a credential must not be shared.
   const isPublic = reply.cache === "public" && !exchange.identityWasRead && exchange.query === call.query;
   if (isPublic)
     headers.push(
@@ -153,7 +156,7 @@ function headersOf(exchange: Exchange, written: Written): string[] {
   const vary = varyOf(exchange, written, isPublic);
   if (vary !== "") headers.push("Vary", vary);
   if (tag !== null) headers.push("ETag", tag);
-  // Whoever reads what a shared cache has kept learns nothing of the caller for whom it was made.
+  // A response from a shared cache must not reveal anything about the caller that it was made for.
   const isAnybodys = isPublic || (exchange.endpoint.access === "open" && exchange.endpoint.method === "GET");
   const requestId = isAnybodys ? call.requireOwnRequestId() : call.requestId;
   const policy =
@@ -164,7 +167,10 @@ function headersOf(exchange: Exchange, written: Written): string[] {
   return headers;
 }
 
-/** What the answer depended on: the format and the coding where they were chosen, the credentials where they decided, and what the reply names. */
+/**
+ * Returns the request header fields that the response depends on: for the format and the coding if they were
+ * negotiated, for the credentials if they mattered, and those of the reply.
+ */
 function varyOf({ endpoint, service: { chain } }: Exchange, written: Written, isPublic: boolean): string {
   const { vary: named = "" } = written.reply;
   const vary = !written.variesByCoding ? named : named === "" ? "Accept-Encoding" : `Accept-Encoding, ${named}`;
@@ -174,7 +180,7 @@ function varyOf({ endpoint, service: { chain } }: Exchange, written: Written, is
   return common === "" || vary === "" ? common + vary : `${common}, ${vary}`;
 }
 
-/** What every answer has: the request's id, and what a browser may do with it. */
+/** Adds the header fields of every response: the request id, and the rules for browsers. */
 export function pushCommon(headers: string[], requestId: string, hsts: string | null, policy = API_POLICY): void {
   headers.push(
     "X-Request-Id",
@@ -189,7 +195,7 @@ export function pushCommon(headers: string[], requestId: string, hsts: string | 
   if (hsts !== null) headers.push("Strict-Transport-Security", hsts);
 }
 
-/** Over TLS a browser is told to stay there. */
+/** Returns the value of `Strict-Transport-Security`, which makes a browser stay on TLS. Returns null without TLS. */
 function strictTransport({ hsts }: Pick<ServiceCore, "hsts">, { client }: Call): string | null {
   if (!client.encrypted) return null;
   return hsts === "subdomains" ? `${HSTS}; includeSubDomains` : HSTS;
@@ -199,7 +205,7 @@ function compose(call: Call, status: number, content: string | Uint8Array | null
   return { status, headers, content: call.method === "HEAD" ? null : content };
 }
 
-/** Writes a problem document (RFC 9457), in XML where the caller prefers it. */
+/** Writes a problem document (RFC 9457). It is in XML if the caller prefers that. */
 export function writeProblem(
   service: ServiceCore,
   call: Call,
@@ -246,7 +252,7 @@ function sendProblem(
   return compose(call, told.status, content, headers);
 }
 
-/** What a path offers, for OPTIONS. Nobody needs to be known for it. */
+/** Writes the response to OPTIONS with the methods of a path. It needs no credentials. */
 export function writeOptions(service: ServiceCore, call: Call, route: Route): Answer {
   const headers = ["Allow", route.allow];
   for (const [method, field] of acceptFields) {

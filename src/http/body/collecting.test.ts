@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CollectedBody } from "./collecting.ts";
 
-/** What is weighed while so many pieces of ten octets come. */
+/** Returns the memory that is counted for this many pieces of ten octets. */
 function weighed(pieces: number, announced: number, beside = 0): number {
   let sum = 0;
   const body = new CollectedBody(1000, announced, (bytes) => void (sum += bytes), beside);
@@ -14,14 +14,14 @@ function weighed(pieces: number, announced: number, beside = 0): number {
   return sum;
 }
 
-test("what is weighed is what is kept in memory: twice as much each time, and never more than was announced", () => {
+test("counts the memory in use: twice as much each time, but never more than announced", () => {
   assert.equal(weighed(1, 1000), 10);
   assert.equal(weighed(3, 1000), 40);
   assert.equal(weighed(3, 30), 30);
   assert.equal(weighed(100, 0), 1000);
 });
 
-test("what the connection holds beside a body counts once, where that comes in pieces", () => {
+test("counts the memory of the connection once, if the body arrives in pieces", () => {
   assert.equal(weighed(1, 1000, 64), 10);
   assert.equal(weighed(3, 30, 64), 94);
 });

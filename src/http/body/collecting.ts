@@ -4,21 +4,24 @@ import { sortOf } from "../../core/checking/members.ts";
 import { problem } from "../../core/problem/problem.ts";
 
 /**
- * A body as it arrives. Octets are copied together: a caller may send them one at a time, and a piece of its own for each would take
- * a hundred times its size.
+ * A body while it arrives. Its octets are copied together, because a client may send them one at a time, and a separate
+ * piece for each would take a hundred times the memory.
  */
 export class CollectedBody {
   readonly #maxBytes: number;
-  /** So long it can become. */
+  /** The maximum final length. */
   readonly #endsAt: number;
   readonly #besideBytes: number;
   readonly #weigh: Weigh;
   #content: Uint8Array = new Uint8Array();
   #size = 0;
-  /** No longer the first piece as it came. */
+  /** True after the first piece was copied. */
   #isOwn = false;
 
-  /** `besideBytes` is what the connection holds beside a body that comes in pieces. Throws the problem `content_too_large` where more than `maxBytes` are announced. */
+  /**
+   * `besideBytes` is the memory of the connection for a body that arrives in pieces. Throws the problem
+   * `content_too_large` if more than `maxBytes` are announced.
+   */
   constructor(maxBytes: number, announcedBytes: number, weigh: Weigh = () => undefined, besideBytes = 0) {
     this.#maxBytes = maxBytes;
     this.#weigh = weigh;
@@ -27,7 +30,10 @@ export class CollectedBody {
     if (announcedBytes > maxBytes) throw tooLarge(maxBytes);
   }
 
-  /** Throws the problem `content_too_large`, or that of `weigh`; what had come is forgotten then. What is no octets is a fault. */
+  /**
+   * Adds a piece. Throws the problem `content_too_large`, or the one of `weigh`, and then drops the earlier pieces.
+   * Throws a `TypeError` if the piece is not octets.
+   */
   add(chunk: Uint8Array): void {
     if (!isUint8Array(chunk)) throw noOctets(chunk);
     const size = this.#size + chunk.length;
@@ -74,14 +80,17 @@ function tooLarge(maxBytes: number): Error {
   return problem("content_too_large", { detail: `The body is larger than ${most}.` });
 }
 
-/** A fault of whoever had the body read as text, or made one of something else: its octets are gone, or never were. */
+/** Returns the fault of code that had the body read as text, or replaced it with another value: the octets are lost. */
 function noOctets(chunk: unknown): Error {
   return new TypeError(
     `The body of this request comes as ${sortOf(chunk)}, and not as octets. Nobody in front of the service may call request.setEncoding(), and the stream of a Request has to give Uint8Array.`,
   );
 }
 
-/** A fault of whoever put the service behind something that reads bodies: it would wait for what never comes. `cure` is for the log. */
+/**
+ * Returns the fault of an application in which other code reads the body before the service. The service would wait
+ * forever. `cure` is the fix for the log.
+ */
 export function readBefore(cure: string): Error {
   return new Error(`The body of this request was read before the service was asked, and is gone. ${cure}`);
 }

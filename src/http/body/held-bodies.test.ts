@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { makeHeldBodies } from "./held-bodies.ts";
 
-test("one holder has a share, all have a sum, and what is released can be taken again", () => {
+test("limits one holder and all together, and gives released memory back", () => {
   const bodies = makeHeldBodies({ ofAll: 10, ofOne: 4 });
   const ann = bodies.hold("ann");
   const alsoAnn = bodies.hold("ann");

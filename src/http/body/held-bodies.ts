@@ -1,22 +1,25 @@
 import { problem } from "../../core/problem/problem.ts";
 
-/** Counts the octets of bodies that have arrived, and of records that were read for them, for all requests of a process. */
+/** Counts the octets of arrived bodies, and of the records that were read for them, for all requests of a process. */
 export interface HeldBodies {
-  /** Counts for one holder: a user, or the address of nobody. */
+  /** Counts for one holder: a user, or the address of an unknown caller. */
   hold(holder: string): Hold;
 }
 
-/** What one request holds. */
+/** The memory of one request. */
 export interface Hold {
-  /** Throws the problem `unavailable` where it is too much, for this holder or for all, or the request is over. */
+  /**
+   * Counts bytes. Throws the problem `unavailable` if this is too much for the holder or for all, or if the request is
+   * over.
+   */
   readonly take: (bytes: number) => void;
-  /** Returns how much the holder could still take if this were its only request, in bytes. */
+  /** Returns how many bytes the holder could still take if this were its only request. */
   room(): number;
-  /** The request is over. */
+  /** Ends the request and gives its memory back. */
   release(): void;
 }
 
-/** What callers may keep waiting in memory, in bytes. */
+/** The limits for the memory of waiting bodies, in bytes. */
 export interface HeldBodiesLimits {
   readonly ofAll: number;
   readonly ofOne: number;
@@ -24,7 +27,10 @@ export interface HeldBodiesLimits {
 
 const MEBIBYTE = 1024 * 1024;
 
-/** Bodies that are sent slowly cost nothing but memory, so that is what is limited: of all, and of one so that nobody keeps the others out. */
+/**
+ * Limits the memory of bodies, because a slow body costs nothing else. One limit is for all. Another is for each
+ * holder, so that one cannot keep the others out.
+ */
 export function makeHeldBodies(
   { ofAll, ofOne }: HeldBodiesLimits = { ofAll: 64 * MEBIBYTE, ofOne: 8 * MEBIBYTE },
 ): HeldBodies {
@@ -36,7 +42,7 @@ export function makeHeldBodies(
       let isOver = false;
       return {
         take(bytes) {
-          // Nobody would release it any more.
+          // It would never be released.
           if (isOver) throw problem("unavailable", { detail: "The request was answered before its body had arrived." });
           const ofHolder = (heldBy.get(holder) ?? 0) + bytes;
           if (ofHolder > ofOne || heldByAll + bytes > ofAll) throw tooMuch(ofHolder > ofOne);

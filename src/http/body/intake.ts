@@ -14,15 +14,15 @@ import type { Hold } from "./held-bodies.ts";
 import { readerOf } from "./readable.ts";
 import { giveWay, giveWayFor } from "./turns.ts";
 
-/** The media type of the body; JSON where the caller names none. Ends the request where the endpoint does not read it. */
+/** Returns the media type of the body. Default: JSON. Ends the request if the endpoint does not read it. */
 export function requireMediaType({ call, endpoint }: Exchange, listed: readonly string[]): string {
-  // Some clients name a type where there is nothing: axios on Node that of forms.
+  // Some clients send a type without a body: axios on Node sends that of forms.
   if (endpoint.bodyOptional === true && call.header("content-length") === "0") return "application/json";
   const consumes =
     endpoint.refusesBrowserForms === true && isFromBrowser(call) ? listed.filter((type) => type !== formType) : listed;
   const encoding = call.list("content-encoding");
   const header = call.list("content-type");
-  // What the octets ask for is said by their type alone (RFC 10008 §2).
+  // Only the type says what the octets mean (RFC 10008 §2).
   if (header === undefined && endpoint.method === "QUERY")
     throw unsupported(endpoint, consumes, "The body has no Content-Type, which QUERY has to have");
   const parsed =
@@ -31,7 +31,7 @@ export function requireMediaType({ call, endpoint }: Exchange, listed: readonly 
     parsed !== null && consumes.includes(parsed.type) && (parsed.charset === null || parsed.charset === "utf-8");
   const isPlain = encoding === undefined || encoding.toLowerCase() === "identity";
   if (isReadable && isPlain) return parsed.type;
-  // Whoever sends what is encoded learns that no coding is read (RFC 9110 §12.5.3).
+  // A client that sends an encoded body learns that no coding is supported (RFC 9110 §12.5.3).
   const codings = isPlain ? [] : ([["Accept-Encoding", "identity"]] as const);
   throw unsupported(endpoint, consumes, `The body is ${describe(header, encoding)}`, codings);
 }
@@ -50,19 +50,24 @@ function unsupported(
   });
 }
 
-/** Browsers say at one place or the other that they are one, and no page can keep them from it. */
+/**
+ * Returns true if a browser sent the request. Browsers send one of these header fields, and a page cannot prevent it.
+ */
 function isFromBrowser(call: Call): boolean {
   return call.header("sec-fetch-site") !== undefined || call.header("origin") !== undefined;
 }
 
-/** Programs may leave the type out. A page that leaves it out evades the question that its browser would have asked first (CORS preflight). */
+/**
+ * Ends the request if a browser sends no type. Programs may leave it out, but a page that does so avoids the CORS
+ * preflight of its browser.
+ */
 function requireTypeOfBrowsers({ call, endpoint }: Exchange, consumes: readonly string[]): void {
   const type = call.list("content-type");
   if ((type === undefined || type === "") && isFromBrowser(call))
     throw unsupported(endpoint, consumes, "The body has no Content-Type, which browsers have to send");
 }
 
-/** What the caller says of the body, as far as it may be repeated in a sentence. */
+/** Describes the body in the client's words, shortened for a sentence. */
 function describe(type: string | undefined, encoding: string | undefined): string {
   const said = [
     type === undefined || type === "" ? "application/json" : type,
@@ -71,7 +76,7 @@ function describe(type: string | undefined, encoding: string | undefined): strin
   return said.length <= 200 ? said : `${said.slice(0, 200)}…`;
 }
 
-/** Reads the body in the format of its type: at once where it is there and small. */
+/** Reads the body in the format of its type. Synchronous if it has arrived and is small. */
 export function readBody(exchange: Exchange, mediaType: string, requireQuery: () => void): Eventually<void> {
   const { endpoint } = exchange;
   return after(octetsOf(exchange), (bytes) => {
@@ -92,19 +97,19 @@ export function readBody(exchange: Exchange, mediaType: string, requireQuery: ()
 
 function readAs(mediaType: string, { call, service }: Exchange, bytes: Uint8Array): Eventually<ReadBody> {
   if (mediaType === formType) return readForm(bytes);
-  // An endpoint names no type that nobody reads.
+  // Every type of an endpoint has a format that reads it.
   const format = readerOf(mediaType, service.formats)!;
   const given = call.awaiting(() => `The format ${format.mediaType}`, format.read!(bytes));
   return after(given, (read) => requireRead(format, read));
 }
 
-/** A format of somebody's own may give anything: what is no body is its fault, and not the caller's. */
+/** Throws if a custom format returns a value that is not a body. This is a fault of the format, not of the caller. */
 function requireRead(format: Format, read: unknown): ReadBody {
   if (isObject(read) && "value" in read && typeof read["typed"] === "boolean") return read as unknown as ReadBody;
   throw new TypeError(`The format ${format.mediaType} read ${sortOf(read)}; it has to give { value, typed }`);
 }
 
-/** The octets of the body, read once and within the limits; none where the endpoint reads no body. */
+/** Returns the octets of the body, read once and within the limits. Returns none if the endpoint reads no body. */
 export function octetsOf(exchange: Exchange): Eventually<Uint8Array> {
   const { endpoint } = exchange;
   if (endpoint.consumes === undefined) return NOTHING;
@@ -121,7 +126,7 @@ export function holdOf(exchange: Exchange): Hold {
   return (exchange.hold ??= exchange.service.heldBodies.hold(holderOf(exchange)));
 }
 
-/** What is wrong with them is known to everybody who asks. */
+/** Reads the octets. Returns a rejected promise for an error, so that every later call gets the same error. */
 function arrivedOf({ call, endpoint, service }: Exchange, weigh: Weigh): Eventually<Uint8Array> {
   try {
     return call.arrival.readBody(endpoint.maxBodyBytes ?? service.maxBodyBytes, weigh);
@@ -132,7 +137,7 @@ function arrivedOf({ call, endpoint, service }: Exchange, weigh: Weigh): Eventua
 
 const NOTHING = new Uint8Array();
 
-/** Who is known answers for their own bodies, wherever they are; of nobody it is the address. */
+/** Returns the holder of a body: a known user, from any address. For an unknown caller, the network of the address. */
 export function holderOf({ observedIdentity: identity, call }: Exchange): string {
   return identity === null ? formatNetwork(call.client.address) : `user ${identity.id}`;
 }

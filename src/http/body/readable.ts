@@ -2,7 +2,10 @@ import type { ServedEndpoint } from "../endpoint/endpoint.ts";
 import { formType } from "../formats/form.ts";
 import type { Format } from "../formats/format.ts";
 
-/** The format that reads bodies of a type. `application/merge-patch+json` is read as JSON is: by the suffix (RFC 6839). */
+/**
+ * Returns the format that reads bodies of a type. The suffix counts: `application/merge-patch+json` is read like JSON
+ * (RFC 6839).
+ */
 export function readerOf(type: string, formats: readonly Format[]): Format | undefined {
   return (
     formats.find(({ read, mediaType }) => read !== undefined && mediaType === type) ??
@@ -12,14 +15,14 @@ export function readerOf(type: string, formats: readonly Format[]): Format | und
   );
 }
 
-/** Whether bodies of a type are read: by one of the formats, or as forms are. */
+/** Returns a check for types that are read: by one of the formats, or as forms. */
 export function isReadBy(formats: readonly Format[]): (type: string) => boolean {
   return (type) => type === formType || readerOf(type, formats) !== undefined;
 }
 
 /**
- * Endpoints with the types that are read there: without those that no format reads (XML, where a service speaks none), and records with those
- * of formats of one's own.
+ * Returns a function that sets the readable types of an endpoint. It removes types without a format (XML, if a service
+ * does not support it), and adds those of custom formats to records.
  */
 export function readableBy(formats: readonly Format[]): (endpoint: ServedEndpoint) => ServedEndpoint {
   const isRead = isReadBy(formats);
@@ -36,5 +39,5 @@ export function readableBy(formats: readonly Format[]): (endpoint: ServedEndpoin
   };
 }
 
-/** The endpoints themselves say where they read these. */
+/** The endpoints list these types themselves. */
 const BUILT_IN: ReadonlySet<string> = new Set(["application/json", "application/xml"]);

@@ -4,7 +4,7 @@ import type { Eventually } from "../../../core/eventually.ts";
 import { readBody } from "./body.ts";
 import { peerOf } from "./peer.ts";
 
-/** A request of `node:http`, as the core wants it. */
+/** A request of `node:http` in the form of the core. */
 export class NodeArrival implements Arrival {
   readonly method: string;
   readonly target: string;
@@ -15,16 +15,16 @@ export class NodeArrival implements Arrival {
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse | null;
 
-  /** Without a response there is no body either: `CONNECT`. */
+  /** A request without a response has no body: `CONNECT`. */
   constructor(request: IncomingMessage, target: string, response: ServerResponse | null, client?: ToldClient) {
     this.#request = request;
     this.#response = response;
     this.method = request.method!;
     this.target = target.startsWith("/") ? target : originForm(target);
     this.rawHeaders = request.rawHeaders;
-    // What stands on a stream of HTTP/2 was framed by that.
+    // On HTTP/2, the stream provides the framing.
     if (!("stream" in request)) this.version = request.httpVersion;
-    // Now: of a connection that is reset before somebody asks it could not be told any more.
+    // Read immediately: a connection that is reset later no longer has an address.
     this.peer = peerOf(request.socket);
     this.client = client;
   }
@@ -42,7 +42,7 @@ export class NodeArrival implements Arrival {
   }
 }
 
-/** The caller waits to be told that the body is wanted (RFC 9110 §10.1.1), and `node:http` has not told it by itself. */
+/** Returns true if the caller waits for `100 Continue` (RFC 9110 §10.1.1), and `node:http` has not sent it. */
 function isAwaited(
   { headers, complete, httpVersionMinor }: IncomingMessage,
   response: ServerResponse & { readonly _sent100?: boolean },
@@ -51,7 +51,7 @@ function isAwaited(
   return isExpected && response._sent100 !== true && !response.headersSent;
 }
 
-/** A proxy may write the whole address (RFC 9112 §3.2.2). */
+/** Returns the path of a target. A proxy may send an absolute URL (RFC 9112 §3.2.2). */
 function originForm(target: string): string {
   const authority = /^https?:\/\/[^/?#]*/i.exec(target);
   if (authority === null) return target;

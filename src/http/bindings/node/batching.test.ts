@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { makeBatches } from "./batching.ts";
 
-test("what arrives in one turn is answered first and sent then, each in its order", async () => {
+test("answers all requests of one turn first and then sends the responses, in order", async () => {
   const batches = makeBatches();
   const done: string[] = [];
 
@@ -19,7 +19,7 @@ test("what arrives in one turn is answered first and sent then, each in its orde
   assert.deepEqual(done, ["answer a", "answer b", "answer c", "send a", "send b", "send c"]);
 });
 
-test("of many the first are sent before the last are answered", async () => {
+test("sends the first of many responses before it answers the last request", async () => {
   const batches = makeBatches();
   let sent = 0;
   let sentBeforeLast = 0;
@@ -35,7 +35,7 @@ test("of many the first are sent before the last are answered", async () => {
   assert.equal(sent, 100);
 });
 
-test("what is ready later is sent without another turn, together with what was ready with it", async () => {
+test("sends late responses without another turn, together with others that are ready", async () => {
   const batches = makeBatches();
   const done: string[] = [];
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -52,7 +52,7 @@ test("what is ready later is sent without another turn, together with what was r
   assert.deepEqual(done, ["ready a", "ready b", "send a", "send b"]);
 });
 
-test("one that throws, whether it answers or sends, takes no other along", async () => {
+test("continues with the others if one throws, in answering or in sending", async () => {
   const batches = makeBatches();
   const sent: string[] = [];
   const thrown: unknown[] = [];
@@ -80,7 +80,7 @@ test("one that throws, whether it answers or sends, takes no other along", async
   );
 });
 
-test("each is answered in the async context in which it arrived", async () => {
+test("answers each request in the async context in which it arrived", async () => {
   const batches = makeBatches();
   const context = new AsyncLocalStorage<string>();
   const seen: (string | undefined)[] = [];

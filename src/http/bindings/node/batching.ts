@@ -1,21 +1,21 @@
 import { beginRound, endRound } from "../../answered.ts";
 
-/** How many answers wait for each other at most: so much more than this is not gained, and the first of them is wanted. */
+/** The maximum number of responses that wait for each other. More would not be faster, and would delay the first. */
 const MOST_WAITING = 32;
 
 /**
- * The requests that arrive in one turn of the event loop are answered one after another, and what came of them is sent one after
- * another. To answer takes a third of the time where no system call stands between two requests: each of them leaves the processor's
- * caches to the kernel, and what answers has to be fetched anew.
+ * Answers the requests of one turn of the event loop one after another, then sends the responses one after another.
+ * Answering takes a third of the time if no system call separates two requests: each call lets the kernel use the
+ * processor's caches, and they must be filled again.
  */
 export interface Batches {
-  /** Answers behind everything that has arrived in this turn. It has the async context of whoever calls. */
+  /** Answers after all other requests of this turn have arrived. Keeps the async context of the caller. */
   answer(answer: () => void): void;
-  /** Sends together with what else is ready: at the latest in this turn. */
+  /** Sends together with other responses that are ready, in this turn at the latest. */
   send(send: () => void): void;
 }
 
-/** Of one server. */
+/** Creates the batches of one server. */
 export function makeBatches(): Batches {
   const ready: (() => void)[] = [];
   let answering = 0;
@@ -26,7 +26,7 @@ export function makeBatches(): Batches {
     try {
       for (let send = ready.shift(); send !== undefined; send = ready.shift()) send();
     } finally {
-      // One that failed keeps nobody else's back.
+      // An error does not hold back the other responses.
       if (ready.length > 0) schedule();
     }
   }

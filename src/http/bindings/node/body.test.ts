@@ -11,7 +11,7 @@ import { readBody } from "./body.ts";
 const MOST = 1000;
 const head = (length: number): string => `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${length}\r\n\r\n`;
 
-/** Sends these pieces one behind another, and looks at the request in the turn behind the one in which its head came. */
+/** Sends these pieces one after another, and calls `look` with the request one turn after its head has arrived. */
 async function arriving<T>(pieces: readonly string[], look: (request: IncomingMessage) => Promise<T>): Promise<T> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -34,7 +34,7 @@ function read(request: IncomingMessage): Eventually<Uint8Array> {
   return readBody(request, MOST, undefined, () => undefined);
 }
 
-test("a body that came with its head is there at once, and is read once", async () => {
+test("reads a body that arrived with its head at once, only one time", async () => {
   await arriving([`${head(5)}hello`], async (request) => {
     const octets = read(request);
 
@@ -45,13 +45,13 @@ test("a body that came with its head is there at once, and is read once", async 
   });
 });
 
-test("a body of nothing is there at once", async () => {
+test("reads an empty body at once", async () => {
   const octets = await arriving([head(0)], async (request) => read(request));
 
   assert.equal(octets.length, 0);
 });
 
-test("a body of which some is still to come is waited for", async () => {
+test("waits for the rest of a body", async () => {
   await arriving([`${head(10)}hello`, "world"], async (request) => {
     const octets = read(request);
 
@@ -60,7 +60,7 @@ test("a body of which some is still to come is waited for", async () => {
   });
 });
 
-test("a body that somebody in front has stopped, and stops again, is read to its end", async () => {
+test("reads a body to its end although other code pauses it again and again", async () => {
   await arriving([head(10), "hello", "world"], async (request) => {
     request.pause();
     request.on("data", () => request.pause());
@@ -69,7 +69,7 @@ test("a body that somebody in front has stopped, and stops again, is read to its
   });
 });
 
-test("a body that somebody else waits to read by hand is not waited for", async () => {
+test("does not wait for a body that other code reads by hand", async () => {
   await arriving([head(10), "helloworld"], async (request) => {
     request.on("readable", () => undefined);
 
@@ -77,13 +77,13 @@ test("a body that somebody else waits to read by hand is not waited for", async 
   });
 });
 
-test("a body as text is refused, whether it is there or comes", async () => {
+test("refuses a body as text, whether it has arrived or not", async () => {
   const asText = async (request: IncomingMessage): Promise<Uint8Array> => read(request.setEncoding("utf8"));
   for (const pieces of [[`${head(5)}hello`], [head(5), "hello"], [head(10), "hello", "world"]])
     await assert.rejects(arriving(pieces, asText), /comes as a text, and not as octets/);
 });
 
-test("whoever is gone before all of the body was read is not waited for", async () => {
+test("stops waiting if the client disconnects before the end of the body", async () => {
   await arriving([head(10), "hello"], async (request) => {
     const octets = read(request);
     request.once("data", () => request.destroy());
@@ -92,7 +92,7 @@ test("whoever is gone before all of the body was read is not waited for", async 
   });
 });
 
-test("a body in many pieces that have all come is whole", async () => {
+test("returns a body in many pieces as one", async () => {
   const chunks = ["POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"];
   for (let at = 0; at < 50; at++) chunks.push("3\r\nabc\r\n");
   chunks.push("0\r\n\r\n");
@@ -101,7 +101,7 @@ test("a body in many pieces that have all come is whole", async () => {
   assert.equal(String(octets), "abc".repeat(50));
 });
 
-test("a body that has come and is too large is refused, announced or not", async () => {
+test("refuses a body that is too large, announced or not", async () => {
   const announced = `${head(MOST + 1)}${"a".repeat(MOST + 1)}`;
   const chunked = `POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n${(MOST + 1).toString(16)}\r\n${"a".repeat(MOST + 1)}\r\n0\r\n\r\n`;
   for (const sent of [announced, chunked])

@@ -7,7 +7,7 @@ import { CollectedBody, readBefore } from "../../body/collecting.ts";
 const CURE =
   "Mount it before whatever parses bodies, such as express.json(), keep that from its paths, or let it leave the octets at request.rawBody.";
 
-/** Node keeps what it read for OpenSSL for as long as the connection is open. */
+/** The memory that Node keeps for the TLS input of an open connection. */
 const TLS_BYTES = 64 * 1024;
 
 function besideBytes({ socket }: IncomingMessage): number {
@@ -15,8 +15,8 @@ function besideBytes({ socket }: IncomingMessage): number {
 }
 
 /**
- * Reads a body: at once where all of it has come, else as it arrives. `begin` is told before something is waited for, once nothing that is known of it
- * speaks against that. What comes beyond the limits is left to whoever answers.
+ * Reads a body: at once if all of it has arrived, otherwise while it arrives. Calls `begin` before it waits, if no
+ * known fact speaks against the body. Does not read beyond the limits: the code that answers handles the rest.
  */
 export function readBody(
   request: IncomingMessage & { readonly rawBody?: unknown },
@@ -27,14 +27,14 @@ export function readBody(
   const announced = Number(request.headers["content-length"] ?? 0);
   const collected = new CollectedBody(maxBytes, announced, weigh, besideBytes(request));
   if (isOthers(request)) {
-    // Some who read before keep the octets beside what they made of them.
+    // Some parsers keep the octets next to the parsed value.
     if (!(request.rawBody instanceof Uint8Array)) throw readBefore(CURE);
     collected.add(request.rawBody);
     return collected.bytes;
   }
-  // Read by somebody, and there was nothing in it.
+  // Other code has read it, and it was empty.
   if (request.readableEnded) return collected.bytes;
-  // The caller has gone; nobody will read the answer.
+  // The client has disconnected, so it will not read the response.
   if (request.destroyed || request.aborted) throw problem("request_timeout");
   if (isThere(request)) {
     const next = (): Uint8Array | null => request.read() as Uint8Array | null;
@@ -45,19 +45,19 @@ export function readBody(
   return arriving(request, collected);
 }
 
-/** Somebody has read of it, or waits to: what is read by hand comes to nobody else. */
+/** Returns true if other code has read the body, or waits to. A body that is read by hand cannot be read twice. */
 function isOthers(request: IncomingMessage): boolean {
   return request.readableDidRead || request.listenerCount("readable") > 0;
 }
 
-/** All of it has come. On a stream of HTTP/2 that is also said where the caller has gone. */
+/** Returns true if the whole body has arrived. A stream of HTTP/2 also says so when the client has disconnected. */
 function isThere(request: IncomingMessage): boolean {
   return request.complete && !("stream" in request);
 }
 
 function arriving(request: IncomingMessage, collected: CollectedBody): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
-    // Whoever stands in front may have stopped it, and may do so again. What comes is kept within limits.
+    // Other code may have paused the request, and may do it again. The limits still apply.
     const goOn = (): void => void request.resume();
     const gone = (): void => reject(problem("request_timeout"));
     request.on("data", (chunk: Uint8Array) => {
@@ -71,7 +71,7 @@ function arriving(request: IncomingMessage, collected: CollectedBody): Promise<U
     request.on("pause", goOn);
     request.on("end", () => resolve(collected.bytes));
     request.on("error", gone);
-    // A stream of HTTP/2 that is broken off ends as if all of it had come.
+    // An aborted stream of HTTP/2 ends as if the whole body had arrived.
     request.on("aborted", gone);
     request.on("close", () => {
       if (!request.readableEnded) gone();

@@ -34,7 +34,7 @@ async function secondsOf(closing: Promise<void>): Promise<number> {
   return (performance.now() - startedAt) / 1000;
 }
 
-test("what is asked on an open connection after the port has closed is answered, and it was the last", async () => {
+test("answers a request on an open connection after the port is closed, as the last one", async () => {
   const listener = await listen(service, { port: 0 });
   const kept = await open(listener);
   assert.match(await ask(kept), /\r\nConnection: keep-alive\r\n/);
@@ -54,7 +54,7 @@ test("what is asked on an open connection after the port has closed is answered,
   assert.ok((await secondsOf(closing)) < 2);
 });
 
-test("connections on which nobody asks are closed after their time, those that never asked too", async () => {
+test("closes idle connections after their time, including those without any request", async () => {
   const listener = await listen(service, { port: 0 });
   const kept = await open(listener);
   await ask(kept);
@@ -67,7 +67,7 @@ test("connections on which nobody asks are closed after their time, those that n
   await ended;
 });
 
-test("what is not finished in time is cut off, a request and a TLS handshake", async () => {
+test("cuts off an unfinished request or TLS handshake when its time is over", async () => {
   for (const [started, tls] of [
     [request.slice(0, -1), {}],
     ["\x16\x03\x01", { tls: selfSigned }],
@@ -85,7 +85,7 @@ test("what is not finished in time is cut off, a request and a TLS handshake", a
   }
 });
 
-test("a server on which nobody is connected closes at once, however long others would be waited for", async () => {
+test("closes a server without connections at once, with any grace period", async () => {
   const listener = await listen(service, { port: 0 });
 
   assert.ok((await secondsOf(listener.close(10, 5))) < 2);

@@ -3,15 +3,15 @@ import type { Server } from "node:http";
 import { Server as NetServer, type Socket } from "node:net";
 import { setImmediate as nextTurn, setTimeout as wait } from "node:timers/promises";
 
-/** How long the right moment to close the port is waited for, so that a storm of requests does not keep it open. */
+/** The longest wait for a good moment to close the port, so that many requests cannot keep it open. */
 const MOST_PATIENCE_MS = 1000;
 
 /**
- * Closes the port, then what is idle after `idleSeconds`, then everything after `graceSeconds`.
+ * Closes the port, then the idle connections after `idleSeconds`, then everything after `graceSeconds`.
  *
- * A server that closes an idle connection may do so while a request is on its way to it, and that request is lost. So the idle
- * ones stay open: whoever asks gets an answer that says `Connection: close`, and a proxy that keeps connections for less
- * than `idleSeconds` ends the others itself.
+ * If a server closes an idle connection, a request may already be on its way, and is lost. So idle connections stay
+ * open: the next request gets a response with `Connection: close`, and a proxy that keeps connections for less than
+ * `idleSeconds` closes them itself.
  */
 export async function closeServer(
   server: Server,
@@ -28,18 +28,18 @@ export async function closeServer(
   };
   void after(Math.min(idleSeconds, graceSeconds), ended.signal, () => {
     server.closeIdleConnections();
-    // Opened ahead of a request that never came.
+    // Opened in advance, but no request came.
     for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
   });
   void after(graceSeconds, ended.signal, cutOff);
   await closePort(server);
-  if (isOver) cutOff(); // those who came in between
+  if (isOver) cutOff(); // connections that arrived in between
   await closed;
   ended.abort();
-  server.close(); // node:http still looks for slow connections every second
+  server.close(); // stops the check for slow connections that node:http still runs every second
 }
 
-/** Does it when the time has come and what had arrived by then is read. */
+/** Acts after a time, when the data that had arrived by then is read. */
 async function after(seconds: number, signal: AbortSignal, act: () => void): Promise<void> {
   try {
     await wait(seconds * 1000, undefined, { signal });
@@ -51,10 +51,10 @@ async function after(seconds: number, signal: AbortSignal, act: () => void): Pro
 }
 
 /**
- * Closes the port at a moment when nobody waits at it: those whom the kernel has told that they are connected, and whom nobody has
- * taken in yet, would be reset. Each turn of the event loop takes one in. The moment is right after a turn that took in nobody,
- * and had so little else to do that hardly anybody can have come meanwhile; what counts as little grows while it is waited for.
- * The idle connections stay, which `close()` of `node:http` would end.
+ * Closes the port at a moment when no connection waits in its queue. A connection that the kernel has accepted, but not
+ * this process, would be reset. Each turn of the event loop accepts one. A good moment is right after a turn that
+ * accepted none, and was so short that hardly any connection can have arrived. The limit for "short" grows with the
+ * wait. Idle connections stay open, although `close()` of `node:http` would close them.
  */
 async function closePort(server: Server): Promise<void> {
   let arrived = true;
@@ -68,7 +68,7 @@ async function closePort(server: Server): Promise<void> {
     isQuiet = (!arrived && now - before < 0.02 + waitedMs / 1000) || waitedMs > MOST_PATIENCE_MS;
     before = now;
   }
-  // Bun's server of node:http is none of node:net.
+  // Bun's server of node:http is not a server of node:net.
   const isOfNet: boolean = server instanceof NetServer;
   if (isOfNet) NetServer.prototype.close.call(server);
   else server.close();

@@ -3,12 +3,12 @@ import { devNull } from "node:os";
 import type { Observer } from "../../../core/observation.ts";
 
 const LOOK_MS = 1000;
-/** How often it is said while it lasts. */
+/** The interval between log entries while the problem lasts, in milliseconds. */
 const SILENCE_MS = 60_000;
 
 /**
- * Says when the process has no descriptor left. Whoever calls then is taken in and let go by libuv, which tells nobody; when descriptors are
- * free again, it takes in the next. Gives what ends it.
+ * Logs when the process has no descriptors left. In that state, libuv accepts and closes new connections silently. When
+ * descriptors are free again, it accepts the next one. Returns a function that stops the check.
  */
 export function watchDescriptors(observe: Observer): () => void {
   let toldAt = -Infinity;
@@ -24,7 +24,7 @@ export function watchDescriptors(observe: Observer): () => void {
   return () => clearInterval(timer);
 }
 
-/** Takes one, and gives it back. */
+/** Opens a descriptor and closes it. Returns the error if none is left. */
 function attempt(): Error | null {
   try {
     closeSync(openSync(devNull, "r"));

@@ -6,18 +6,21 @@ import { problem, type ProblemOptions } from "../../../core/problem/problem.ts";
 import { HSTS, pushCommon, type Answer } from "../../answer/writing.ts";
 import { json } from "../../formats/json.ts";
 
-/** How long a connection that is to be closed stays open for one who may still be sending, and has not read the answer. */
+/**
+ * How long a closing connection stays open for a client that may still be sending and has not read the response, in
+ * milliseconds.
+ */
 const LINGER_MS = 1000;
 
-/** How much of what is still sent is read, in bytes: enough for those who had begun before the answer was on its way. */
+/** How much late input is read, in bytes. Enough for a client that started to send before the response. */
 const MOST_PASSED_BYTES = 64 * 1024;
 
 interface EndOptions extends ProblemOptions<{}> {
-  /** Where the pages of problems stand. */
+  /** The path below which the problem pages are. */
   readonly basePath: string;
 }
 
-/** Answers with a problem on a socket that no request owns, and closes it. */
+/** Sends a problem on a socket without a request, and closes it. */
 export function endWith(socket: Duplex, code: ProblemCode, { basePath, ...options }: EndOptions): void {
   const told = problem(code, options);
   const requestId = randomUUID();
@@ -43,7 +46,7 @@ export function endWith(socket: Duplex, code: ProblemCode, { basePath, ...option
   endWithAnswer(socket, { status: told.status, headers, content });
 }
 
-/** Writes an answer on a socket that no request owns, and closes it. */
+/** Sends a response on a socket without a request, and closes it. */
 export function endWithAnswer(socket: Duplex, { status, headers, content }: Answer): void {
   const all = [...headers, "Date", new Date().toUTCString(), "Connection", "close"];
   let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n`;
@@ -54,14 +57,15 @@ export function endWithAnswer(socket: Duplex, { status, headers, content }: Answ
 }
 
 /**
- * Closes a connection behind an answer, whoever may still be sending. A socket that is closed with octets unread is reset, which can
- * take the answer with it: so our half is closed first, a little is still read and thrown away, and the rest waits a moment for the
- * caller to go. `forAnswerMs` is how long the answer itself may take to leave; without it, it has left as soon as it is written.
+ * Closes a connection after a response, even if the client is still sending. Closing a socket with unread input resets
+ * it, and the reset can destroy the response. So our half is closed first, a little input is still read and dropped,
+ * and the socket waits a moment for the client to close. `forAnswerMs` is the time for the response itself to leave.
+ * Without it, the response has left when it is written.
  */
 export function endGently(socket: Duplex, forAnswerMs = 0): void {
   pass(socket, MOST_PASSED_BYTES);
   const giveUp = (): void => void socket.destroy();
-  // Over TLS the end of one who has gone already may never be told.
+  // Over TLS, the close of a client that has already disconnected may never be reported.
   let timer = setTimeout(giveUp, LINGER_MS + forAnswerMs).unref();
   socket.once("close", () => clearTimeout(timer));
   socket.end(() => {
@@ -70,7 +74,7 @@ export function endGently(socket: Duplex, forAnswerMs = 0): void {
   });
 }
 
-/** Nobody else reads it from now on. */
+/** Drops the input. No other code reads the socket from now on. */
 function pass(socket: Duplex, bytes: number): void {
   let left = bytes;
   socket.removeAllListeners("data");
@@ -81,7 +85,10 @@ function pass(socket: Duplex, bytes: number): void {
   socket.resume();
 }
 
-/** A socket that is only paused reads once more, and keeps what came: with a thousand of them that is 64 MiB of what nobody wants. */
+/**
+ * Stops reading. A socket that is only paused reads once more and keeps the data: for a thousand sockets, this is 64
+ * MiB of useless data.
+ */
 function stopReading(socket: Duplex & { readonly _handle?: { readStop?(): void } | null }): void {
   socket.pause();
   socket._handle?.readStop?.();

@@ -14,25 +14,33 @@ import { makeListener, serviceMistakes } from "./request-listener.ts";
 import { admitSockets } from "./sockets.ts";
 import { inTurn, refuseUnreadable, type HoldsMessage, type Responder } from "./unreadable.ts";
 
-/** Where a service listens, and on which terms. */
+/** The options of a listener. */
 export interface ListenOptions {
-  /** `127.0.0.1` where it is left out. */
+  /** Default: `127.0.0.1`. */
   readonly host?: string;
-  /** 0 picks a free one. */
+  /** 0 picks a free port. */
   readonly port: number;
-  /** How many connections one address may hold open, which is a /64 of IPv6; 1000 where it is left out, 0: any number. */
+  /**
+   * The maximum number of open connections of one address, which is a /64 for IPv6. 0 means no limit. Default: 1000.
+   */
   readonly connectionsPerAddress?: number;
-  /** Addresses, CIDR ranges or `unix` whose connections are not counted: many callers stand behind them. */
+  /**
+   * Addresses, CIDR ranges or `unix` whose connections are not counted per address, because they come from many
+   * callers.
+   */
   readonly trustedProxies?: readonly string[];
-  /** How many connections there may be in all; 10,000 where it is left out. */
+  /** The maximum number of all open connections. Default: 10,000. */
   readonly connections?: number;
-  /** How long the header fields of a request may take to arrive; 10 where it is left out. */
+  /** The time limit for the header fields of a request, in seconds. Default: 10. */
   readonly headersSeconds?: number;
-  /** How long a whole request may take to arrive; 30 where it is left out. */
+  /** The time limit for a whole request, in seconds. Default: 30. */
   readonly requestSeconds?: number;
-  /** How long a connection stays open on which nobody asks or reads; 65 where it is left out. Longer than a proxy in front keeps them. */
+  /**
+   * How long a connection stays open without a request or a read, in seconds. Should be longer than a reverse proxy
+   * keeps it. Default: 65.
+   */
   readonly idleSeconds?: number;
-  /** Serve HTTPS: certificate chain and key, in PEM. */
+  /** Serves HTTPS with this certificate chain and key, in PEM. */
   readonly tls?: { readonly cert: string; readonly key: string };
 }
 
@@ -51,17 +59,20 @@ const checks: ChecksOf<ListenOptions> = {
 
 /** A service on a socket. */
 export interface Listener {
-  /** Where it listens: `http://127.0.0.1:8000`. */
+  /** The URL of the listener: `http://127.0.0.1:8000`. */
   readonly url: string;
   readonly port: number;
-  /** New connections get this certificate; those that are there keep theirs. Throws where it is no HTTPS, or OpenSSL refuses them. */
+  /**
+   * Sets the certificate for new connections. Open connections keep theirs. Throws if the listener does not serve
+   * HTTPS, or if OpenSSL refuses the certificate.
+   */
   renewCertificate(tls: { readonly cert: string; readonly key: string }): void;
-  /** How many are connected. */
+  /** Returns the number of open connections. */
   connections(): number;
   /**
-   * Stops accepting, finishes what is in flight within `graceSeconds` (10), and closes. Connections on which nobody asks stay
-   * open for `idleSeconds` (0.25), so that a request that is on its way is answered; behind a proxy that keeps connections,
-   * longer than that keeps them.
+   * Stops accepting connections, finishes running requests within `graceSeconds` (10), and closes. Idle connections
+   * stay open for `idleSeconds` (0.25), so that a request on its way gets a response. Behind a proxy that keeps
+   * connections, use a longer time than the proxy.
    */
   close(graceSeconds?: number, idleSeconds?: number): Promise<void>;
 }
@@ -77,7 +88,7 @@ function limitsOf({
 }: ListenOptions): ServerOptions {
   return {
     ...limits,
-    // Node asks for the whole to take no less than its beginning.
+    // Node requires that the limit for the whole request is not smaller than that for its header fields.
     headersTimeout: Math.min(headersSeconds, requestSeconds) * 1000,
     requestTimeout: requestSeconds * 1000,
     keepAliveTimeout: idleSeconds * 1000,
@@ -85,14 +96,14 @@ function limitsOf({
 }
 
 const limits: ServerOptions = {
-  // Twice the limits, so that what is beyond them reaches the pipeline, which knows which of the two it is.
+  // Twice the limits, so that larger requests reach the pipeline, which knows which of the two limits is exceeded.
   maxHeaderSize: 2 * (MAX_HEADER_BYTES + MAX_REQUEST_LINE_BYTES),
   connectionsCheckingInterval: 1000,
-  requireHostHeader: false, // the pipeline asks for it, and answers
+  requireHostHeader: false, // the pipeline checks and answers this
 };
 
 /**
- * Serves over HTTP/1.1. Rejects where the address cannot be had, with `DeclarationError` for a wrong option.
+ * Serves over HTTP/1.1. Rejects if the address is not available, with `DeclarationError` for a wrong option.
  *
  * @example
  * ```ts
@@ -115,12 +126,12 @@ export async function listen(service: Responder, options: ListenOptions): Promis
       : await createTlsServer({ ...limitsOf(options), ...secured(tls), handshakeTimeout: 10_000 }, answer).catch(
           refuseTLS,
         );
-  server.maxHeadersCount = 0; // the pipeline counts them, and answers
-  // Whoever says that nothing more will come waits for what was asked: Node would close at once, and a write be done without a word. What
-  // TLS ends is ended both ways.
+  server.maxHeadersCount = 0; // the pipeline counts them and answers
+  // A client that closes its half of the connection still waits for its response. Node would close at once, and the
+  // client would get no response to a write. TLS always closes both halves.
   if (tls === undefined) Object.assign(server, { httpAllowHalfOpen: true });
   server.on("clientError", (error, socket) => refuseUnreadable(error, socket, service));
-  // Left to themselves these are answered without a word of ours, with 100 before anybody has looked, and not at all.
+  // By default, Node answers these itself: it sends 100 before any check, or refuses, or does not answer at all.
   server.on("checkContinue", answer);
   server.on("checkExpectation", answer);
   server.on("connect", (request, socket) => {
@@ -174,7 +185,10 @@ function refuseTLS(error: unknown): never {
   ]);
 }
 
-/** Closes what nobody reads: an answer waits in memory for its reader. One that is still being made keeps its connection. */
+/**
+ * Closes connections whose client does not read, because the response waits in memory. A connection whose response is
+ * still being made stays open.
+ */
 function endStalled(server: Server, idleSeconds: number): void {
   server.timeout = idleSeconds * 1000;
   server.on("timeout", (socket: Socket & HoldsMessage) => {
@@ -183,12 +197,12 @@ function endStalled(server: Server, idleSeconds: number): void {
   });
 }
 
-/** A renewed certificate comes with all of it: what is left out would fall back to Node's own. */
+/** Returns all TLS options, because Node's defaults would replace those that a renewed certificate leaves out. */
 function secured({ cert, key }: { readonly cert: string; readonly key: string }) {
   return { cert, key, minVersion: "TLSv1.2" } as const;
 }
 
-/** Loaded only where it is used: most stand behind a proxy that ends TLS. */
+/** Loads node:https only if needed. Most services are behind a proxy that handles TLS. */
 async function createTlsServer(options: TlsServerOptions, answer: RequestListener): Promise<Server> {
   const https = await import("node:https");
   return https.createServer(options, answer);

@@ -1,10 +1,10 @@
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
-/** How much one connection has done for it before others have their turn: half a millisecond's worth. */
+/** How many requests of one connection are answered before others run: about half a millisecond. */
 const MOST_OF_A_TURN = 32;
 
-/** How many requests may wait on one connection while more of it is read. */
+/** How many requests may wait on one connection while it is still read. */
 const MOST_WAITING = 64;
 
 interface Line {
@@ -15,8 +15,9 @@ interface Line {
 const lines = new WeakMap<Socket, Line>();
 
 /**
- * Answers a request when those before it on its connection have been. One packet can ask for 2,000 answers: all at once they would
- * wait in memory for a reader who never comes, and one behind another in one round of the event loop others would wait for them.
+ * Answers a request when the earlier ones on its connection are answered. One packet can contain 2,000 requests: all
+ * answers at once would wait in memory for a client that may never read, and one after another in one round of the
+ * event loop would delay other clients.
  */
 export function inLine(socket: Socket, response: ServerResponse, answer: () => void): void {
   const line = lines.get(socket) ?? { waiting: 0, answered: 0 };

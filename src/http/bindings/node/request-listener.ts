@@ -14,16 +14,16 @@ import { send } from "./sending.ts";
 import { admitStream, isStream } from "./streams.ts";
 import type { Responder } from "./unreadable.ts";
 
-/** What a framework in front of the service knows. */
+/** The options of a listener behind a framework. */
 export interface RequestListenerOptions<Request extends AnyRequest> {
   /**
-   * Who calls, as the framework has found out (Express: `request.ip` and `request.secure`). Where it is left out, it is the other end of
-   * the connection, or whom the service's `trustedProxies` name.
+   * Returns the caller that the framework has found (Express: `request.ip` and `request.secure`). Default: the other
+   * end of the connection, or the caller that the service's `trustedProxies` report.
    */
   readonly client?: (request: Request) => ToldClient;
 }
 
-/** Answers a request. With `next`, as frameworks give it, what is not the service's goes on to the next handler. */
+/** Answers a request. With `next`, as in frameworks, other requests go to the next handler. */
 export type Listen<Request extends AnyRequest> = (
   request: Request,
   response: AnyResponse,
@@ -34,7 +34,7 @@ export type Listen<Request extends AnyRequest> = (
 type AnyRequest = IncomingMessage | Http2ServerRequest;
 type AnyResponse = ServerResponse | Http2ServerResponse;
 
-/** What is wrong with what has to be a service. */
+/** Returns the mistakes in a value that must be a service. */
 export function serviceMistakes(service: unknown): readonly string[] {
   const other = otherCopyMistake(service);
   if (other !== null) return [`the service: ${other}`];
@@ -46,8 +46,9 @@ export function serviceMistakes(service: unknown): readonly string[] {
 const checks: ChecksOf<RequestListenerOptions<IncomingMessage>> = { client: optional(aFunction) };
 
 /**
- * Makes a listener for a server of your own: `http.createServer` and `http2.createServer` take it, Express and NestJS `use` it. Throws `DeclarationError` for a
- * wrong option; what it gives throws `TypeError` where it is mounted at a prefix that the service's `basePath` does not have.
+ * Creates a listener for your own server: `http.createServer` and `http2.createServer` take it, Express and NestJS
+ * `use` it. Throws `DeclarationError` for a wrong option. The listener throws `TypeError` if it is mounted at a prefix
+ * that the service's `basePath` does not have.
  *
  * @example
  * ```ts
@@ -74,13 +75,13 @@ export function requestListener<Request extends AnyRequest = IncomingMessage>(
 }
 
 interface Standing<Request extends AnyRequest> extends RequestListenerOptions<Request> {
-  /** Whether the server is closing: then every answer is the last of its connection. */
+  /** True while the server is closing. Each response is then the last on its connection. */
   readonly state?: { readonly closing: boolean };
 }
 
 const OPEN = { closing: false };
 
-/** The same, for a server of our own. */
+/** Does the same, for our own server. */
 export function makeListener<Request extends AnyRequest>(
   service: Responder,
   { state = OPEN, client }: Standing<Request>,
@@ -96,7 +97,7 @@ export function makeListener<Request extends AnyRequest>(
       if (answer instanceof Promise) void answer.then(reply);
       else reply(answer);
     };
-    // Node never ends a TLS connection that was reset in the turn in which it was asked, where the answer is written behind that.
+    // If a TLS connection is reset in the turn of its request, and the response is written later, Node never closes it.
     if (arrival.encrypted) respond();
     else batches.answer(respond);
   };
@@ -106,7 +107,7 @@ export function makeListener<Request extends AnyRequest>(
     if (next !== undefined && service.serves?.(target) === false) return next();
     if (isStream(request) && !admitStream(request))
       return refused("streams", peerOf(request.socket), "Too many streams of one connection are open.");
-    // Looked at now, where a framework hears of what its own function throws, and also of one who waits in line.
+    // Created before the request waits in line, so that the framework sees an error of its own function.
     const arrival = new NodeArrival(request, target, response, client && toldBy(client(asked)));
     if (response.socket === null && request.httpVersionMajor === 1)
       inLine(request.socket, response, () => take(request, response, arrival));
@@ -114,27 +115,32 @@ export function makeListener<Request extends AnyRequest>(
   };
 }
 
-/** `node:http2` gives its requests and responses the members of those of `node:http` that are used here. */
+/** Returns both as types of `node:http`. `node:http2` gives them the members that are used here. */
 function asOne(request: AnyRequest, response: AnyResponse): [IncomingMessage, ServerResponse] {
   return [request, response] as unknown as [IncomingMessage, ServerResponse];
 }
 
-/** What a function says that has nothing to say. The connection is not asked in its place: at its other end is a proxy, perhaps. */
+/**
+ * The client if a function returns nothing useful. The address of the connection is not used instead, because it may be
+ * that of a proxy.
+ */
 const NOBODY: ToldClient = { address: undefined, encrypted: false };
 
 function toldBy(told: unknown): ToldClient {
   return isObject(told) ? (told as unknown as ToldClient) : NOBODY;
 }
 
-/** What a framework keeps beside a request that it hands on: the whole address (Express, Connect), and the prefix that it took off. */
+/**
+ * The members that a framework adds to a request: the original URL (Express, Connect), and the prefix that it removed.
+ */
 interface HandedOn extends IncomingMessage {
   readonly originalUrl?: string;
   readonly baseUrl?: string;
 }
 
-/** The base path counts from the root. */
+/** Returns the target of a request, with the base path counted from the root. */
 function targetFor({ basePath = "" }: Responder, { url, originalUrl, baseUrl = "" }: HandedOn): string {
-  // Express finds prefixes whatever their case.
+  // Express ignores case in prefixes.
   if (baseUrl !== "" && !`${basePath}/`.toLowerCase().startsWith(`${baseUrl}/`.toLowerCase()))
     throw new TypeError(
       `The service is mounted at ${baseUrl}, and its addresses begin with ${basePath === "" ? "/" : basePath}. Give it the prefix: createService({ basePath: ${JSON.stringify(baseUrl)} }).`,

@@ -5,16 +5,18 @@ import type { Peer } from "./peer.ts";
 import { isStream, type OnStream } from "./streams.ts";
 import { makeUnread, type Counted } from "./unread.ts";
 
-/** How long an answer may take to leave whose request is still coming in. */
+/** How long a response may take to leave while its request is still arriving, in milliseconds. */
 const LEAVING_MS = 30_000;
 
-/** Of the whole process: so much is one memory. */
+/** One for the whole process, because the memory is shared. */
 const unread = makeUnread();
 
-/** Hears of a connection that was closed because too many answers waited for their readers: its network. */
+/** Receives the network of a connection that was closed because too many responses waited for their readers. */
 export type TellUnread = (address: string) => void;
 
-/** Sends an answer, and closes the connection behind it where the server is closing or the rest of the request is not wanted. */
+/**
+ * Sends a response. Closes the connection afterwards if the server is closing or the rest of the request is not wanted.
+ */
 export function send(
   request: IncomingMessage,
   response: ServerResponse,
@@ -23,12 +25,12 @@ export function send(
   tell: TellUnread,
 ): void {
   if (!isStillComing(request)) return sendWhole(response, answer, closing, tell);
-  // What came together with the head may be the whole body, and then the connection is as good as before.
+  // The data that came with the head may be the whole body. Then the connection can be used again.
   setImmediate(() => {
     const isCut = isStillComing(request);
     if (isCut && !isStream(request)) return sendAhead(request, response, answer);
     sendWhole(response, answer, closing, tell);
-    // Others share its connection: what is still coming is refused of this request alone (RFC 9113 §8.1).
+    // Other requests share the connection. So only the rest of this request is refused (RFC 9113 §8.1).
     if (isCut && isStream(request)) request.stream.close();
   });
 }
@@ -45,12 +47,15 @@ function sendWhole(
   if (content === null) return void response.end();
   const octets = Buffer.byteLength(content);
   response.end(content, encodingOf(content, octets));
-  // On a stream of HTTP/2 that has been closed in the meantime there is none.
+  // A stream of HTTP/2 that was closed in the meantime has no socket.
   const socket = response.socket ?? null;
   if (socket !== null) unread.watch(isStream(response) ? ofStream(response.stream, socket, octets) : socket, tell);
 }
 
-/** An answer on a stream of HTTP/2 waits for the reader of that stream, and goes with it. */
+/**
+ * Returns the part of an HTTP/2 stream that is counted: a response waits for the reader of its stream, and is dropped
+ * with it.
+ */
 function ofStream(stream: OnStream["stream"], socket: Peer, octets: number): Counted {
   const { remoteAddress, localAddress, destroyed } = socket;
   return {
@@ -58,30 +63,36 @@ function ofStream(stream: OnStream["stream"], socket: Peer, octets: number): Cou
     remoteAddress,
     localAddress,
     destroyed,
-    // A stream counts the characters of a text.
+    // A stream counts the characters of a text, not its octets.
     writableLength: stream.writableLength === 0 ? 0 : octets,
     on: stream.on.bind(stream),
     destroy: () => stream.destroy(),
   } as Counted;
 }
 
-/** Somebody in front of the service has answered meanwhile, such as one who gives requests a time of their own. */
+/**
+ * Returns true if other code in front of the service has answered in the meantime, for example a middleware with its
+ * own timeout.
+ */
 function isAnswered({ headersSent }: ServerResponse): boolean {
   return headersSent;
 }
 
-/** Text of ASCII alone is the same bytes in both encodings, and Node copies it: in UTF-8 it makes room for three times as much and leaves it to the next turn. */
+/**
+ * Returns the encoding for a text. ASCII is the same in both, and Node copies it: with UTF-8 it reserves three times
+ * the memory and waits for the next turn.
+ */
 function encodingOf(content: string | Uint8Array, octets: number): "latin1" | "utf8" {
   return typeof content === "string" && octets === content.length ? "latin1" : "utf8";
 }
 
-/** Answers before the body is there, which is not waited for: whoever is refused could send for ever. */
+/** Sends a response before the body has arrived, and does not wait for it: a refused client could send forever. */
 function sendAhead(request: IncomingMessage, response: ServerResponse, answer: Answer): void {
   if (isAnswered(response)) return;
   const { socket } = response;
-  // The answers to what was asked before on this connection go first.
+  // The responses to earlier requests on this connection go first.
   if (socket === null) return void response.once("socket", () => sendAhead(request, response, answer));
-  // What came next could not be read, and that has been answered.
+  // The next request could not be read, and its response was already sent.
   if (socket.writableEnded) return;
   const { status, headers, content } = answer;
   response.shouldKeepAlive = false;
@@ -89,11 +100,14 @@ function sendAhead(request: IncomingMessage, response: ServerResponse, answer: A
   if (content === null || content.length === 0) response.flushHeaders();
   else response.write(content);
   endGently(socket, LEAVING_MS);
-  // What has been read of it already is nobody's.
+  // Drops the input that was already read.
   request.resume();
 }
 
-/** Asked of every request, so without the headers that Node makes an object of. */
+/**
+ * Returns true if a part of the body is still missing. This runs for every request, so it does not use the parsed
+ * header object of Node.
+ */
 function isStillComing({ complete, rawHeaders }: IncomingMessage): boolean {
   if (complete) return false;
   for (let at = 0; at < rawHeaders.length; at += 2) {

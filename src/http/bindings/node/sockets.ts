@@ -5,28 +5,31 @@ import type { RefusalReason } from "../../../core/observation.ts";
 import { endWith } from "./ending.ts";
 import { peerOf } from "./peer.ts";
 
-/** How many may be connected. */
+/** The limits for open connections. */
 export interface ConnectionLimits {
   readonly ofAll: number;
-  /** Of one address, which is a /64 of IPv6; 0: any number. */
+  /** For one address, which is a /64 for IPv6. 0 means no limit. */
   readonly ofOneAddress: number;
-  /** Behind them are many callers, so they are not counted as one. */
+  /** Not counted as one address, because they serve many callers. */
   readonly trustedProxies: readonly string[];
 }
 
-/** Hears what was refused before it became a request: why, and where it came from. */
+/** Receives the refusals before a request exists: the reason, the address and a detail. */
 export type TellRefused = (reason: RefusalReason, address: string, detail: string) => void;
 
-/** How many are told at once that there is no room, rather than closed without a word. */
+/**
+ * The maximum number of connections that get a response at the same time when there is no room. Others are closed
+ * without one.
+ */
 const MOST_TOLD = 500;
 
 /**
- * The sockets of a server, from when they come in until they are closed, with TLS and before it; those beyond the limits are told so,
- * and never become anybody's request.
+ * Returns the sockets of a server, from their arrival until they are closed, with and without TLS. A socket beyond the
+ * limits gets a response and never becomes a request.
  *
- * Whoever calls may reset the connection at any moment, and `node:http` listens for that only while it reads requests: not after a
- * `CONNECT`, and not on what TLS has refused. An error that nobody listens for ends the process, so each has a listener of its own
- * from its first octet to its last.
+ * A client may reset its connection at any moment. `node:http` listens for that only while it reads requests: not after
+ * a `CONNECT`, and not on a socket that TLS has refused. An error without a listener ends the process, so each socket
+ * has a separate listener for its whole life.
  */
 export function admitSockets(
   server: Server,
@@ -39,7 +42,7 @@ export function admitSockets(
   const ofAddress = new Map<string, number>();
   const trusted = requireTrustedProxies(limits.trustedProxies);
 
-  /** Counts it where there is room. */
+  /** Counts the socket if there is room. */
   function admits(socket: Socket): boolean {
     const address = formatNetwork(addressOf(socket));
     const isCounted = limits.ofOneAddress > 0 && !isTrusted(trusted, addressOf(socket));
@@ -79,11 +82,11 @@ export function admitSockets(
   });
   inFrontOf(server, "secureConnection", (socket, accept) => {
     socket.on("error", passOver);
-    // Over TLS the answer has to wait for the handshake, and the socket is another one by then.
+    // Over TLS, the response must wait for the handshake. The socket is another object by then.
     if ([...refused].some((below) => isSamePeer(below, socket))) refuse(socket);
     else accept();
   });
-  // node:https hands it on to those who can answer over HTTP, which cannot be done here.
+  // node:https passes the error to a listener that can answer over HTTP, which is not possible here.
   server.removeAllListeners("tlsClientError");
   server.on("tlsClientError", (error: Error & { readonly code?: string }, socket: Socket) => {
     tell("tls_handshake", addressOf(socket), error.code ?? error.message);
@@ -92,7 +95,7 @@ export function admitSockets(
   return sockets;
 }
 
-/** Puts itself before those who listen already; they hear of it only where `accept` is called. */
+/** Adds a listener before the existing ones. They run only if it calls `accept`. */
 function inFrontOf(server: Server, event: string, listener: (socket: Socket, accept: () => void) => void): void {
   const own = server.listeners(event);
   server.removeAllListeners(event);
@@ -103,7 +106,7 @@ function inFrontOf(server: Server, event: string, listener: (socket: Socket, acc
   );
 }
 
-/** Connections on which nobody asks keep nobody out who does. */
+/** Closes idle connections, so that they do not keep active ones out. */
 function makeRoom(server: Server, sockets: ReadonlySet<Socket>): boolean {
   server.closeIdleConnections();
   for (const { destroyed } of sockets) if (destroyed) return true;
@@ -119,5 +122,5 @@ function addressOf(socket: Socket): string {
   return peer.startsWith("::ffff:") ? peer.slice("::ffff:".length) : peer;
 }
 
-/** The socket is closed by then, and whoever waits for it hears of that. */
+/** Ignores the error. The socket is closed by then, and its users receive the close event. */
 function passOver(): void {}

@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Counted } from "./unread.ts";
 
-/** A request or response of HTTP/2, as `node:http2` hands it over. */
+/** A request or response of HTTP/2, as `node:http2` passes it. */
 export interface OnStream {
   readonly stream: Pick<Counted, "writableLength" | "on" | "destroy"> & {
     close(code?: number): void;
-    /** Its connection; undefined if that is closed. */
+    /** The connection. Undefined if it is closed. */
     readonly session?: object | undefined;
   };
 }
@@ -15,10 +15,10 @@ export function isStream(message: IncomingMessage | ServerResponse): message is 
   return "stream" in message;
 }
 
-/** How many streams of one connection may be open: as many as Go's server allows. */
+/** The maximum number of open streams of one connection, the same as in Go's server. */
 export const MOST_STREAMS = 250;
 
-/** RFC 9113 §7: nothing was done for this stream, so the caller may ask again. */
+/** RFC 9113 §7: the stream was not processed, so the caller may try again. */
 const REFUSED_STREAM = 7;
 
 const open = new WeakMap<object, number>();

@@ -10,7 +10,7 @@ import { makeUnread, type Counted } from "./unread.ts";
 
 const KIBIBYTE = 1024;
 
-/** Connections on which so many octets wait, and which of them had to go. */
+/** Creates connections with waiting octets, and lists those that were closed. */
 function bench(mostBytes: number) {
   const unread = makeUnread(mostBytes);
   const closed: string[] = [];
@@ -34,7 +34,7 @@ function bench(mostBytes: number) {
   return { write, closed, told };
 }
 
-test("beyond the limit the connection goes that has waited longest, of the address for which most waits", () => {
+test("closes the connection that has waited longest, of the address with the most waiting octets", () => {
   const { write, closed, told } = bench(400 * KIBIBYTE);
 
   write("reader", "192.0.2.1", 100 * KIBIBYTE);
@@ -49,7 +49,7 @@ test("beyond the limit the connection goes that has waited longest, of the addre
   assert.deepEqual(told, ["192.0.2.2", "192.0.2.2"]);
 });
 
-test("what was read, closed or is small counts for nothing", () => {
+test("does not count data that was read, closed or small", () => {
   const { write, closed } = bench(200 * KIBIBYTE);
 
   for (let turn = 0; turn < 20; turn++) {
@@ -61,7 +61,7 @@ test("what was read, closed or is small counts for nothing", () => {
   assert.deepEqual(closed, []);
 });
 
-test("counts a stream of HTTP/2 from its first octet, with what is kept for it, until it was read or is closed", () => {
+test("counts a stream of HTTP/2 from its first octet, with its memory, until it is read or closed", () => {
   const { write, closed } = bench(100 * KIBIBYTE);
 
   for (let turn = 0; turn < 20; turn++) {
@@ -75,7 +75,7 @@ test("counts a stream of HTTP/2 from its first octet, with what is kept for it, 
   assert.deepEqual(closed, ["small 0", "small 1", "small 2"]);
 });
 
-test("a connection that is used on and on is counted once, and listened to once", () => {
+test("counts a reused connection once, with one listener", () => {
   const unread = makeUnread(200 * KIBIBYTE);
   const events = new EventEmitter();
   const socket = Object.assign(events, { writableLength: 150 * KIBIBYTE, remoteAddress: "::1", destroy: assert.fail });
@@ -85,8 +85,8 @@ test("a connection that is used on and on is counted once, and listened to once"
   assert.equal(events.listenerCount("close"), 1);
 });
 
-test("over a socket: of callers who read nothing the first is let go, and that is told", async (t) => {
-  // More than the system takes in for a connection.
+test("closes the first of several connections that read nothing, and reports it", async (t) => {
+  // More than the system buffers for a connection.
   const content = Buffer.alloc(30 * KIBIBYTE * KIBIBYTE);
   const observed: Observation[] = [];
   const headers = () => ["Content-Length", String(content.length)];
@@ -107,7 +107,7 @@ test("over a socket: of callers who read nothing the first is let go, and that i
     callers.push(caller.on("error", () => undefined));
     t.after(() => caller.destroy());
     await asked;
-    // It is answered behind all that arrived with it.
+    // It is answered after all requests that arrived with it.
     await nextTurn();
   }
 

@@ -2,23 +2,29 @@ import type { Socket } from "node:net";
 import { formatNetwork } from "../../../core/call/trusted-proxies.ts";
 import { peerOf, type Peer } from "./peer.ts";
 
-/** Answers that wait in memory because their readers are slow. */
+/** Responses that wait in memory because their readers are slow. */
 export interface Unread {
-  /** Counts the octets that wait on this connection, which was just written to. `tell` hears of each that was closed. */
+  /**
+   * Counts the waiting octets of a connection that was just written to. `tell` receives each connection that was
+   * closed.
+   */
   watch(socket: Counted, tell?: Tell): void;
 }
 
-/** The members of a connection, or of a stream of HTTP/2, that are looked at. */
+/** The used members of a connection, or of a stream of HTTP/2. */
 export type Counted = Peer &
   Pick<Socket, "writableLength" | "on" | "destroy"> & {
-    /** A stream of HTTP/2: one connection has many. */
+    /** True for a stream of HTTP/2. One connection has many. */
     readonly isStream?: true;
   };
 
 const MEBIBYTE = 1024 * 1024;
-/** Less than this on a connection is not worth counting: 10,000 connections of it are what all may wait for. */
+/** Connections with fewer octets are not counted: 10,000 of them together are the limit for all. */
 const LEAST_BYTES = 64 * 1024;
-/** Node keeps 10 KiB (measured) for an open stream beside its answer. A limit of connections does not limit streams, so each counts from its first octet. */
+/**
+ * Node keeps 10 KiB (measured) for an open stream, plus its response. A limit of connections does not limit streams, so
+ * each stream counts from its first octet.
+ */
 const STREAM_BYTES = 10 * 1024;
 
 interface Waiting {
@@ -27,7 +33,7 @@ interface Waiting {
   readonly tell?: Tell;
 }
 
-/** All that waits for one address. */
+/** The waiting responses of one address. */
 interface OfAddress {
   bytes: number;
   /** The oldest first. */
@@ -35,8 +41,9 @@ interface OfAddress {
 }
 
 /**
- * A caller who asks for long answers and does not read them pays nothing, and the memory is ours, so that is what is limited. Beyond it the
- * connection or stream goes that has waited longest, of the address for which most waits: a caller who reads is never hit by one who does not.
+ * Limits the memory of waiting responses, because a caller who requests long responses without reading them pays
+ * nothing. Beyond the limit, it closes the connection or stream that has waited longest, of the address with the most
+ * waiting octets. A caller who reads is never affected by one who does not.
  */
 export function makeUnread(mostBytes = 64 * MEBIBYTE): Unread {
   const waiting = new Map<Counted, Waiting>();

@@ -10,14 +10,14 @@ import { MAX_REQUEST_LINE_BYTES } from "../../limits.ts";
 import { endWith, endWithAnswer } from "./ending.ts";
 import { peerOf } from "./peer.ts";
 
-/** What can answer: a service. */
+/** Answers requests: a service. */
 export interface Responder {
   respond(arrival: Arrival): Eventually<Answer>;
-  /** Whether something of it stands at a target; at all of them where it is left out. */
+  /** Returns true if the service has something at a target. Without this method, it serves all targets. */
   serves?(target: string): boolean;
-  /** Hears what was refused before it was a request. */
+  /** Receives refusals before a request exists. */
   readonly observe?: Observer | null;
-  /** The path below which it stands; the root where it is left out. */
+  /** The path below which the service is mounted. Default: the root. */
   readonly basePath?: string;
 }
 
@@ -25,16 +25,16 @@ interface ParseError extends Error {
   readonly code?: string;
   readonly reason?: string;
   readonly rawPacket?: Uint8Array;
-  /** Where in the packet the parser gave up. */
+  /** The position in the packet at which the parser stopped. */
   readonly bytesParsed?: number;
 }
 
 /**
- * Answers what could not be read as a request, as HTTP allows, and closes the connection. A method that Node's parser does not
- * know is one like any other: whether the path is there and what it offers, the service tells.
+ * Answers an unreadable request as HTTP allows, and closes the connection. A method that Node's parser does not know is
+ * handled like any other: the service decides whether the path exists and which methods it has.
  */
 export function refuseUnreadable(error: ParseError, socket: Duplex, service: Responder): void {
-  // What comes behind it is as unreadable, and closing on it would take the answer with it.
+  // Later input is unreadable too, and closing the socket now would destroy the response.
   if (refused.has(socket)) return;
   if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
   refused.add(socket);
@@ -43,15 +43,15 @@ export function refuseUnreadable(error: ParseError, socket: Duplex, service: Res
 
 const refused = new WeakSet<Duplex>();
 
-/** What `node:http` keeps beside a socket: the answer whose turn it is. */
+/** The member that `node:http` adds to a socket: the current response. */
 export interface HoldsMessage {
   readonly _httpMessage?: ServerResponse | null;
 }
 
-/** Waits until the requests before it are answered, for answers are told apart by their order (RFC 9112 §9.3.2). */
+/** Waits until the earlier requests are answered, because responses are matched by their order (RFC 9112 §9.3.2). */
 export function inTurn(socket: Duplex & HoldsMessage, act: () => void): void {
   const before = socket._httpMessage;
-  // A request that is not complete is the unreadable one; it may have its answer already.
+  // An incomplete request is the unreadable one. It may already have its response.
   if (before === undefined || before === null) act();
   else if (before.req.complete) before.once("close", () => inTurn(socket, act));
   else if (before.headersSent) socket.destroy();
@@ -73,7 +73,7 @@ function refuse(error: ParseError, socket: Duplex, service: Responder): void {
   void after(service.respond(arrival), (answer) => endWithAnswer(socket, answer));
 }
 
-/** One that is a request already is told of when it is answered. */
+/** Reports the refusal. If a request exists already, it is reported with its response. */
 function observe(error: ParseError, socket: Socket & HoldsMessage, service: Responder): void {
   const isRequest = socket._httpMessage !== undefined && socket._httpMessage !== null;
   if (isRequest && error.code === "ERR_HTTP_REQUEST_TIMEOUT") return;
@@ -86,7 +86,10 @@ function observe(error: ParseError, socket: Socket & HoldsMessage, service: Resp
   });
 }
 
-/** The head of a request of which the parser did not know the method; null where its first line is no request line. */
+/**
+ * Returns the head of a request with a method that the parser does not know. Returns null if its first line is not a
+ * request line.
+ */
 function findUnknownMethod({
   code,
   rawPacket,
@@ -102,7 +105,10 @@ function findUnknownMethod({
   return { method: line[1]!, target: line[2]!, rawHeaders: fieldsIn(head.slice(line[0].length)) };
 }
 
-/** The header fields at the beginning of a text, names and values in turn; none where one is malformed, or not all are there. */
+/**
+ * Returns the header fields at the start of a text, names and values in turn. Returns none if one is malformed or some
+ * are missing.
+ */
 function fieldsIn(text: string): string[] {
   const end = text.indexOf("\r\n\r\n");
   if (end === -1) return [];
@@ -114,14 +120,15 @@ function fieldsIn(text: string): string[] {
 }
 
 function codeOf({ code, reason, rawPacket }: ParseError): ProblemCode {
-  // With two lengths nobody knows where it ends; with one that is not read here, only we do not.
+  // With two lengths the end of the message is ambiguous. An unsupported transfer coding is only a limit of this
+  // server.
   if (code === "HPE_INVALID_TRANSFER_ENCODING" && reason?.includes("Content-Length") !== true) return "not_implemented";
   if (code === "ERR_HTTP_REQUEST_TIMEOUT") return "request_timeout";
   if (code !== "HPE_HEADER_OVERFLOW") return "malformed";
   const packet = Buffer.from(rawPacket ?? []).toString("latin1");
   const lineEnd = packet.indexOf("\r\n");
   const line = lineEnd === -1 ? packet : packet.slice(0, lineEnd);
-  // The packet is the last of several perhaps: what has white space in it is then a header field, and no target.
+  // The packet may be the last of several. A text with white space is then a header field, not a target.
   const isTarget = /^([A-Z-]+ )?\S*( HTTP\/1\.\d)?$/.test(line);
   return isTarget && (lineEnd === -1 || lineEnd > MAX_REQUEST_LINE_BYTES) ? "uri_too_long" : "headers_too_large";
 }

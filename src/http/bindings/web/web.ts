@@ -4,17 +4,17 @@ import { problem } from "../../../core/problem/problem.ts";
 import type { Answer } from "../../answer/writing.ts";
 import { CollectedBody, readBefore } from "../../body/collecting.ts";
 
-/** What a Fetch `Request` does not tell. */
+/** The facts that a Fetch `Request` does not contain. */
 export interface FetchInfo {
   /**
-   * The address on the other end of the connection (`info.remoteAddr.hostname` in Deno, `server.requestIP(request)` in Bun); null where
-   * it cannot be known. Then nothing is trusted for coming from this machine, so that Basic is refused over cleartext, and wrong
-   * passwords and bodies of all callers count as those of one.
+   * The address of the other end of the connection (`info.remoteAddr.hostname` in Deno, `server.requestIP(request)` in
+   * Bun). Null if it is unknown. Then no request counts as local: Basic is refused over cleartext, and all callers
+   * share one limit for wrong passwords and for bodies.
    */
   readonly peer: string | null;
 }
 
-/** How long a body may take to arrive, as at a listener of ours: not every runtime has a limit of its own. */
+/** The time limit for a body, in seconds, the same as in our own listener. Some runtimes have no limit. */
 const REQUEST_SECONDS = 30;
 
 /** Answers a Fetch `Request` (Fetch standard §5.3) through a service. */
@@ -28,7 +28,7 @@ export async function fetchThrough(
     method: request.method,
     target: url.pathname + url.search,
     rawHeaders: flatten(request.headers),
-    // Whoever has no types may leave it out all the same.
+    // JavaScript callers without types may leave it out.
     peer: (info as FetchInfo | undefined)?.peer ?? "unknown",
     encrypted: url.protocol === "https:",
     readBody: (maxBytes, weigh) => readBody(request, maxBytes, weigh),
@@ -52,10 +52,13 @@ async function readBody(request: Request, maxBytes: number, weigh?: Weigh): Prom
   return collected.bytes;
 }
 
-/** A body that breaks off is that of a caller who has gone; nobody will read the answer. One that never ends would be held for good. */
+/**
+ * Reads a body. If it breaks off, the client has disconnected and will not read the response. A time limit stops a body
+ * that never ends.
+ */
 async function collect(body: ReadableStream<Uint8Array>, collected: CollectedBody): Promise<void> {
   const reader = body.getReader();
-  // Whoever sends it may take a while to hear of it.
+  // The sender may take a while to notice.
   const cancel = (): void => void reader.cancel().catch(() => undefined);
   const gone = (): never => {
     throw problem("request_timeout");
