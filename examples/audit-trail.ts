@@ -34,13 +34,13 @@ const audit = defineFeature({
   setUp: ({ now }) => ({
     offer: null,
     mounts: [trail],
-    alongside: ({ resource, kind, action, id, cause }) => [
+    alongside: ({ resource, kind, action, id, deletedWith, cause }) => [
       {
         kind: "insert",
         collection: trail.collection,
         values: {
           at: new Date(now()).toISOString(),
-          did: action ?? kind,
+          did: deletedWith === null ? (action ?? kind) : `delete with ${deletedWith.resource.name} ${deletedWith.id}`,
           resource: resource.plural,
           record: id,
           user_id: cause.userId,

@@ -9,9 +9,14 @@ export interface RecordWrite {
   readonly action: string | null;
   /**
    * The id. For a new record, a placeholder for its id in a change of the same transaction. Null for an action on the
-   * collection.
+   * collection, and for records that are deleted with another one.
    */
   readonly id: Key | KeyOf | null;
+  /**
+   * The record whose deletion deletes all records of `resource` that belong to it, by the references of their table. `id` is null then, and
+   * `kind` is `delete`. There may be no such records. Null for every other write.
+   */
+  readonly deletedWith: { readonly resource: Resource; readonly id: Key } | null;
   readonly cause: Cause;
 }
 

@@ -12,11 +12,16 @@ export interface RecordEvent {
   readonly id: number;
   /** The plural of the resource: `orders`. */
   readonly resource: string;
-  /** The id of the record; null where an action was about the collection. */
+  /** The id of the record. Null for an action on the collection, and for records that were deleted with another one. */
   readonly record: number | string | null;
   readonly kind: "create" | "replace" | "update" | "delete" | "action";
   /** The name of the action; null for every other kind. */
   readonly action: string | null;
+  /**
+   * The record whose deletion deleted all records of `resource` that belonged to it, as items go with their order. `record` is null then. There
+   * may have been none. Null for every other event.
+   */
+  readonly deletedWith: { readonly resource: string; readonly record: number | string } | null;
   /** When it was written: RFC 3339. */
   readonly at: string;
   readonly cause: Cause;
@@ -134,6 +139,7 @@ function eventOf({ record }: Row): RecordEvent {
     record: (record["record"] ?? record["record_uuid"]) as number | string | null,
     kind: record["kind"] as RecordEvent["kind"],
     action: record["action"] as string | null,
+    deletedWith: (record["deleted_with"] ?? null) as RecordEvent["deletedWith"],
     at: record["at"] as string,
     cause: record["cause"] as unknown as Cause,
     attempt: (record["attempts"] as number) + 1,

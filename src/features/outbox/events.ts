@@ -19,6 +19,11 @@ export const events = defineResource({
     record_uuid: uuid({ ...readOnly, optional: true, description: "The id of the record, where it is a UUID." }),
     kind: enumeration(["create", "replace", "update", "delete", "action"], readOnly),
     action: text({ ...readOnly, optional: true, maxLength: 100 }),
+    deleted_with: json({
+      ...readOnly,
+      optional: true,
+      description: "The record with which all records that belonged to it were deleted: `resource` and `record`.",
+    }),
     at: dateTime(readOnly),
     attempts: integer({ ...readOnly, description: "How often its delivery was tried." }),
     due_at: dateTime({ ...readOnly, description: "When it is tried next." }),

@@ -179,7 +179,7 @@ const checks: ChecksOf<OutboxOptions> = {
 
 /** The events of a write: one for each subscriber, and none where nobody is told. */
 function eventsFor(subscribers: readonly Subscriber[], now: () => number, soon: () => void): Alongside {
-  return ({ resource, kind, action, id, cause }) => {
+  return ({ resource, kind, action, id, deletedWith, cause }) => {
     const told = subscribers.filter(({ to }) => to.includes(resource));
     if (told.length === 0) return [];
     const at = new Date(now()).toISOString();
@@ -194,6 +194,7 @@ function eventsFor(subscribers: readonly Subscriber[], now: () => number, soon: 
         record_uuid: typeof id === "string" ? id : null,
         kind,
         action,
+        deleted_with: deletedWith === null ? null : { resource: deletedWith.resource.plural, record: deletedWith.id },
         at,
         attempts: 0,
         due_at: at,

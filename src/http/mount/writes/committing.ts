@@ -22,6 +22,7 @@ import { requireInTime } from "../../limiting/in-time.ts";
 import { placeOfLink } from "../links.ts";
 import type { MountInPlace } from "../mount.ts";
 import { findVisible, showChanged } from "../reads/reading.ts";
+import { cascadesFrom } from "./cascading.ts";
 import { requireRoomForRepeats } from "./idempotency.ts";
 import type { Unwritten } from "./outcome.ts";
 import type { Written } from "./write.ts";
@@ -153,10 +154,24 @@ export async function withAlongside(
     // One table, one name, whatever the shape in which it was sent.
     const { resource } = of.newer ?? of;
     const id = before === null ? (kind === "create" ? idMadeBy(transaction, at) : null) : (before.record["id"] as Key);
-    const write: RecordWrite = { resource, kind, action, id, cause };
-    for (const changesFor of alongside) more.push(...atOnce(changesFor(write), "alongside"));
+    const write: RecordWrite = { resource, kind, action, id, deletedWith: null, cause };
+    for (const each of [write, ...deletedWith(of.newer ?? of, write, before)])
+      for (const changesFor of alongside) more.push(...atOnce(changesFor(each), "alongside"));
   });
   return { ...transaction, changes: [...transaction.changes, ...more] };
+}
+
+/** The records that the database deletes with a record: one write for each resource, because the database alone knows which they are. */
+function deletedWith(
+  of: MountInPlace,
+  { resource, kind, cause }: RecordWrite,
+  before: Row | null,
+): readonly RecordWrite[] {
+  if (kind !== "delete" || before === null) return [];
+  const parent = { resource, id: before.record["id"] as Key };
+  return cascadesFrom(of).map((each) => {
+    return { resource: each.resource, kind, action: null, id: null, deletedWith: parent, cause };
+  });
 }
 
 /** The id of the record that a change of a transaction makes: the one that is given to it, or what stands for the one that the store will give. */

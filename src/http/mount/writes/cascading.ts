@@ -1,0 +1,33 @@
+import { tableOf } from "../../../resource/tables/table.ts";
+import type { MountInPlace } from "../mount.ts";
+
+const known = new WeakMap<MountInPlace, readonly MountInPlace[]>();
+
+/**
+ * The mounts whose records the database deletes with a record of this one: those within it, and those that refer to it with
+ * `onDelete: "cascade"`, at any depth. A mount whose records refer to each other is among them.
+ */
+export function cascadesFrom(mount: MountInPlace): readonly MountInPlace[] {
+  let found = known.get(mount);
+  if (found === undefined) known.set(mount, (found = findCascades(mount)));
+  return found;
+}
+
+function findCascades(mount: MountInPlace): readonly MountInPlace[] {
+  const found = new Set<MountInPlace>();
+  const add = (of: MountInPlace): void => {
+    for (const each of of.referrers)
+      if (!found.has(each) && cascades(each, tableOf(of.resource))) {
+        found.add(each);
+        add(each);
+      }
+  };
+  add(mount);
+  return [...found];
+}
+
+function cascades({ collection }: MountInPlace, table: string): boolean {
+  return collection.columns.some(
+    ({ references }) => references?.collection === table && references.onDelete === "cascade",
+  );
+}
