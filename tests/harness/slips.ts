@@ -401,7 +401,7 @@ export const slips: readonly Slip[] = [
   {
     code: `start([], { features: [accounts({ breachedPasswordsURL: "api.pwnedpasswords.com/range" })] })`,
     compiled: null,
-    started: /breachedPasswordsURL is 'api\.pwnedpasswords\.com\/range'; it has to be an http or https address/,
+    started: /breachedPasswordsURL is a text; it has to be an http or https address/,
   },
   {
     code: `start([], { formats: [{ mediaType: "text/csv; header", problemMediaType: "csv", tagSuffix: "-csv", contentSecurityPolicy: "sandbox\\n", write: () => "", writeProblem: () => "" }] })`,
