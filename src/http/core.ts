@@ -15,67 +15,78 @@ import type { Cursors } from "./list/cursors.ts";
 import type { LongReads } from "./list/long-reads.ts";
 import type { SlowLists } from "./list/slow-lists.ts";
 
-/** Whether a credential with these scopes may be used with a method (`GET` for HEAD and QUERY too). True or false, at once: anything else is a fault (500), and nobody is let in. */
+/**
+ * Returns whether a credential with these scopes may be used with a method (`GET` also for HEAD and QUERY). It must
+ * return true or false synchronously. Any other result is a fault (500), and the request is refused.
+ */
 export type ScopesAllow = (scopes: readonly string[], method: string) => boolean;
 
-/** As much of a feature as tells what it offers. */
+/** The part of a feature that shows what it offers. */
 export interface Offering<Offer> {
   readonly name: string;
   setUp(host: never): { readonly offer: Offer };
 }
 
-/** What a request on its way needs to know of the service. */
+/** The parts of the service that a request needs. */
 export interface ServiceCore {
   readonly chain: Chain;
   readonly store: Store;
-  /** Its reading half, for handlers and hooks. */
+  /** The reading methods of the store, for handlers and hooks. */
   readonly reader: StoreReader;
   readonly cursors: Cursors;
   /** Makes the tags of records. */
   readonly stateTag: StateTag;
-  /** Makes the fingerprints of requests that can be repeated: a body may hold a password, and a plain digest of it could be guessed. */
+  /**
+   * The key for fingerprints of repeatable requests. A body may contain a password, and a plain digest of it could be
+   * guessed.
+   */
   readonly fingerprintKey: Uint8Array;
-  /** The path below which everything stands, without a slash at its end; empty for the root. */
+  /** The path prefix of all endpoints, without a final slash. Empty for the root. */
   readonly basePath: string;
-  /** The header field, in lower case, in which administrators ask what the schemes saw, and are told. */
+  /**
+   * The header field, in lower case, with which administrators request an explanation of the schemes, and receive it.
+   */
   readonly explainHeader: string;
-  /** The largest body of an endpoint that names no limit of its own, in bytes. */
+  /** The largest body of an endpoint without a limit, in bytes. */
   readonly maxBodyBytes: number;
-  /** Long bodies are compressed for whoever asks for it. */
+  /** True if long bodies are compressed for callers that accept it. */
   readonly compression: boolean;
-  /** What bodies keep in memory. */
+  /** The memory that bodies use. */
   readonly heldBodies: HeldBodies;
-  /** Whose turn it is with lists that may take long. */
+  /** The queue for lists that may take long. */
   readonly longReads: LongReads;
-  /** Which lists held up all others lately. */
+  /** The lists that recently delayed all others. */
   readonly slowLists: SlowLists;
-  /** Who changes a record after whom. */
+  /** The queues for changes of the same record. */
   readonly lines: Lines;
-  /** What is written with every write of a mounted resource. */
+  /** The functions that add changes to every write of a mounted resource. */
   readonly alongside: readonly Alongside[];
-  /** JSON first: it is the default. */
+  /** The formats. JSON is first, because it is the default. */
   readonly formats: readonly Format[];
   readonly callContext: CallContext;
-  /** A UUID for a new record: of version 7, for the time in milliseconds since the epoch. */
+  /** Makes a UUID for a new record: of version 7, for the time in milliseconds since the epoch. */
   readonly makeUUID: (now: number) => string;
-  /** Over TLS browsers are told to stay there for this host, or for all below it too. */
+  /** The scope of HSTS: browsers must use TLS for this host, or also for all its subdomains. */
   readonly hsts: "host" | "subdomains";
-  /** Exact origins that may call from a browser, besides our own. */
+  /** The exact origins that may call from a browser, in addition to the service's own. */
   readonly allowedOrigins: readonly string[];
-  /** Exact origins that may send cookies along: the allowed ones, and those under which the service is itself known. */
+  /** The exact origins that may send cookies: the allowed ones, and those of the service itself. */
   readonly sameSiteOrigins: readonly string[];
-  /** What a credential that is limited to scopes may ask for at all; the endpoint's permission decides after that. Null: everything. */
+  /**
+   * Decides what a credential with limited scopes may request at all. The endpoint's permission decides after that.
+   * Null: everything.
+   */
   readonly scopesAllow: ScopesAllow | null;
-  /** Whoever says which requests are too many. */
+  /** The limiters, which decide whether there are too many requests. */
   readonly limiters: readonly RequestLimiter[];
-  /** Endpoints that log in do so from other hosts over cleartext too. */
+  /** True if other hosts may also log in over cleartext. */
   readonly allowsCleartextLogins: boolean;
-  /** Null where nobody follows requests. */
+  /** The tracer. Null if there is none. */
   readonly tracer: Tracer | null;
-  /** Null where nobody listens. */
+  /** The observer. Null if there is none. */
   readonly observe: Observer | null;
-  /** What a feature of the service offers. Throws a TypeError where it is none. */
+  /** Returns what a feature of the service offers. Throws a TypeError if the service does not have it. */
   use<Offer>(feature: Offering<Offer>): Offer;
-  /** Requests that wait for something. Those that are answered at once are never seen in flight. */
+  /** The requests that are waiting. Requests that are answered immediately never appear here. */
   readonly inFlight: InFlight;
 }

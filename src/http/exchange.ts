@@ -20,37 +20,37 @@ import type { LimitFields } from "./limiting/limiting.ts";
 
 const NONE: readonly never[] = [];
 
-/** One request on its way: the call and what the steps have found out about it so far. It stays in this room; others are given its `context`. */
+/** One request and the results of the steps so far. Only this folder uses it; other code receives its `context`. */
 export class Exchange implements PermissionRequest {
   readonly service: ServiceCore;
   readonly call: Call;
   readonly endpoint: MountedFacts;
   readonly params: Params;
-  /** What handlers, hooks and permissions are given of it. */
+  /** The part for handlers, hooks and permissions. */
   readonly context: Context;
-  /** Whether anyone looked at the identity: the answer is then for this caller alone. */
+  /** True if any code has read the identity. The response is then for this caller only. */
   identityWasRead = false;
-  /** What the format found out besides is kept by nobody, so neither is the answer. */
+  /** True if the format has added data that must not be cached. The response is then not cached either. */
   showsUnkept = false;
-  /** Why the caller was taken for nobody, where that is told. */
+  /** The reason why the caller counts as unknown, if the endpoint shows it. */
   refusal: Refusal | null = null;
-  /** The only rows that the permission allows; null: all. */
+  /** The only rows that the permission allows. Null: all. */
   only: AllowedRows | null = null;
-  /** The format of the answer. */
+  /** The format of the response. */
   format: Format;
   body: ReceivedBody | null = null;
   /** The preferences that were followed so far. */
   followed: readonly string[] = NONE;
-  /** What the caller uses and will go. */
+  /** The deprecated parts that the caller uses. */
   deprecations: readonly Deprecated[];
   hold: Hold | null = null;
-  /** What limiters say of what is left. */
+  /** The remaining quota from the limiters. */
   limits: LimitFields = NONE;
-  /** The octets of the body, once somebody has asked for them. */
+  /** The octets of the body, after the first read. */
   octets: Uint8Array | Promise<Uint8Array> | null = null;
-  /** Whether its body is on its way, or its caller has had an answer before everything was done. */
+  /** The state of the body: still arriving or not. `over`: the caller already has a response. */
   phase: "going" | "arriving" | "over" = "going";
-  /** How many writes are on their way to the store. */
+  /** The number of writes that the store has not finished. */
   writing = 0;
   readonly now: number;
   #identified: Identified | null = null;
@@ -71,12 +71,12 @@ export class Exchange implements PermissionRequest {
     return this.endpoint.action ?? "call";
   }
 
-  /** What the chain found; null on open endpoints, where nobody looked. */
+  /** Sets the result of the chain. Null on open endpoints, which read no credential. */
   set identified(identified: Identified) {
     this.#identified = identified;
   }
 
-  /** The same caller, for another request in their name. Whether that looks at the identity is known to this one too. */
+  /** Takes over the caller of another exchange, which then counts as having read the identity. */
   inherit(other: Exchange): void {
     this.#identified = other.#identified;
     other.identityWasRead = true;
@@ -87,12 +87,12 @@ export class Exchange implements PermissionRequest {
     return this.#identified === null ? null : this.#identified.identity;
   }
 
-  /** Whether anyone has looked who is calling. Asking that does not make an answer private. */
+  /** True if the caller was identified. Reading this does not make a response private. */
   get wasIdentified(): boolean {
     return this.#identified !== null;
   }
 
-  /** Who was found, for the log: looking here does not make an answer private. */
+  /** The identity for the log. Reading this does not make a response private. */
   get observedIdentity(): Identity | null {
     return this.#identified === null ? null : this.#identified.identity;
   }
@@ -101,14 +101,14 @@ export class Exchange implements PermissionRequest {
     return this.#identified?.ambient ?? false;
   }
 
-  /** The caller, on an endpoint that needs one. */
+  /** Returns the caller, on an endpoint that needs one. */
   requireIdentity(): Identity {
     const identity = this.identity;
     if (identity === null) throw this.service.chain.challenge(this.call, this.#identified?.passedOver);
     return identity;
   }
 
-  /** Who is behind what is written. Looking here does not make an answer private: nobody is told. */
+  /** The cause of writes. Reading this does not make a response private, because it is not shown. */
   get cause(): Cause {
     const { call, observedIdentity: identity } = this;
     return {
@@ -121,14 +121,14 @@ export class Exchange implements PermissionRequest {
     };
   }
 
-  /** Writes, and says who caused it. Not for a caller who was told already that it took too long. */
+  /** Writes a transaction with its cause. Throws if the caller was already answered because of a timeout. */
   write(transaction: Transaction): Promise<Outcome> {
     if (this.phase === "over") return Promise.reject(tooLate());
     this.writing++;
     return this.service.store.write({ cause: this.cause, ...transaction }).finally(() => this.writing--);
   }
 
-  /** The query as it was sent, without the credentials in it. */
+  /** The query as it was sent, without its credentials. */
   get query(): string {
     const { query } = this.call;
     const { parameters } = this.service.chain;
@@ -136,42 +136,42 @@ export class Exchange implements PermissionRequest {
     return hasCredentials ? withoutParameters(query, (name) => parameters.has(name)) : query;
   }
 
-  /** The query, in order, without credentials and without what chose the format of the answer. */
+  /** Returns the query parameters in order, without credentials and without the format parameter. */
   parameters(): readonly (readonly [name: string, value: string])[] {
     if (this.endpoint.produces !== undefined || this.endpoint.method !== "GET") return parseQuery(this.query);
     return parseQuery(this.query).filter(([name]) => name !== FORMAT_PARAMETER);
   }
 
-  /** What the caller prefers (RFC 7240), by name; null: nothing. */
+  /** The preferences of the caller (RFC 7240), by name. Null if there are none. */
   get preferences(): ReadonlyMap<string, string> | null {
     if (this.#preferences !== undefined) return this.#preferences;
     const header = this.call.list("prefer");
     return (this.#preferences = header === undefined ? null : parsePrefer(header));
   }
 
-  /** Says that a preference is followed: `count=exact`. It stands in the answer's `Preference-Applied`. */
+  /** Records that a preference is followed: `count=exact`. The response lists it in `Preference-Applied`. */
   follow(preference: string): void {
     this.followed = [...this.followed, preference];
   }
 
-  /** Says that the caller uses what will go; each is told once. */
+  /** Records that the caller uses deprecated parts. Each is announced once. */
   useDeprecated(used: readonly Deprecated[]): void {
     if (used.length > 0) this.deprecations = [...new Set([...this.deprecations, ...used])];
   }
 
-  /** The address of a path of this service (`/users`), as callers ask for it. */
+  /** Returns the address of a path of this service (`/users`), as callers request it. */
   at(path: string): string {
     return this.service.basePath + path;
   }
 
-  /** A parameter of the path that is an id. */
+  /** Returns a parameter of the path that is an id. */
   id(name = "id"): number {
     const id = this.params[name];
     if (typeof id === "number") return id;
     throw new TypeError(`The path has no id ${name}${suggestion(name, Object.keys(this.params))}.`);
   }
 
-  /** The id in the path of a record of a mounted resource, whatever its ids are. */
+  /** Returns the id of a record of a mounted resource in the path, for every type of id. */
   key(): Key {
     const { id } = this.params;
     if (id !== undefined) return id;
@@ -179,12 +179,12 @@ export class Exchange implements PermissionRequest {
   }
 }
 
-/** Only this room looks behind a context: whoever writes a handler has no way to the service's keys and counters. */
+/** Only this folder can get the exchange of a context. Handlers have no access to the service's keys and counters. */
 let lookBehind: (context: Context) => Exchange;
 
 /**
- * One request, as far as handlers, hooks and permissions may know of it: what was called, who calls, what the store holds. It is good
- * until the request is answered. Its methods are called on it: taken out of it they do not compile.
+ * One request, for handlers, hooks and permissions: the call, the caller and the store's content. It is valid until the
+ * request is answered. Call its methods on it: without it, they do not compile.
  */
 export class Context<P extends Params = Params, B extends AnyBody = AnyBody> implements PermissionRequest {
   readonly #exchange: Exchange;
@@ -202,28 +202,28 @@ export class Context<P extends Params = Params, B extends AnyBody = AnyBody> imp
     return this.#exchange.call;
   }
 
-  /** When the request arrived, in milliseconds since the epoch. */
+  /** The arrival time of the request, in milliseconds since the epoch. */
   get now(): number {
     return this.#exchange.call.now;
   }
 
-  /** What permissions are asked about; `call` at an endpoint of one's own. */
+  /** The action for permissions. `call` for a custom endpoint. */
   get action(): Action {
     return this.#exchange.action;
   }
 
   /** The parameters of the path: `{name}` is a number, `{name:text}` a text. */
   get params(): P {
-    // The route has read them as the path declares them.
+    // The route has read them as the path declares.
     return this.#exchange.params as P;
   }
 
-  /** A parameter of the path that is a number; a UUID stands in `params`. */
+  /** Returns a numeric parameter of the path. A UUID is in `params`. */
   id(this: Context, name = "id"): number {
     return this.#exchange.id(name);
   }
 
-  /** The query, in order, without what chose the format of the answer. */
+  /** Returns the query parameters in order, without the format parameter. */
   parameters(this: Context): readonly (readonly [name: string, value: string])[] {
     return this.#exchange.parameters();
   }
@@ -233,68 +233,68 @@ export class Context<P extends Params = Params, B extends AnyBody = AnyBody> imp
     return this.#exchange.body as B; // The pipeline has read it by the schema.
   }
 
-  /** Who is calling; null where nobody showed who they are. An answer for which this was read is kept by no shared cache. */
+  /** The caller. Null if there is no valid credential. If this was read, no shared cache keeps the response. */
   get identity(): Identity | null {
     return this.#exchange.identity;
   }
 
-  /** The caller. Ends the request with 401, or 403, where nobody showed who they are. */
+  /** Returns the caller. Ends the request with 401 or 403 if there is no valid credential. */
   requireIdentity(this: Context): Identity {
     return this.#exchange.requireIdentity();
   }
 
-  /** Why a credential was rejected, at an endpoint with `refusals: "told"`; else null. Beside a rejected cookie, another one may name the caller. */
+  /** Why a credential was rejected, with `refusals: "told"`; otherwise null. Another cookie may name the caller. */
   get refusal(): Refusal | null {
     return this.#exchange.refusal;
   }
 
-  /** Ends the request with 403 `cross_site` where a page of another site made a browser send it (for endpoints that read or set a cookie). */
+  /** Ends a request from a page of another site with 403 `cross_site`. For endpoints with a cookie. */
   requireSameSite(this: Context): void {
     requireSameSite(this.#exchange.call, this.#exchange.service.sameSiteOrigins);
   }
 
-  /** What the store holds. */
+  /** The reading methods of the store. */
   get store(): StoreReader {
     return this.#exchange.service.reader;
   }
 
-  /** Writes all changes or none. Hooks give their changes back instead, so that they are written together with the record. */
+  /** Writes all changes or none. Hooks return their changes instead, to be written together with the record. */
   write(this: Context, transaction: Transaction): Promise<Outcome> {
     return this.#exchange.write(transaction);
   }
 
-  /** Who is behind what is written during the request, for a transaction of one's own. */
+  /** The cause of writes during the request, for custom transactions. */
   get cause(): Cause {
     return this.#exchange.cause;
   }
 
-  /** What a feature of the service offers. Throws a TypeError where it is none of this service. */
+  /** Returns what a feature of the service offers. Throws a TypeError if the service does not have it. */
   use<Offer>(this: Context, feature: Offering<Offer>): Offer {
     return this.#exchange.service.use(feature);
   }
 
-  /** What the caller prefers (RFC 7240), by name; null: nothing. */
+  /** The preferences of the caller (RFC 7240), by name. Null if there are none. */
   get preferences(): ReadonlyMap<string, string> | null {
     return this.#exchange.preferences;
   }
 
-  /** Says that a preference is followed: `count=exact`. It stands in the answer's `Preference-Applied`. */
+  /** Records that a preference is followed: `count=exact`. The response lists it in `Preference-Applied`. */
   follow(this: Context, preference: string): void {
     this.#exchange.follow(preference);
   }
 
-  /** The address of a path of this service (`/users`), as callers ask for it. */
+  /** Returns the address of a path of this service (`/users`), as callers request it. */
   at(this: Context, path: string): string {
     return this.#exchange.at(path);
   }
 }
 
-/** What stands behind a context. For this room alone. */
+/** Returns the exchange of a context. Only for this folder. */
 export function exchangeOf(context: Context): Exchange {
   return lookBehind(context);
 }
 
-/** Ends a request whose fields are wrong. */
+/** Returns the problem for a request with invalid fields. */
 export function invalid(issues: readonly Issue[]): Error {
   return problem(issues.every((issue) => issue.pointer.startsWith("?")) ? "invalid_query" : "invalid", { issues });
 }

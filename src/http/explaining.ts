@@ -9,7 +9,7 @@ import { Exchange } from "./exchange.ts";
 import { MAX_BODY_BYTES } from "./limits.ts";
 import { findEndpoint, type FindRoute } from "./routes.ts";
 
-/** What the schemes would make of a request. Nothing is reported of it and nothing else happens. */
+/** Explains how the schemes judge a request. Reports nothing and has no other effect. */
 function explainArrival(
   service: ServiceCore & { readonly find: FindRoute },
   arrival: Arrival,
@@ -21,23 +21,26 @@ function explainArrival(
   return service.chain.explain(call);
 }
 
-/** What a permission says of a caller, before anybody has looked for what they want. */
+/** The result of a permission for a caller, before the target is read. */
 export interface PermissionExplanation {
   readonly name: string;
   readonly action: Action;
   readonly said: "allow" | "deny" | "some rows";
-  /** What the rows are found by, where it is some of them. */
+  /** The columns that select the rows, if only some rows are allowed. */
   readonly by: readonly string[];
 }
 
-/** What the schemes make of a request, and what the permission of its endpoint says; null where it has none, or nobody is asked. */
+/**
+ * The result of the schemes for a request, and of its endpoint's permission. The permission is null if the endpoint has
+ * none, or it was not asked.
+ */
 export interface WholeExplanation extends Explanation {
-  /** The path as it is declared: `/orders/{id}`. */
+  /** The declared path: `/orders/{id}`. */
   readonly route: string | null;
   readonly permission: PermissionExplanation | null;
 }
 
-/** Explains a request as a whole. Nothing is reported of it and nothing else happens. */
+/** Explains a request as a whole. Reports nothing and has no other effect. */
 export async function explainWhole(
   service: ServiceCore & { readonly find: FindRoute },
   arrival: Arrival,
@@ -58,16 +61,16 @@ export async function explainWhole(
   return { ...whole, permission: { name, action: exchange.action, said, by: said === "some rows" ? columns : [] } };
 }
 
-/** A witness for a caller who asks for an explanation; whether they may have it is known only afterwards. */
+/** Returns a witness for a caller that requests an explanation. Whether the caller may see it is known only later. */
 export function findWitness(call: Call, header: string): Witness | null {
   return call.header(header) === "1" ? new Witness() : null;
 }
 
-/** Tells administrators, and nobody else, what each scheme saw. */
+/** Adds the explanation of each scheme to the response, for administrators only. */
 export function addExplanation({ chain, explainHeader }: ServiceCore, witness: Witness, { headers }: Answer): void {
   if (!witness.sawAdministrator) return;
   headers.push(explainHeader, formatExplanation(chain.tell(witness)));
-  // What could be kept for everyone must not be kept with this.
+  // A response with an explanation must not be cached for others.
   const at = headers.indexOf("Cache-Control");
   if (at !== -1) headers[at + 1] = "no-store";
 }

@@ -2,22 +2,25 @@ import type { Eventually } from "../../core/eventually.ts";
 import { whenAllAnswered } from "../answered.ts";
 import type { ReceivedBody } from "../endpoint/facts.ts";
 
-/** Reading, checking and writing so much take milliseconds each; what is smaller is not worth a turn. */
+/** The size from which reading, checking and writing a body take milliseconds each. Smaller bodies need no turn. */
 export const LARGE_BYTES = 64 * 1024;
 
 const beginning = new Set<() => void>();
 const begun = new Set<() => void>();
 
 /**
- * Waits for a turn with work of some milliseconds. Each round of the event loop does one such piece, so that nobody waits for more
- * than one of them, however many are asked for at once (contract, section 8): all that `setImmediate` was given run in one round. What is
- * small and came in that round goes first.
+ * Waits for a turn with work of some milliseconds. Each round of the event loop does only one such piece, so no request
+ * waits for more than one of them (contract, section 8). A plain `setImmediate` would run all pieces in one round.
+ * Small requests of that round go first.
  */
 export function takeTurn(): Promise<void> {
   return waitAmong(beginning);
 }
 
-/** The same for work that has begun, and goes before what has not: a body half read takes memory, and many take the collector's time. */
+/**
+ * Waits for a turn with started work, before all new work. A half-read body takes memory, and many cost garbage
+ * collection.
+ */
 export function takeTurnAgain(): Promise<void> {
   return waitAmong(begun);
 }
@@ -37,23 +40,23 @@ function next(): void {
   first!();
 }
 
-/** Waits for a turn between two steps with a large body. */
+/** Waits for a turn between two steps with a large body. Returns undefined for a small one. */
 export function giveWay(body: Pick<ReceivedBody, "bytes"> | null): Promise<void> | undefined {
   return body !== null && body.bytes.length > LARGE_BYTES ? takeTurnAgain() : undefined;
 }
 
-/** The same before the first step, when there are only octets. */
+/** Waits for a turn before the first step, when there are only octets. Returns undefined for a small body. */
 export function giveWayFor(bytes: Uint8Array): Promise<void> | undefined {
   return bytes.length > LARGE_BYTES ? takeTurn() : undefined;
 }
 
 /**
- * Work that stops now and then and can go on later. What reads a body stops after every `LARGE_BYTES`, and what is smaller never does: it
- * has not waited for its first turn, and would go before all who have.
+ * Work that pauses regularly and can continue later. A body reader pauses after every `LARGE_BYTES`, but never with a
+ * smaller body: it has not waited for a first turn, and would go before all that have.
  */
 export type Pieces<T> = Generator<undefined, T, undefined>;
 
-/** Does such work and gives way whenever it stops. What never stops is done at once. */
+/** Does such work, and gives way at every pause. Work without a pause is done immediately. */
 export function inPieces<T>(work: Pieces<T>): Eventually<T> {
   const { done, value } = work.next();
   return done === true ? value : inMorePieces(work);
@@ -68,8 +71,8 @@ async function inMorePieces<T>(work: Pieces<T>): Promise<T> {
 }
 
 /**
- * Writes each of a list, one after another. Stops after every `LARGE_BYTES`. A long text becomes octets piece by piece, because that takes as long as
- * writing it.
+ * Writes each item of a list, one after another. Pauses after every `LARGE_BYTES`. A long text becomes octets piece by
+ * piece, because that takes as long as writing it.
  */
 export function* writeEach<T>(
   list: readonly T[],
@@ -89,10 +92,10 @@ export function* writeEach<T>(
   return chunks.length === 0 ? text : Buffer.concat([...chunks, Buffer.from(text)]);
 }
 
-/** So long a piece of such work may be; others then have their turn. */
+/** The longest slice of such work, in milliseconds. Others then have their turn. */
 const SLICE_MS = 5;
 
-/** Does such work, whose pieces are small and many, and gives way whenever some milliseconds of it are done. */
+/** Does such work in many small pieces, and gives way after some milliseconds. */
 export async function inSlices<T>(work: Pieces<T>): Promise<T> {
   for (let began = performance.now(); ;) {
     const { done, value } = work.next();
@@ -103,7 +106,7 @@ export async function inSlices<T>(work: Pieces<T>): Promise<T> {
   }
 }
 
-/** Does such work without giving way: for what is small. */
+/** Does such work without giving way. For small bodies. */
 export function wholly<T>(work: Pieces<T>): T {
   for (;;) {
     const { done, value } = work.next();
@@ -114,7 +117,7 @@ export function wholly<T>(work: Pieces<T>): T {
 /** The most steps of one turn. */
 const STEPS = 100;
 
-/** Takes a step for each, one after another, and gives way after some steps, or when they have taken some milliseconds. */
+/** Takes a step for each item, one after another. Gives way after some steps or some milliseconds. */
 export async function inTurns<T>(each: readonly T[], step: (one: T, at: number) => unknown): Promise<void> {
   let began = performance.now();
   let steps = 0;

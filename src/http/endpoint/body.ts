@@ -14,7 +14,9 @@ import {
 } from "../../resource/kinds/standard-result.ts";
 import type { BodyReading, ReceivedBody } from "./facts.ts";
 
-/** The schema of a body: of any library that follows Standard Schema (zod, valibot, arktype), or a JSON Schema (2020-12). */
+/**
+ * The schema of a body: of a library that follows Standard Schema (zod, valibot, arktype), or a JSON Schema (2020-12).
+ */
 export type BodySchema = StandardSchema | JSONSchema;
 
 /** The type of a body that fits its schema. */
@@ -57,7 +59,7 @@ export function bodyReading(declared: BodySchema): BodyReading {
   };
 }
 
-/** The name of an XML root, if the schema gives one (`xml: { name }`). */
+/** Checks the name of the XML root element if the schema gives one (`xml: { name }`). */
 function requireElement({ element }: ReceivedBody, schema: JSONSchema | null): void {
   const name = isObject(schema?.["xml"]) ? schema["xml"]["name"] : undefined;
   if (element !== null && typeof name === "string" && element !== name)

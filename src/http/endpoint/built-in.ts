@@ -4,8 +4,8 @@ import { defineEndpoint, type Endpoint, type EndpointDeclaration } from "./endpo
 const builtIn = new WeakSet<Endpoint>();
 
 /**
- * Declares an endpoint of the toolkit's own. The compiler has looked at what its handler gives, so that nobody looks at each reply again; no
- * door gives this, and a copy of such an endpoint is one of somebody's own.
+ * Declares an endpoint of the toolkit itself. The compiler has checked the replies of its handler, so they are not
+ * checked at run time. No public entry point exports this, and a copy of such an endpoint counts as a custom one.
  */
 export function builtInEndpoint<
   const Path extends string,
@@ -17,7 +17,7 @@ export function builtInEndpoint<
   return declared;
 }
 
-/** Whether an endpoint was declared here, by this very object. */
+/** True if this very object was declared here. */
 export function isBuiltIn(endpoint: Endpoint): boolean {
   return builtIn.has(endpoint);
 }

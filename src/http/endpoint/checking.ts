@@ -23,7 +23,7 @@ export const actions: Readonly<Record<Exclude<Action, "call">, true>> = {
   delete: true,
 };
 
-/** What is wrong with permissions, of which there is one for each action. */
+/** Returns the mistakes in permissions, of which there is one for each action. */
 export function permissionsMistakes(permissions: Members): readonly string[] {
   return Object.entries(permissions).flatMap(([action, permission]) => {
     if (!Object.hasOwn(actions, action))
@@ -33,7 +33,7 @@ export function permissionsMistakes(permissions: Members): readonly string[] {
   });
 }
 
-/** What is wrong with permissions for the rows of a table. */
+/** Returns the mistakes in permissions for the rows of a table. */
 export function columnMistakes(
   permissions: readonly Permission<string>[],
   { key, columns }: Pick<Collection, "key" | "columns">,
@@ -62,7 +62,7 @@ export function columnMistakes(
   ]);
 }
 
-/** Codes of the catalogue, and problems of one's own. */
+/** Checks a list of codes from the catalogue and of custom problems. */
 export const aProblemList: Check = (value) => {
   if (!Array.isArray(value)) return 'it has to be a list, like ["conflict"]';
   const codes = value.filter((each) => !(isObject(each) && isText(each["code"])));
@@ -72,7 +72,7 @@ export const aProblemList: Check = (value) => {
   );
 };
 
-/** Features, by value: which they are, the service knows. */
+/** Checks a list of features, by value. Only the service knows which features it has. */
 export const aFeatureList: Check = (value) => {
   if (!Array.isArray(value)) return "it has to be a list of features; defineFeature fills it in";
   const at = Array.from(value).findIndex((each) => !isFeature(each));

@@ -34,7 +34,10 @@ import { actions, aFeatureList, aProblemList, permissionsMistakes } from "./chec
 import type { Endpoint, EndpointDocumentation, ResponseDocumentation } from "./endpoint.ts";
 import { pathMistake } from "./path.ts";
 
-/** What somebody adds to a service, before anybody has looked at it: JavaScript has no types, and a config file may have lied about them. */
+/**
+ * The parts that a developer adds to a service, before they are checked. JavaScript has no types, and a config file may
+ * differ from its type.
+ */
 export interface Declared {
   readonly mounts?: readonly Mount[];
   readonly endpoints?: readonly Endpoint[];
@@ -43,7 +46,7 @@ export interface Declared {
   readonly collections?: readonly Collection[];
 }
 
-/** Everything that is wrong with what was declared: where it stands, why, and the cure. */
+/** Returns all mistakes in the declared parts: the place, the reason and the fix. */
 export function declarationMistakes(declared: Declared): readonly string[] {
   requireArguments("declarationMistakes", arguments, { declared: anObject });
   const { mounts, endpoints, schemes, formats, collections } = declared;
@@ -135,7 +138,7 @@ const endpointMembers: Readonly<Record<keyof Endpoint, Check>> = {
   handle: aFunction,
 };
 
-/** What an answer is told of, by its status. */
+/** Checks the documented responses by status. */
 function someResponses(value: unknown): string | null {
   if (!isObject(value)) return 'it has to be answers by status, like { 204: { description: "It is lent." } }';
   return together(
@@ -153,7 +156,7 @@ const responseMembers: Readonly<Record<keyof ResponseDocumentation, Check>> = {
   headers: optional(anObject),
 };
 
-/** Parameters of OpenAPI 3.1 (§4.8.12), or where one stands: whatever else is in them, a name and a place. */
+/** Checks parameters of OpenAPI 3.1 (§4.8.12), or references to them. Each needs a name and a place. */
 function someParameters(value: unknown): string | null {
   const isParameter = (each: unknown): boolean =>
     isObject(each) && (isText(each["$ref"]) || (isText(each["name"]) && isText(each["in"])));
@@ -171,7 +174,7 @@ const documentationMembers: Readonly<Record<keyof EndpointDocumentation, Check>>
   problems: optional(aProblemList),
 };
 
-/** What lists and formats are asked for with. */
+/** The query parameters of lists and formats. */
 const ownParameters: readonly string[] = ["limit", "cursor", "sort", "fields", "expand", "search", FORMAT_PARAMETER];
 
 const mediaType = matching(/^[a-z0-9.+-]+\/[a-z0-9.+-]+$/, "it has to be a media type in lower case, like text/csv");

@@ -1,4 +1,4 @@
-// The words in which endpoints of one's own describe themselves (`EndpointDocumentation`).
+// Helpers with which custom endpoints describe themselves (`EndpointDocumentation`).
 
 import { anObject, optional as leftOut, text, texts } from "../../core/checking/members.ts";
 import { requireArguments } from "../../core/checking/options.ts";
@@ -12,7 +12,7 @@ export const textSchema = { type: "string" } as const satisfies JSONSchema;
 /** A date-time (RFC 3339). */
 export const timeSchema = { type: "string", format: "date-time" } as const satisfies JSONSchema;
 
-/** Something that may be missing, and is null then. */
+/** Returns the schema of a value that may be null. */
 export function nullable<const S extends JSONSchema>(
   schema: S,
 ): Omit<S, "type"> & { readonly type: readonly [S["type"], "null"] };
@@ -21,7 +21,7 @@ export function nullable(schema: JSONSchema): JSONSchema {
   return { ...schema, type: [schema["type"], "null"] };
 }
 
-/** An object whose members are always there, except those that are named. `element` is its name in XML. */
+/** Returns the schema of an object. All members are required except the named ones. `element` is its name in XML. */
 export function objectSchema<
   const P extends Readonly<Record<string, JSONSchema>>,
   const O extends keyof P & string = never,
@@ -45,8 +45,8 @@ export function objectSchema(
   return { type: "object", xml: { name: element }, properties, ...(required.length === 0 ? {} : { required }) };
 }
 
-/** Where a caller may show the ETag that it has. */
+/** The parameter in which a caller may send the ETag that it has. */
 export const ifNoneMatch: JSONSchema = { $ref: "#/components/parameters/IfNoneMatch" };
 
-/** The answer to a caller that has the present state already. */
+/** The response to a caller that already has the current state. */
 export const notModified = { description: "The caller has it already.", headers: { ETag: "Of the present state." } };

@@ -15,39 +15,42 @@ import type { Shape } from "./shape.ts";
 
 export type { Shape } from "./shape.ts";
 
-/** One method at one path, as the pipeline serves it: of a mounted resource, or one's own. */
+/** One method at one path, in the form that the pipeline serves: of a mounted resource, or a custom one. */
 export interface ServedEndpoint extends MountedFacts {
   /** `/orders/{order_id}/items`: a name in braces is an id (1 to 2^53-1), `{name:text}` is one segment of text, `{id:uuid}` a UUID in lower case. */
   readonly path: string;
   /** The mounted resource that it belongs to. */
   readonly mounted?: MountInPlace;
-  /** The resource's own action that it is. */
+  /** The custom action of the resource that it serves. */
   readonly own?: ServedAction;
   /** For the API's documentation. */
   readonly documentation?: EndpointDocumentation;
   /**
-   * Ends the request before its format, its type and its body are looked at, by throwing a problem: where a call from another site must not even
-   * begin. At once: a promise is a fault (500).
+   * Ends the request with a problem before its format, its type and its body are checked. For a call that another site
+   * must not even start. Synchronous: a promise is a fault (500).
    */
   guard?(context: Context): void;
-  /** Ends the request where what its path names is not there. It is asked only where preconditions are weighed, which come after that. */
+  /**
+   * Ends the request if the target of its path does not exist. Called only if preconditions are checked, which happens
+   * afterwards.
+   */
   target?(context: Context): Eventually<unknown>;
   handle(context: Context): Eventually<Reply>;
 }
 
-/** One method at one path. Resources are mounted as endpoints; whatever is no resource is written as one. */
+/** One method at one path. Resources are mounted as endpoints. Everything else is written as one. */
 export interface Endpoint extends Omit<
   ServedEndpoint,
   "access" | "rows" | "mounted" | "own" | "deprecations" | "reading"
 > {
   /**
-   * Who may. `open`: credentials are not even looked at, so that a stale one cannot lock anyone out. A permission that needs columns has
-   * rows to narrow, and nothing here would apply them.
+   * The callers that may use it. `open`: credentials are not read, so an expired one cannot lock a caller out. A
+   * permission that needs columns is not allowed, because there are no rows to narrow.
    */
   readonly access: Permission | "open";
-  /** It will go: every answer says so in its headers. */
+  /** The deprecation. Every response announces it in its headers. */
   readonly deprecated?: Deprecation;
-  /** The features that its handler uses (`context.use`), by value: where one is not in the service, that does not start. */
+  /** The features that its handler uses (`context.use`), by value. If one is missing, the service does not start. */
   readonly needs?: readonly Offering<unknown>[];
   /**
    * The schema of its body: a Standard Schema (zod, valibot, arktype) or a JSON Schema. A body that does not fit is 400 `invalid` with a pointer
@@ -56,27 +59,27 @@ export interface Endpoint extends Omit<
   readonly body?: BodySchema;
 }
 
-/** What the API's documentation says about an endpoint. */
+/** The documentation of an endpoint in the API description. */
 export interface EndpointDocumentation {
   readonly summary: string;
   readonly tag?: string;
   readonly request?: Shape;
   readonly responses?: Readonly<Record<string, ResponseDocumentation>>;
   readonly parameters?: readonly Readonly<Record<string, unknown>>[];
-  /** What its handler may throw, besides what every endpoint of its kind can end in. */
+  /** The problems that its handler may throw, in addition to those of every endpoint of its kind. */
   readonly problems?: readonly AnyProblem[];
 }
 
-/** What the API's documentation says about one answer. */
+/** The documentation of one response in the API description. */
 export interface ResponseDocumentation {
   readonly description: string;
-  /** Of the body; there is none where it is left out. */
+  /** The schema of the body. Left out if there is none. */
   readonly schema?: Shape;
-  /** What its header fields mean, by name. */
+  /** The meaning of its header fields, by name. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** An endpoint, as its author writes it: its functions know the parameters of its path. */
+/** An endpoint in the form that its author writes. Its functions know the parameters of its path. */
 export interface EndpointDeclaration<
   Path extends string,
   Schema extends BodySchema | undefined = BodySchema | undefined,
@@ -92,11 +95,14 @@ export interface EndpointDeclaration<
   /** A body may be left out. `context.body` is null then. */
   readonly bodyOptional?: IsOptional;
   /**
-   * Ends the request before its format, its type and its body are looked at, by throwing a problem: where a call from another site must not even
-   * begin. At once: a promise is a fault (500).
+   * Ends the request with a problem before its format, its type and its body are checked. For a call that another site
+   * must not even start. Synchronous: a promise is a fault (500).
    */
   guard?(context: Context<ParamsOf<Path>>): void;
-  /** Ends the request where what its path names is not there. It is asked only where preconditions are weighed, which come after that. */
+  /**
+   * Ends the request if the target of its path does not exist. Called only if preconditions are checked, which happens
+   * afterwards.
+   */
   target?(context: Context<ParamsOf<Path>, BodyOf<Schema, IsOptional>>): Eventually<unknown>;
   handle(context: Context<ParamsOf<Path>, BodyOf<Schema, IsOptional>>): Eventually<Reply>;
 }
@@ -113,14 +119,14 @@ export type ParamsOf<Path extends string> = {
   ]: Name extends `${string}:${"text" | "uuid"}` ? string : number;
 };
 
-/** What stands in braces; whatever may stand there, where the path is not known. */
+/** The content of the braces. Any text if the path is not known. */
 type Written<Path extends string> = string extends Path
   ? string
   : Path extends `${string}{${infer Name}}${infer Rest}`
     ? Name | Written<Rest>
     : never;
 
-/** A path whose parameters are all of a type that there is. */
+/** A path whose parameters all have a known type. */
 type KnownParameters<Path extends string> = [UnknownIn<Path>] extends [never]
   ? unknown
   : Mistake<ThereIsNo<UnknownIn<Path>>>;

@@ -7,13 +7,13 @@ import type { Collection } from "../../store/store.ts";
 /** A body that was read. `T` follows from the schema that the endpoint declares. */
 export interface ReceivedBody<T = unknown> {
   readonly value: T;
-  /** It came as XML or as a form: every leaf is text. */
+  /** True if it is from XML or a form, where every leaf is text. */
   readonly leavesAreText: boolean;
-  /** The name of the root element, where it came as XML. */
+  /** The name of the root element, for XML. */
   readonly element: string | null;
-  /** Its media type, without parameters. */
+  /** The media type, without parameters. */
   readonly mediaType: string;
-  /** As it arrived. */
+  /** The octets as they arrived. */
   readonly bytes: Uint8Array;
 }
 
@@ -22,72 +22,85 @@ export type AnyBody = ReceivedBody | null;
 
 /** How the body of an endpoint is read. */
 export interface BodyReading {
-  /** For the API's documentation. Null if the library of the schema gives no JSON Schema. */
+  /** The schema for the API's documentation. Null if the library of the schema provides no JSON Schema. */
   readonly schema: JSONSchema | null;
-  /** Returns the value that the schema gives. Throws the problem `invalid` with a pointer for each mistake. */
+  /** Returns the value that the schema produces. Throws the problem `invalid` with a pointer for each mistake. */
   read(body: ReceivedBody): unknown;
 }
 
-/** The methods of an endpoint of one's own. HEAD goes with GET, and OPTIONS with any. */
+/** The methods of a custom endpoint. HEAD follows GET, and OPTIONS any method. */
 export type Method = "GET" | "QUERY" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** The header fields that tell which types of bodies a method reads. */
+/** The header fields that show which media types a method accepts. */
 export const acceptFields: ReadonlyMap<string, string> = new Map([
   ["POST", "Accept-Post"],
   ["PATCH", "Accept-Patch"],
   ["QUERY", "Accept-Query"],
 ]);
 
-/** What is true of an endpoint; what is checked, read and sent follows from it. */
+/** The facts about an endpoint. They decide what is checked, read and sent. */
 export interface EndpointFacts {
   readonly method: Method;
-  /** What permissions are asked about; `call` where it is left out. */
+  /** The action for permissions. Default: `call`. */
   readonly action?: Action;
-  /** Who may. `open`: credentials are not even looked at, so that a stale one cannot lock anyone out. */
+  /** The callers that may use it. `open`: credentials are not read, so an expired one cannot lock a caller out. */
   readonly access: Permission<string> | "open";
   /**
-   * `told`: neither a rejected credential nor the permission ends the request. The handler finds in `refusal` why it was rejected. For an
-   * endpoint that answers every caller and shows nothing but the caller's own.
+   * `told`: neither a rejected credential nor the permission ends the request. The handler finds the reason in
+   * `refusal`. For an endpoint that answers every caller and shows only the caller's own data.
    */
   readonly refusals?: "told";
-  /** Query parameters: none are known where it is left out, `read` by the handler, or `ignored`. */
+  /** The query parameters: `read` by the handler, or `ignored`. Left out: none are known. */
   readonly query?: "read" | "ignored";
-  /** The media types of bodies that it reads; left out, a body is not looked at. */
+  /** The media types of bodies that it reads. Left out: the body is not read. */
   readonly consumes?: readonly string[];
-  /** Where `consumes` names forms, none that a browser sends: any site can make one send a form. */
+  /**
+   * True if it refuses forms that a browser sends, although `consumes` includes forms. Any site can make a browser send
+   * a form.
+   */
   readonly refusesBrowserForms?: boolean;
-  /** The media types, besides those of the formats, that a caller may ask for because it is sent elsewhere: a form of a page is answered with a redirect. */
+  /**
+   * The media types, in addition to those of the formats, for which a caller gets a redirect. The form of a page is
+   * answered with one.
+   */
   readonly redirectsFor?: readonly string[];
-  /** It takes a password or gives a credential: from another host only over TLS, unless the service allows cleartext. */
+  /**
+   * True if it takes a password or issues a credential. From another host, it then requires TLS, unless the service
+   * allows cleartext.
+   */
   readonly logsIn?: boolean;
-  /** Its handler stores the outcome under an `Idempotency-Key`; left out, the header is refused on POST and PATCH, and never ignored. */
+  /**
+   * True if its handler stores the outcome under an `Idempotency-Key`. Left out: the header is refused on POST and
+   * PATCH, and never ignored.
+   */
   readonly repeatable?: boolean;
   /** A body may be left out. */
   readonly bodyOptional?: boolean;
-  /** The largest body, in bytes, where it is less than the 1 MiB of every endpoint. */
+  /** The largest body, in bytes, if it is less than the default of 1 MiB. */
   readonly maxBodyBytes?: number;
   /**
-   * Who weighs `If-Match` and `If-None-Match` of a call that may change something. Left out, they are weighed before the handler is
-   * asked, against something that is there and has no tag: `If-Match: *` holds, `If-None-Match: *` does not, and no tag is known.
+   * The handler checks `If-Match` and `If-None-Match` of a call that may change something. Left out: they are checked
+   * before the handler is called, against a state without a tag. `If-Match: *` is true, `If-None-Match: *` is false,
+   * and no tag matches.
    */
   readonly preconditions?: "handler";
-  /** The media type of an answer that is not negotiated. */
+  /** The media type of a response that is not negotiated. */
   readonly produces?: string;
 }
 
-/** What is true of an endpoint of a mounted resource besides. */
+/** The additional facts about an endpoint of a mounted resource. */
 export interface MountedFacts extends EndpointFacts {
-  /** How its body is read, if it declares a schema. */
+  /** The reader of its body, if it declares a schema. */
   readonly reading?: BodyReading;
-  /** The rows that its handler narrows as the permission says. */
+  /** The rows that its handler narrows by the permission. */
   readonly rows?: Collection;
-  /** That it will go. */
+  /** Its deprecations. */
   readonly deprecations?: readonly Deprecated[];
 }
 
-/** Why a credential was rejected, at an endpoint that shows it and answers. */
+/** The reason why a credential was rejected, for an endpoint that shows it and still answers. */
 export interface Refusal {
   readonly problem: Problem;
-  /** The rejected cookies, by their names without `__Host-`. */
+  /** The rejected cookies, by name without `__Host-`. */
   readonly cookies: readonly string[];
 }

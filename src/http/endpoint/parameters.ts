@@ -7,10 +7,13 @@ export interface PathParameter {
   readonly type: IdKind | "text";
 }
 
-/** Each parameter of a path: its name, and its type where that is said. */
+/** Matches each parameter of a path: its name, and its type if given. */
 export const PARAMETERS = /\{([a-z][a-z0-9_]*)(?::(text|uuid))?\}/g;
 
-/** The parameters of a path as endpoints declare it: `{id}`, `{id:uuid}`, `{name:text}`. In the paths of mounted resources an id is what that resource says. */
+/**
+ * Returns the parameters of a path as endpoints declare it: `{id}`, `{id:uuid}`, `{name:text}`. In the paths of mounted
+ * resources, the resource decides the type of an id.
+ */
 export function parametersOf(path: string, mounted?: MountInPlace): readonly PathParameter[] {
   return [...path.matchAll(PARAMETERS)].map(([, name = "", type]) => ({
     name,

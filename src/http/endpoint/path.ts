@@ -4,17 +4,20 @@ import { shownName } from "../../core/checking/nearest.ts";
 /** The parameters of a path by name. */
 export type Params = Readonly<Record<string, number | string>>;
 
-/** Paths that differ in the names of their parameters or a final slash alone are one path. */
+/** Returns the shape of a path. Two paths that differ only in parameter names or a final slash have the same shape. */
 export function pathShape(path: string): string {
   return path.replaceAll(/\{[^{}]*\}/g, "{…}").replace(/(?<=.)\/$/, "");
 }
 
-/** A path answers the same with and without a final slash. */
+/** Removes a final slash. A path behaves the same with and without it. */
 export function withoutFinalSlash(path: string): string {
   return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
 }
 
-/** What is wrong with the path of an endpoint; null where nothing is. Whatever is no parameter would never be found, or be found for anything. */
+/**
+ * Returns the mistake in the path of an endpoint, or null if there is none. A path with wrong syntax would never match,
+ * or match too much.
+ */
 export function pathMistake(path: unknown): string | null {
   if (!isText(path) || !path.startsWith("/")) return "it has to begin with a slash, like /books/{id}/lend";
   const segments = path.slice(1).replace(/\/$/, "").split("/");
@@ -28,14 +31,14 @@ export function pathMistake(path: unknown): string | null {
     : `${shownName(wrong)} ${/^[:*[<]|[{}]/.test(wrong) ? `is no parameter; ${formOf(wrong)}` : "has characters that paths do not have"}`;
 }
 
-/** `{id}`, `{id:uuid}`, `{name:text}`: a whole segment. */
+/** Matches a parameter that is a whole segment: `{id}`, `{id:uuid}`, `{name:text}`. */
 const PARAMETER = /^\{([a-z][a-z0-9_]*)(?::(?:text|uuid))?\}$/;
 
-/** How a parameter is written; other routers write it `:id`, `[id]` or `<int:id>`. */
+/** Returns the correct syntax of a parameter. Other routers use `:id`, `[id]` or `<int:id>`. */
 function formOf(segment: string): string {
   const name = /^(?::|\[|<(?:\w+:)?|.*\{)([a-z][a-z0-9_]*)/.exec(segment)?.[1] ?? "id";
   return `write a whole segment as {${name}} for a whole number, {${name}:uuid} for a UUID, or {${name}:text} for text`;
 }
 
-/** Colons and asterisks mean something to the router (RFC 3986 §3.3 allows them). */
+/** Matches a literal segment. Colons and asterisks have a meaning for the router (RFC 3986 §3.3 allows them). */
 const LITERAL = /^[\w.~!$&'()+,;=@%-]+$/;

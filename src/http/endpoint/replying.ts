@@ -24,7 +24,10 @@ import { bodyReading } from "./body.ts";
 import { isBuiltIn } from "./built-in.ts";
 import type { Endpoint, ServedEndpoint } from "./endpoint.ts";
 
-/** The endpoint as it is served. Its replies are looked at: what a handler gives that nobody can send is a fault of its author's, told by its name. */
+/**
+ * Returns the endpoint in its served form. Its replies are checked: a reply that cannot be sent is a fault of its
+ * author, and the error names the endpoint.
+ */
 export function served(endpoint: Endpoint): ServedEndpoint {
   const handler = `The handler of ${endpoint.method} ${endpoint.path}`;
   const handle: ServedEndpoint["handle"] = isBuiltIn(endpoint)
@@ -52,7 +55,7 @@ function requireReply({ method, path }: ServedEndpoint, reply: Reply): Reply {
   throw new TypeError(`The handler of ${method} ${path} gave what is no reply: ${sentence(mistakes)}`);
 }
 
-/** RFC 9110 §15.3.5 and the following. */
+/** Returns a mistake if a status without content has a body (RFC 9110 §15.3.5 and the following). */
 function bodyless({ status, body }: Members): readonly string[] {
   const hasNone = status === 204 || status === 205 || status === 304;
   return hasNone && body !== undefined ? [`body is ${sortOf(body)}; ${status} has none`] : [];

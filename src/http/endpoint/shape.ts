@@ -1,6 +1,6 @@
 import type { Resource } from "../../resource/resource.ts";
 
-/** The shape of a body: a declaration, whose fields say it, or a JSON Schema. */
+/** The shape of a body: a declaration with fields, or a JSON Schema. */
 export type Shape = Resource | Readonly<Record<string, unknown>>;
 
 export function isResource(shape: object): shape is Resource {

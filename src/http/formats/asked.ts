@@ -3,7 +3,10 @@ import { parseQuery } from "../../core/headers/query.ts";
 import { invalid } from "../exchange.ts";
 import { FORMAT_PARAMETER, type Format } from "./format.ts";
 
-/** What the caller accepts: the type that `?format=` names where something is read, else `Accept`. Ends the request where nobody knows the name. */
+/**
+ * Returns the media types that the caller accepts: the type of `?format=` on a read, otherwise `Accept`. Ends the
+ * request if the name is unknown.
+ */
 export function requireAccept(call: Call, formats: readonly Format[]): string | undefined {
   const names = formatNames(call);
   if (names.length === 0) return call.list("accept");
@@ -16,7 +19,10 @@ export function requireAccept(call: Call, formats: readonly Format[]): string | 
   ]);
 }
 
-/** The same for a caller who is to be told of a problem, and learns it whatever is wrong with the query. */
+/**
+ * Returns the same for the response to a failed request. Ignores mistakes in the query, so the caller receives the
+ * problem.
+ */
 export function readAccept(call: Call, formats: readonly Format[]): string | undefined {
   try {
     return requireAccept(call, formats);
@@ -26,14 +32,17 @@ export function readAccept(call: Call, formats: readonly Format[]): string | und
 }
 
 function formatNames({ method, query }: Call): readonly string[] {
-  // What nearly every request asks needs no parsing.
+  // Nearly all requests need no parsing.
   if (query === "" || (method !== "GET" && method !== "HEAD") || !/format|%/.test(query)) return NONE;
   return parseQuery(query).flatMap(([name, value]) => (name === FORMAT_PARAMETER ? [value] : []));
 }
 
 const NONE: readonly string[] = [];
 
-/** Pages have a name whether there are any or not: without them it is as if nobody could give what `Accept` asks for. */
+/**
+ * Returns the media type of a name. Pages always have a name. Without pages, the result is the same as for an `Accept`
+ * that no format satisfies.
+ */
 function mediaTypeOf(name: string, formats: readonly Format[]): string | null {
   if (name === "html") return "text/html";
   return formats.find(({ mediaType }) => nameOf(mediaType) === name)?.mediaType ?? null;
@@ -43,7 +52,7 @@ function namesOf(formats: readonly Format[]): readonly string[] {
   return formats.map(({ mediaType }) => nameOf(mediaType));
 }
 
-/** `xml` for `application/xml`. */
+/** Returns the name of a media type: `xml` for `application/xml`. */
 function nameOf(mediaType: string): string {
   return mediaType.slice(mediaType.indexOf("/") + 1);
 }

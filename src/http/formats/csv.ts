@@ -10,15 +10,19 @@ import type { View } from "./view.ts";
 /** Options of `csv()`. */
 export interface CSVOptions {
   /**
-   * `exact`: every text as it is, for programs alone. Left out, an apostrophe is put before a text that a spreadsheet would
-   * calculate: whoever may choose a name could else have a formula run where the list is opened (CWE-1236).
+   * `exact`: every text unchanged, for programs only. Left out: a text that a spreadsheet would calculate gets an
+   * apostrophe. Otherwise, any person who may choose a name could run a formula on the computer that opens the list
+   * (CWE-1236).
    */
   readonly formulas?: "exact";
 }
 
 const checks: ChecksOf<CSVOptions> = { formulas: optional(oneOf("exact")) };
 
-/** Lists as CSV (RFC 4180): a header line, then a line for each record. No value is an empty cell, an empty text is `""`. */
+/**
+ * Writes lists as CSV (RFC 4180): a header line, then a line for each record. A missing value is an empty cell, an
+ * empty text is `""`.
+ */
 export function csv(options: CSVOptions = {}): Format {
   requireOptions(options, checks, { of: "csv" });
   const { formulas } = options;
@@ -39,7 +43,7 @@ export function csv(options: CSVOptions = {}): Format {
   });
 }
 
-/** As they are shown; where there is no record, as they were asked for or are declared. */
+/** Returns the columns of the first record. If there are no records, returns the requested or the declared fields. */
 function columnsOf([first]: readonly object[], { place, call, sent }: View): readonly string[] {
   const asked = isObject(sent) ? sent : Object.fromEntries(parseQuery(call.query));
   if (asked["expand"] !== undefined)
@@ -50,7 +54,7 @@ function columnsOf([first]: readonly object[], { place, call, sent }: View): rea
   return resource === null ? [] : shownFields(resource).filter((name) => wanted?.includes(name) ?? true);
 }
 
-/** What may be any JSON value stands in its cell as JSON text. */
+/** Returns the value of a cell. A value of any JSON type is written as JSON text. */
 function valueIn(record: Readonly<Record<string, unknown>>, name: string, { jsonMembers = [] }: DataBody): unknown {
   const value = record[name];
   const isJSON = jsonMembers.includes(name) || (typeof value === "object" && value !== null);
@@ -65,12 +69,12 @@ function exactCell(value: unknown): string {
   return text === "" || SPECIAL.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** What spreadsheets begin a formula with, also in the full width of East Asia. */
+/** The first characters of a formula in spreadsheets, including the full-width forms of East Asia. */
 const FORMULA = /^\s*[=+\-@\t\r＝＋－＠]/;
-/** Such as `-12.50` and `+44 (0)20 7946 0958`: nothing that could run. */
+/** Matches harmless numbers, such as `-12.50` and `+44 (0)20 7946 0958`. */
 const NUMERIC = /^[+-][\d\s.,()/-]*$/;
 
-/** Where a comma is the decimal sign, spreadsheets begin a cell behind each of these, whatever quotes stand around them. */
+/** If a comma is the decimal sign, spreadsheets begin a cell after each of these, even within quotes. */
 const PART = /([;\t\r\n])([^;\t\r\n]*)/g;
 
 function safeCell(value: unknown): string {
@@ -85,7 +89,10 @@ function runs(text: string): boolean {
   return FORMULA.test(text) && !NUMERIC.test(text.trim());
 }
 
-/** One line of CSV (RFC 4180), with every text as it is: no value is an empty cell, an empty text is `""`. */
+/**
+ * Formats one line of CSV (RFC 4180), with every text unchanged. A missing value is an empty cell, an empty text is
+ * `""`.
+ */
 export function formatCSVLine(values: readonly unknown[]): string {
   return lineOf(values.map(exactCell));
 }

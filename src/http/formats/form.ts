@@ -2,15 +2,15 @@ import type { ReadBody } from "./format.ts";
 import { setMember } from "./member.ts";
 import { malformedAt, quoted, requireText } from "./text.ts";
 
-/** What the forms of pages send (URL standard §5.1). Endpoints read it that name it; nothing is ever written so. */
+/** The media type of HTML forms (URL standard §5.1). Endpoints that name it can read it. No response uses it. */
 export const formType = "application/x-www-form-urlencoded";
 
-/** Beyond this nobody fills in a form. */
+/** The most fields of a form. No real form has more. */
 const MAX_FIELDS = 100;
 
 /**
- * Reads a form that means the same to everyone: every name once, whole escapes, strict UTF-8. Throws the problem `malformed`,
- * whose detail names the place.
+ * Reads a form that has only one meaning: every name once, complete escapes, strict UTF-8. Throws the problem
+ * `malformed`, whose detail names the place.
  */
 export function readForm(bytes: Uint8Array): ReadBody {
   const text = requireText(bytes);

@@ -6,7 +6,7 @@ import { json } from "./json.ts";
 import { negotiate } from "./negotiate.ts";
 import { xml } from "./xml.ts";
 
-/** A format of one's own, as a user of the toolkit would write it. */
+/** A custom format, as a user of the toolkit would write it. */
 const csv = {
   mediaType: "text/csv",
   problemMediaType: json.problemMediaType,
@@ -27,7 +27,7 @@ function cell(value: unknown): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-test("a format of one's own takes part in negotiation and writes lists", () => {
+test("negotiates and writes lists in a custom format", () => {
   const format = negotiate("text/csv", [json, xml, csv]);
 
   assert.equal(format, csv);

@@ -19,7 +19,7 @@ function refusalOf(body: string | Uint8Array): string {
   throw new assert.AssertionError({ message: `${String(body).slice(0, 80)} was accepted` });
 }
 
-test("what JSON.parse reads is read the same", () => {
+test("reads the same as JSON.parse", () => {
   fc.assert(
     fc.property(fc.json({ maxDepth: 8 }), (text) => {
       const expected: unknown = JSON.parse(text, (_name, value: unknown) => (Object.is(value, -0) ? 0 : value));
@@ -27,14 +27,14 @@ test("what JSON.parse reads is read the same", () => {
       try {
         value = read(text);
       } catch {
-        return; // a number or character that is refused: see below
+        return; // a number or character that is refused, see below
       }
       assert.deepEqual(value, expected);
     }),
   );
 });
 
-test("what JSON.parse refuses is refused, with a 4xx and no other error", () => {
+test("refuses what JSON.parse refuses, with a 4xx and no other error", () => {
   const piece = fc.constantFrom(
     '"',
     "\\",
@@ -79,7 +79,7 @@ test("what JSON.parse refuses is refused, with a 4xx and no other error", () => 
   );
 });
 
-test("any bytes give a value or a problem", () => {
+test("turns any bytes into a value or a problem", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 40 }), (body) => {
       try {
@@ -91,7 +91,7 @@ test("any bytes give a value or a problem", () => {
   );
 });
 
-test("what was written is read back", () => {
+test("reads its own output", () => {
   fc.assert(
     fc.property(
       fc.dictionary(
@@ -140,12 +140,12 @@ for (const [body, detail] of [
   ["// no", "Expected a value (line 1, column 1)."],
   [nested(33), "There are more than 32 levels (line 1, column 33)."],
 ] as const) {
-  test(`${JSON.stringify(body).slice(0, 50)} is refused with its place`, () => {
+  test(`refuses ${JSON.stringify(body).slice(0, 50)} and names the place`, () => {
     assert.equal(refusalOf(body), detail);
   });
 }
 
-test("bytes that are not UTF-8 are refused", () => {
+test("refuses bytes that are not UTF-8", () => {
   for (const body of [
     [0x22, 0xff, 0x22],
     [0x22, 0xc0, 0xaf, 0x22],
@@ -156,11 +156,11 @@ test("bytes that are not UTF-8 are refused", () => {
   }
 });
 
-test("a refusal never repeats what was sent", () => {
+test("never repeats the sent text in a refusal", () => {
   assert.ok(!refusalOf('{"password": hunter2secret}').includes("hunter2"));
 });
 
-test("32 levels, exact integers and pairs of surrogates are fine", () => {
+test("accepts 32 levels, exact integers and surrogate pairs", () => {
   assert.equal(JSON.stringify(read(nested(32))), nested(32));
   assert.deepEqual(
     read("[9007199254740991,-9007199254740991,1.5,1e3,-0]"),
@@ -169,7 +169,7 @@ test("32 levels, exact integers and pairs of surrogates are fine", () => {
   assert.equal(read('"\\ud83d\\ude00\\n\\u0000"'), "😀\n\0");
 });
 
-test("__proto__ is a member like any other", () => {
+test("reads __proto__ as an ordinary member", () => {
   const value = read('{"__proto__":{"admin":true},"constructor":1}') as Record<string, unknown>;
 
   assert.ok(Object.hasOwn(value, "__proto__"));
@@ -177,7 +177,7 @@ test("__proto__ is a member like any other", () => {
   assert.equal(Object.getPrototypeOf(value), Object.prototype);
 });
 
-test("hostile bodies are refused quickly", () => {
+test("refuses hostile bodies quickly", () => {
   const started = performance.now();
 
   refusalOf("[".repeat(100_000));
@@ -191,7 +191,7 @@ test("hostile bodies are refused quickly", () => {
   assert.ok(performance.now() - started < 3000);
 });
 
-test("JSON of the database is passed as it is", () => {
+test("passes JSON from the database unchanged", () => {
   assert.equal(json.writeJSON?.('[{"id":1}]'), '[{"id":1}]');
 });
 
@@ -202,7 +202,7 @@ for (const text of [
   "9007199254740991.1",
   "10.1e-999",
 ])
-  test(`${text} is refused, because reading would make an integer of it`, () => {
+  test(`refuses ${text}, because reading would round it to an integer`, () => {
     assert.throws(() => readJSON(Buffer.from(text)), /fraction that is too small/);
   });
 
@@ -216,17 +216,17 @@ for (const [text, value] of [
   ["0.1", 0.1],
   ["0.10000000000000001", 0.1],
 ] as const)
-  test(`${text} is read as it stands`, () => {
+  test(`reads ${text} unchanged`, () => {
     assert.equal(readJSON(Buffer.from(text)), value);
   });
 
-test("a body with more than 10,000 different names is refused before it is read to its end", () => {
+test("refuses a body with more than 10,000 different names before its end", () => {
   const members = Array.from({ length: 10_001 }, (_, at) => `"m${at}":1`);
 
   assert.throws(() => readJSON(Buffer.from(`{${members.join(",")},`)), /more than 10000 different names/);
 });
 
-test("a body with more than 100,000 arrays is refused before it is read to its end, and an object counts as four", () => {
+test("refuses a body with more than 100,000 arrays before its end, and counts an object as four", () => {
   const arrays = (count: number): string => Array.from({ length: count }, () => "[]").join(",");
   const objects = (count: number): string => Array.from({ length: count }, () => "{}").join(",");
   const refused = /more than 100000 arrays, where an object counts as 4/;

@@ -16,14 +16,14 @@ export const json = {
   read: (bytes) => after(inPieces(new Reader(requireText(bytes)).document()), (value) => ({ value, typed: true })),
 } satisfies Format;
 
-/** Writes an array in pieces: that of a PATCH may have 8 MiB. */
+/** Writes an array in pieces, because the array of a PATCH may have 8 MiB. */
 function writeArray(list: readonly unknown[]): Eventually<string | Uint8Array> {
   return inPieces(writeEach(list, (each) => JSON.stringify(each) ?? "null", ["[", ",", "]"]));
 }
 
 /**
- * Reads JSON that means the same to everyone: no duplicate members, no integer that reading would round, no half
- * characters, at most 32 levels. Throws the problem `malformed`, whose detail names the place.
+ * Reads JSON that has only one meaning: no duplicate members, no integer that would be rounded, no lone surrogates, at
+ * most 32 levels. Throws the problem `malformed`, whose detail names the place.
  */
 export function readJSON(bytes: Uint8Array): unknown {
   return wholly(new Reader(requireText(bytes)).document());
@@ -41,8 +41,8 @@ function isOpening(code: number): boolean {
   return code === OBJECT || code === ARRAY;
 }
 
-// JSON.parse takes the last of two members, rounds numbers and quotes the body in its messages. Checking the text before or
-// after it would take a second pass over the same grammar, so the grammar is read here once.
+// JSON.parse takes the last of two equal members, rounds numbers and quotes the body in its messages. A check before or
+// after it would read the same grammar twice, so it is read here once.
 class Reader {
   readonly #text: string;
   readonly #names = new Set<string>();
@@ -167,7 +167,7 @@ class Reader {
     return this.#digits() ?? this.#anyNumber();
   }
 
-  /** What nearly all numbers are: at most 15 digits and nothing else. */
+  /** Reads the most common numbers: at most 15 digits and nothing else. */
   #digits(): number | null {
     const text = this.#text;
     let value = 0;
@@ -192,7 +192,7 @@ class Reader {
     if (Number.isInteger(value) && !isWhole(digits))
       throw this.#wrong("A number has a fraction that is too small to be kept");
     this.#at = NUMBER.lastIndex;
-    return value === 0 ? 0 : value; // -0 would not survive being written
+    return value === 0 ? 0 : value; // -0 would be written as 0
   }
 
   #word<T>(word: string, value: T): T {
@@ -207,7 +207,7 @@ class Reader {
     return true;
   }
 
-  /** The next character behind white space; NaN at the end. */
+  /** Returns the next character after white space. NaN at the end. */
   #next(): number {
     const text = this.#text;
     let at = this.#at;
@@ -222,7 +222,7 @@ class Reader {
   }
 }
 
-/** Whether a number of JSON is an integer as it is written: `1.0`, `1e2` and `120e-1` are, `1.0000000000000000000001` is not. */
+/** True if a JSON number is an integer as written: `1.0`, `1e2` and `120e-1` are, `1.0000000000000000000001` is not. */
 function isWhole(digits: string): boolean {
   if (!digits.includes(".") && !digits.includes("-", 1)) return true;
   const found = FRACTION.exec(digits);
@@ -234,5 +234,5 @@ function isWhole(digits: string): boolean {
   return end === 0 || whole.length + Number(exponent) >= end;
 }
 
-// A number with a fraction or an exponent.
+// Matches a number with a fraction or an exponent.
 const FRACTION = /^-?([0-9]+)(?=[.eE])(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/;

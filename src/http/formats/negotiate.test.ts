@@ -42,7 +42,7 @@ for (const [accept, expected] of [
   ['text/plain;x="a, application/xml", application/json;q=0.2', json],
   ["application/xml;q=0.001", xml],
 ] as const) {
-  test(`Accept: ${accept} is answered in ${expected?.mediaType ?? "nothing"}`, () => {
+  test(`answers Accept: ${accept} in ${expected?.mediaType ?? "nothing"}`, () => {
     assert.equal(negotiate(accept, formats), expected);
   });
 }
@@ -57,12 +57,12 @@ for (const [accept, expected] of [
   ["*/*;q=0", json],
   [undefined, json],
 ] as const) {
-  test(`a problem for Accept: ${accept} is told in ${expected.problemMediaType}`, () => {
+  test(`answers a problem for Accept: ${accept} in ${expected.problemMediaType}`, () => {
     assert.equal(negotiateProblem(accept, formats), expected);
   });
 }
 
-test("no header makes it throw, however long", () => {
+test("never throws for a header, however long it is", () => {
   const piece = fc.constantFrom(
     "application/json",
     "application/xml",

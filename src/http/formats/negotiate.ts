@@ -4,8 +4,8 @@ import { json } from "./json.ts";
 import { xml } from "./xml.ts";
 
 /**
- * JSON, which everyone gets who does not say, XML unless the service speaks none, and formats of one's own, of which one for
- * `application/xml` takes its place.
+ * Returns the formats: JSON, the default; XML, unless it is disabled; and the custom formats. A custom one for
+ * `application/xml` replaces XML.
  */
 export function withBuiltIn(own: readonly Format[], speaksXML = true): readonly Format[] {
   const hasOwn = own.some(({ mediaType }) => mediaType === xml.mediaType);
@@ -13,14 +13,17 @@ export function withBuiltIn(own: readonly Format[], speaksXML = true): readonly 
 }
 
 /**
- * The format that the caller prefers (RFC 9110 §12.5.1); null where none is acceptable. The first is what everyone gets who does
- * not say. Parameters other than `q` are passed over: no format has a variant that they could mean.
+ * Returns the format that the caller prefers (RFC 9110 §12.5.1), or null if none is acceptable. The first is the
+ * default. Parameters except `q` are ignored, because no format has variants.
  */
 export function negotiate(accept: string | undefined, formats: readonly Format[]): Format | null {
   return fastest(accept, formats) ?? best(accept!, formats, (format) => [format.mediaType]);
 }
 
-/** The format that a problem is told in: the first where none is acceptable, for a caller must learn what went wrong. */
+/**
+ * Returns the format for a problem. It is the first if none is acceptable, because the caller must learn what went
+ * wrong.
+ */
 export function negotiateProblem(accept: string | undefined, formats: readonly Format[]): Format {
   return (
     fastest(accept, formats) ??
@@ -29,7 +32,7 @@ export function negotiateProblem(accept: string | undefined, formats: readonly F
   );
 }
 
-/** Whether the caller would rather have one of these media types than any other that there is. Without an `Accept` it would not. */
+/** True if the caller prefers one of these media types to all other available ones. False without an `Accept`. */
 export function prefers(
   accept: string | undefined,
   mediaTypes: readonly string[],
@@ -42,7 +45,7 @@ export function prefers(
   return winner !== null && mediaTypes.includes(winner.mediaType);
 }
 
-/** What nearly every request sends needs no parsing. */
+/** Returns the format for the most common values, which need no parsing. */
 function fastest(accept: string | undefined, formats: readonly Format[]): Format | undefined {
   if (accept === undefined || accept === "" || accept === "*/*") return formats[0];
   return formats.find(({ mediaType }) => mediaType === accept);
@@ -70,8 +73,8 @@ const XML = "application/xml";
 const HTML = "text/html";
 
 /**
- * Browsers name XML beside the pages that they want, and show it as one that is broken. Where there are no pages they get what
- * everyone gets.
+ * True if a browser asks for pages and there are none. Browsers also list XML, but show it as a broken page. They
+ * receive the default instead.
  */
 function asksForPages(ranges: readonly Range[], formats: readonly Format[]): boolean {
   const isAsked = ranges.some(({ type, quality }) => type === HTML && quality > 0);
@@ -118,7 +121,7 @@ function specificityOf(range: string, type: string): number {
   return range.endsWith("/*") && type.startsWith(range.slice(0, -1)) ? 1 : -1;
 }
 
-/** The ranges that can be read; the others ask for nothing that there is. */
+/** Parses the ranges. Ignores those that cannot be parsed, because no format matches them. */
 function parseAccept(accept: string): Range[] | "empty" {
   const ranges: Range[] = [];
   let empty = true;

@@ -1,23 +1,23 @@
 import { problem, type Problem } from "../../core/problem/problem.ts";
 
-/** What every reader allows: objects and arrays, or elements, within each other. */
+/** The deepest nesting of objects and arrays, or elements, that every reader allows. */
 export const MAX_LEVELS = 32;
 
-/** How many different names of members a body may have: each new one costs as much as ten values, and no resource has so many. */
+/** The most different member names in a body. Each new one costs as much as ten values, and no resource has so many. */
 export const MAX_NAMES = 10_000;
 
 /**
- * How many arrays a body may have. An object counts as four, and so does an element of XML: each may have members that no other
- * has, and is made anew then.
+ * The most arrays in a body. An object, or an XML element, counts as four, because its members may be unique, and it
+ * must then be created separately.
  */
 export const MAX_ARRAYS = 100_000;
-/** As how many arrays an object counts. */
+/** The number of arrays that an object counts as. */
 export const ARRAYS_OF_OBJECT = 4;
 
-// The byte order mark is kept: whether one may stand there is the format's question.
+// The byte order mark is kept, because the format decides whether it is allowed.
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** The text of a body in strict UTF-8. Throws the problem `malformed`. */
+/** Returns the text of a body in strict UTF-8. Throws the problem `malformed`. */
 export function requireText(bytes: Uint8Array): string {
   if (bytes.length === 0) throw problem("malformed", { detail: "The body is empty." });
   try {
@@ -29,7 +29,9 @@ export function requireText(bytes: Uint8Array): string {
 
 const LINE_FEED = 0x0a;
 
-/** What is wrong, and where; never what stands there, for it may be a password. */
+/**
+ * Creates the problem with the mistake and its place. It never shows the text there, because this may be a password.
+ */
 export function malformedAt(text: string, at: number, what: string): Problem {
   let line = 1;
   let before = -1;
@@ -42,7 +44,7 @@ export function malformedAt(text: string, at: number, what: string): Problem {
   return problem("malformed", { detail: `${what} (line ${line}, column ${column}).` });
 }
 
-/** A name as it may stand in a message: quoted and not too long. */
+/** Returns a name for a message: quoted and not too long. */
 export function quoted(name: string): string {
   return JSON.stringify(name.length <= 64 ? name : `${name.slice(0, 64)}…`);
 }
