@@ -23,3 +23,20 @@ test("limits one holder and all together, and gives released memory back", () =>
   alsoAnn.take(3);
   assert.throws(() => cleo.take(1));
 });
+
+test("counts records of the largest attempt beside the body, and gives the room that is left", () => {
+  const bodies = makeHeldBodies({ ofAll: 100, ofOne: 10 });
+  const [ann, also] = [bodies.hold("ann"), bodies.hold("ann")];
+
+  ann.take(2);
+  ann.takeRecords(5);
+  ann.takeRecords(3);
+  ann.takeRecords(6);
+
+  assert.deepEqual([ann.room(), also.room()], [8, 10]);
+  assert.throws(() => also.take(3), { code: "unavailable" });
+  also.take(2);
+  ann.release();
+  also.takeRecords(8);
+  assert.throws(() => also.takeRecords(9), { code: "unavailable" });
+});

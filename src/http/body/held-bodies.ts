@@ -13,7 +13,9 @@ export interface Hold {
    * over.
    */
   readonly take: (bytes: number) => void;
-  /** Returns how many bytes the holder could still take if this were its only request. */
+  /** Counts the bytes of all records that an attempt of the request has read. A further attempt counts only if it reads more. */
+  takeRecords(bytes: number): void;
+  /** Returns how many bytes of records the holder could read if this were its only request. */
   room(): number;
   /** Ends the request and gives its memory back. */
   release(): void;
@@ -39,18 +41,25 @@ export function makeHeldBodies(
   return {
     hold(holder) {
       let held = 0;
+      let records = 0;
       let isOver = false;
+      const take = (bytes: number): void => {
+        // It would never be released.
+        if (isOver) throw problem("unavailable", { detail: "The request was answered before its body had arrived." });
+        const ofHolder = (heldBy.get(holder) ?? 0) + bytes;
+        if (ofHolder > ofOne || heldByAll + bytes > ofAll) throw tooMuch(ofHolder > ofOne);
+        held += bytes;
+        heldByAll += bytes;
+        heldBy.set(holder, ofHolder);
+      };
       return {
-        take(bytes) {
-          // It would never be released.
-          if (isOver) throw problem("unavailable", { detail: "The request was answered before its body had arrived." });
-          const ofHolder = (heldBy.get(holder) ?? 0) + bytes;
-          if (ofHolder > ofOne || heldByAll + bytes > ofAll) throw tooMuch(ofHolder > ofOne);
-          held += bytes;
-          heldByAll += bytes;
-          heldBy.set(holder, ofHolder);
+        take,
+        takeRecords(bytes) {
+          if (bytes <= records) return;
+          take(bytes - records);
+          records = bytes;
         },
-        room: () => ofOne - held,
+        room: () => ofOne - held + records,
         release() {
           heldByAll -= held;
           const rest = (heldBy.get(holder) ?? 0) - held;

@@ -10,7 +10,6 @@ import { requireFewRecords } from "./change-limit.ts";
 import { noteGoing, readSent } from "./drafting.ts";
 import { answerOnce, repeatable } from "./idempotency.ts";
 import { keptRowsOf } from "./kept-arrays.ts";
-import { ReadOctets } from "./large-reads.ts";
 import { requireCollectionAsKnown } from "./preconditions.ts";
 import { furtherChanges, madeId, prepare, requireAllowed, valuesOf } from "./preparing.ts";
 import {
@@ -60,7 +59,7 @@ async function createAllAnew(
 }
 
 async function repeated(placed: MountInPlace, exchange: Exchange, kept: readonly (Row | null)[]): Promise<Reply> {
-  const rows = await keptRowsOf(placed, exchange, kept, new ReadOctets(exchange, placed));
+  const rows = await keptRowsOf(placed, exchange, kept);
   return rows === null ? withoutRecords(201) : showAll(placed, exchange, rows, { status: 201, isReplay: true });
 }
 

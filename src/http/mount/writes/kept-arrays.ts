@@ -4,7 +4,7 @@ import type { Exchange } from "../../exchange.ts";
 import type { MountInPlace } from "../mount.ts";
 import { isErased } from "./committing.ts";
 import { octetsKept, type Kept } from "./idempotency.ts";
-import { findRows, readRecords, type ReadOctets } from "./large-reads.ts";
+import { findRows, ReadOctets, readRecords } from "./large-reads.ts";
 import type { Part } from "./part.ts";
 
 /** The longest answer that is kept for repeats, in octets. If it is longer, only ids and revisions are kept, and a repeat reads the records again. */
@@ -42,18 +42,17 @@ export async function keptRowsOf(
   placed: MountInPlace,
   exchange: Exchange,
   kept: readonly (Row | null)[],
-  octets: ReadOctets,
 ): Promise<readonly Row[] | null> {
   const rows = kept.filter((row) => row !== null);
   if (!rows.some((row) => isErased(placed, row))) return rows;
   const { collection } = placed;
-  octets.again();
+  const octets = new ReadOctets(exchange, placed);
   const ids = rows.map(({ record }) => record["id"] as Key);
   const asked = { collection, columns: ["id"], longest: LONGEST_ID };
   const now = await findRows(exchange, asked, ids, octets);
   if (rows.some(({ revision, record: { id } }) => now.get(id)?.revision !== revision)) return null;
   const records = new Map<unknown, StoredRecord>();
-  for await (const piece of readRecords(exchange, collection, ids, octets))
+  for await (const piece of readRecords(exchange, placed, ids, octets))
     for (const record of piece) records.set(record["id"], record);
   if (records.size < rows.length) return null;
   return rows.map(({ revision, record: { id } }) => ({ revision, record: records.get(id)! }));

@@ -7,22 +7,27 @@ import type { MountInPlace } from "../mount.ts";
 import { longestOf, MOST_OCTETS } from "../reads/page-length.ts";
 
 /**
- * Counts the octets of the records that one request reads because it changes them. With its body they may be as many as one caller may hold
- * (8 MiB). A further attempt of the same request counts from 0 again, and holds as much as the largest attempt needed.
+ * Counts the octets of the records that one attempt of a request reads because it changes them. With the body of the request they may be as many as
+ * one caller may hold (8 MiB).
  */
 export class ReadOctets {
   readonly #exchange: Exchange;
   readonly #tooMany: () => Error;
   readonly #most: number;
-  #read = 0;
-  #held = 0;
+  #read: number;
 
-  constructor(exchange: Exchange, { resource, newer }: MountInPlace, tooMany = tooLarge) {
+  /** `read` are the octets that the same attempt has read before. */
+  constructor(exchange: Exchange, { resource, newer }: MountInPlace, tooMany = tooLarge, read = 0) {
     this.#exchange = exchange;
     this.#tooMany = tooMany;
+    this.#read = read;
     const room = holdOf(exchange).room();
     // A page ends behind the record with which it is long enough.
     this.#most = room - Math.min(longestOf((newer ?? { resource }).resource), room / 8);
+  }
+
+  get read(): number {
+    return this.#read;
   }
 
   /** True if the records are large. The request then writes, shows and keeps only the parts that it needs. */
@@ -39,20 +44,12 @@ export class ReadOctets {
   take(octets: number): void {
     this.#read += octets;
     if (this.#read > this.#most) throw this.#tooMany();
-    const more = this.#read - this.#held;
-    if (more <= 0) return;
-    holdOf(this.#exchange).take(more);
-    this.#held = this.#read;
+    holdOf(this.#exchange).takeRecords(this.#read);
   }
 
   /** Counts the same octets again, because the store gives the records a second time. */
   takeAgain(): void {
     this.take(this.#read);
-  }
-
-  /** Starts a further attempt. */
-  again(): void {
-    this.#read = 0;
   }
 }
 
@@ -86,10 +83,10 @@ export async function findRows(
 /** The number of records in the first piece. Later pieces follow the size of these, because PostgreSQL makes the JSON of all records up to the limit. */
 const FIRST = 64;
 
-/** Reads the whole records with these ids, in pieces of about 1 MiB and in the order of their ids. Each piece waits for its turn. */
+/** Reads the records with these ids, whole or some columns, in pieces of about 1 MiB and in the order of their ids. Each piece waits for its turn. */
 export async function* readRecords(
   { service: { store } }: Exchange,
-  collection: Collection,
+  { collection, columns }: { readonly collection: Collection; readonly columns?: readonly string[] },
   ids: readonly Key[],
   octets: ReadOctets,
 ): AsyncGenerator<readonly StoredRecord[], void, undefined> {
@@ -98,7 +95,8 @@ export async function* readRecords(
   while (left.length > 0) {
     await takeTurnAgain();
     const query = { collection, where: among(left), sort: byId, limit: Math.min(most, left.length) };
-    const { json, count, more } = await store.listJSON({ ...query, maxLength: octets.nextPage });
+    const shown = columns === undefined ? {} : { columns };
+    const { json, count, more } = await store.listJSON({ ...query, ...shown, maxLength: octets.nextPage });
     const length = Buffer.byteLength(json);
     octets.take(length);
     const records = valueOfJSON(json) as readonly StoredRecord[];

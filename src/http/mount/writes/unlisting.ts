@@ -4,6 +4,7 @@ import type { Exchange } from "../../exchange.ts";
 import { selectedBy, unlinkedFrom, type Link } from "../links.ts";
 import type { MountInPlace } from "../mount.ts";
 import { commitAll, type Writing } from "./committing.ts";
+import { ReadOctets, readRecords } from "./large-reads.ts";
 import { referenced } from "./referring.ts";
 import { MAX_RECORDS, moved } from "./several.ts";
 
@@ -23,8 +24,10 @@ export async function commitRemoval(
   const before: Change[] = [];
   const behind: Change[] = [];
   const writings: Writing[] = [];
+  let read = 0;
   for (const [of, links] of linksByMount(placed)) {
-    const rows = await listing(exchange, of, links, id);
+    const { rows, octets } = await listing(exchange, { of, links, read }, id);
+    read = octets;
     for (const each of rows) {
       if (of.collection.name === placed.collection.name && each.record["id"] === id) continue;
       writings.push({ kind: "update", action: null, before: each, of });
@@ -45,19 +48,34 @@ function linksByMount({ listedBy }: MountInPlace): ReadonlyMap<MountInPlace, rea
   return new Map([...grouped].map(([of, listings]) => [of, listings.map(({ link }) => link)]));
 }
 
-/** The records that name the id. Ends the request where they are more than one transaction changes. */
-async function listing(exchange: Exchange, of: MountInPlace, links: readonly Link[], id: Key): Promise<readonly Row[]> {
-  const rows = await exchange.service.store.list({
+/** The records that name the id: whole for a hook, else the lists alone. Ends the request if one transaction cannot change so many. */
+async function listing(
+  exchange: Exchange,
+  { of, links, read }: { readonly of: MountInPlace; readonly links: readonly Link[]; readonly read: number },
+  id: Key,
+): Promise<{ readonly rows: readonly Row[]; readonly octets: number }> {
+  const tooMany = (which: string): Error =>
+    referenced(of, exchange, `${which}, and so many are not changed at once. Take it out of some of them first`);
+  const states = await exchange.service.store.list({
     collection: of.collection,
     // One list is read from the table of its links; several may look at all records, beside everybody else.
     where: links.length === 1 ? selectedBy(links[0]!, [id]) : { any: links.map((link) => selectedBy(link, [id])) },
     sort: [{ column: "id" }],
     limit: MAX_RECORDS + 1,
+    columns: ["id"],
     long: links.length > 1,
   });
-  if (rows.length <= MAX_RECORDS) return rows;
-  const how = `more than ${MAX_RECORDS} ${of.resource.plural}, and so many are not changed at once. Take it out of some of them first`;
-  throw referenced(of, exchange, how);
+  if (states.length > MAX_RECORDS) throw tooMany(`more than ${MAX_RECORDS} ${of.resource.plural}`);
+  const revisions = new Map(states.map(({ revision, record }) => [record["id"], revision]));
+  const octets = new ReadOctets(exchange, of, () => tooMany(`more than 8 MiB of ${of.resource.plural}`), read);
+  const columns = of.afterWrite === null ? { columns: ["id", ...links.map(({ field }) => field)] } : {};
+  const rows: Row[] = [];
+  const ids = [...revisions.keys()] as readonly Key[];
+  for await (const records of readRecords(exchange, { collection: of.collection, ...columns }, ids, octets))
+    for (const record of records) rows.push({ revision: revisions.get(record["id"])!, record });
+  // A hook gets the records as they are afterwards, too.
+  if (of.afterWrite !== null) octets.take(octets.read - read);
+  return { rows, octets: octets.read };
 }
 
 /** The change that takes the id out of a record's lists. */
@@ -77,7 +95,8 @@ function without(
     return [[field, ids.filter((each) => each !== id)]];
   });
   const values = { ...regeneratedValues(resource, exchange.context), ...Object.fromEntries(lists) } as WrittenValues;
-  return { kind: "update", collection, key: record["id"] as Key, values, revision };
+  const shown = of.afterWrite === null ? { shown: ["id"] } : {};
+  return { kind: "update", collection, key: record["id"] as Key, values, revision, ...shown };
 }
 
 /** As if the removal were the first change. Who has named the id meanwhile, or was changed, is looked at anew. */

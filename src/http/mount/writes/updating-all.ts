@@ -69,30 +69,24 @@ export async function updateAll(placed: MountInPlace, exchange: Exchange): Promi
   const patches = await readEach(members, (member, at) => readPatch(member, at, taken, placed.resource.id));
   for (const { value } of patches) noteGoing(placed.resource, exchange.context, value);
   const idempotency = repeatable(placed, exchange, members.length);
-  const octets = new ReadOctets(exchange, placed);
   return answerOnce(exchange, idempotency, {
     async anew() {
       if (placed.requireIfMatch) requireTags(patches);
       await requireParents(placed, exchange);
-      return untilSettled(placed, exchange, () => attempt(placed, exchange, { patches, idempotency, octets }));
+      return untilSettled(placed, exchange, () => attempt(placed, exchange, patches, idempotency));
     },
-    again: ({ rows }) => repeated(placed, exchange, { patches, idempotency, octets }, rows),
+    again: ({ rows }) => repeated(placed, exchange, patches, rows),
   });
-}
-
-interface Asked {
-  readonly patches: readonly Patch[];
-  readonly idempotency: Idempotency | null;
-  readonly octets: ReadOctets;
 }
 
 /** Gives null where a record changed meanwhile whose state the caller did not say. */
 async function attempt(
   placed: MountInPlace,
   exchange: Exchange,
-  { patches, idempotency, octets }: Asked,
+  patches: readonly Patch[],
+  idempotency: Idempotency | null,
 ): Promise<Reply | null> {
-  octets.again();
+  const octets = new ReadOctets(exchange, placed);
   const known = await findKnown(placed, exchange, patches, octets);
   if (known.some(({ row }) => row === null) || (await othersIn(placed, exchange, known)).length > 0)
     throw await refusalBefore(placed, exchange, known);
@@ -109,7 +103,7 @@ async function attempt(
   const { outcome, owners } = await commitParts(placed, exchange, sorted, { idempotency, octets });
   if (outcome.kind === "written")
     return shown(placed, exchange, patches, outcome.rows.slice(0, parts.length), { isReplay: false });
-  if (outcome.kind === "replayed") return repeated(placed, exchange, { patches, idempotency, octets }, outcome.rows);
+  if (outcome.kind === "replayed") return repeated(placed, exchange, patches, outcome.rows);
   const isMeant =
     "change" in outcome && outcome.change < parts.length && patches[owners[outcome.change]!]!.ifMatch !== null;
   if (!isMeant && isOvertaken(outcome, exchange)) return null;
@@ -203,7 +197,7 @@ async function draftAll(
   const ids = known.map(({ patch }) => patch.id);
   const drafted: Drafted[] = [];
   const found = new FoundIssues();
-  for await (const records of readRecords(exchange, placed.collection, ids, octets))
+  for await (const records of readRecords(exchange, placed, ids, octets))
     await inTurns(records, async (record) => {
       const { patch, row: state, only } = byId.get(record["id"])!;
       const row: Row = { revision: state!.revision, record };
@@ -251,10 +245,10 @@ function preparePart(
 async function repeated(
   placed: MountInPlace,
   exchange: Exchange,
-  { patches, octets }: Asked,
+  patches: readonly Patch[],
   kept: readonly (Row | null)[],
 ): Promise<Reply> {
-  const rows = await keptRowsOf(placed, exchange, kept, octets);
+  const rows = await keptRowsOf(placed, exchange, kept);
   return rows === null ? withoutRecords(204) : shown(placed, exchange, patches, rows, { isReplay: true });
 }
 
