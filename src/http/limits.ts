@@ -1,18 +1,18 @@
 import type { Arrival } from "../core/call/call.ts";
 import { problem } from "../core/problem/problem.ts";
 
-/** The largest body, in bytes. */
+/** The maximum size of a body, in bytes. */
 export const MAX_BODY_BYTES = 1024 * 1024;
-/** The longest request line, in bytes. */
+/** The maximum length of a request line, in bytes. */
 export const MAX_REQUEST_LINE_BYTES = 8 * 1024;
-/** The largest header block, in bytes. */
+/** The maximum size of the header section, in bytes. */
 export const MAX_HEADER_BYTES = 16 * 1024;
-/** The most header fields. */
+/** The maximum number of header fields. */
 const MAX_HEADER_FIELDS = 100;
 
-// "GET  HTTP/1.1" without the target and the longest method of ours.
+// `GET HTTP/1.1` without the target and the method.
 const AROUND_TARGET_BYTES = " HTTP/1.1\r\n".length + 1;
-// ": " and the line's end.
+// ": " and the line end.
 const AROUND_FIELD_BYTES = 4;
 
 /** Ends a request whose request line or header block is too large (contract, section 8). */

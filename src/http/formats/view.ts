@@ -9,74 +9,83 @@ import type { Method } from "../endpoint/facts.ts";
 import type { Shape } from "../endpoint/shape.ts";
 
 /**
- * What stands around an answer, for formats that show more than its data: where it is from, who asked, and what they may do next. It
- * tells nothing that the caller could not learn by asking.
+ * The context of a response, for formats that show more than its data: its URL, the caller, and what the caller may do
+ * next. It contains nothing that the caller could not find out by other requests.
  */
 export interface View {
   /** The request. */
   readonly call: Call;
-  /** The query of the request without the credentials in it: what may be shown, and stand in links. */
+  /** The query of the request without credentials, safe to show and to use in links. */
   readonly query: string;
   readonly status: number;
-  /** The header fields that the answer has besides those of every answer: `Link`, `Location`, `WWW-Authenticate`. */
+  /** The header fields of this response beyond those of every response: `Link`, `Location`, `WWW-Authenticate`. */
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** The ETag of the state that is shown, for `If-Match`; null where there is none. */
+  /** The ETag of the shown state, for `If-Match`. Null if there is none. */
   readonly tag: string | null;
-  /** The path below which the service stands, without a slash at its end; empty for the root. */
+  /** The path below which the service is mounted, without a slash at its end. Empty for the root. */
   readonly basePath: string;
-  /** What was asked; null where the request ended before that was known. */
+  /** The requested endpoint. Null if the request ended before it was known. */
   readonly place: Place | null;
-  /** What the request uses and will go. */
+  /** The deprecated parts that the request uses. */
   readonly deprecations: readonly Deprecated[];
-  /** What was sent, as far as it was read. */
+  /** The request data, as far as it was read. */
   readonly sent: unknown;
-  /** Who is calling; null where nobody showed who they are. An answer for which this was read is kept by no shared cache. */
+  /**
+   * The caller's identity. Null if the request has no accepted credential. No shared cache stores a response for which
+   * this was read.
+   */
   readonly identity: Identity | null;
-  /** Whether anyone looked who is calling: not at open endpoints, and not where the request ended before that (404 of a path that is none). */
+  /**
+   * True if the credentials were checked. False for open endpoints, and if the request ended earlier (404 for an
+   * unknown path).
+   */
   readonly wasIdentified: boolean;
-  /** What the caller may do at a path of the service, without its base path; where none is named, at the one that was asked. */
+  /** Returns what the caller may do at a path of the service, without its base path. Default: the requested path. */
   offers(path?: string): Eventually<readonly Offer[]>;
-  /** What the same caller gets for a GET of another path, with its query and without the base path; null where that is a problem. */
+  /**
+   * Returns the reply to a GET of another path by the same caller, with its query and without the base path. Returns
+   * null if that is a problem.
+   */
   ask(target: string): Eventually<Reply | null>;
   /**
-   * What records of a resource hold in one field, by their ids: those that the same caller may read, in one question for all. Null where that
-   * is nobody's to know, or too much.
+   * Returns the value of one field in several records of a resource, by id, with one query. Includes only records that
+   * the caller may read. Returns null if the field cannot be shown, or if there are too many values.
    */
   values(path: string, ids: readonly Key[], field: string): Eventually<ReadonlyMap<Key, unknown> | null>;
 }
 
-/** The endpoint that was asked. */
+/** The requested endpoint. */
 export interface Place {
-  /** As it is declared: `/orders/{id}`. */
+  /** The declared path: `/orders/{id}`. */
   readonly path: string;
   readonly params: Readonly<Record<string, number | string>>;
   readonly method: Method;
   readonly action: Action;
-  /** The mounted resource; null at an endpoint of one's own. */
+  /** The mounted resource. Null for a custom endpoint. */
   readonly resource: Resource | null;
-  /** It takes a password or gives a credential, which is shown this once. */
+  /** True if it takes a password, or returns a credential that is shown only once. */
   readonly logsIn: boolean;
-  /** What `?expand=` can put beside its records. */
+  /** The names that `?expand=` accepts. */
   readonly expandable: readonly string[];
 }
 
-/** Something that the caller may do. */
+/** An action that the caller may take. */
 export interface Offer {
   readonly method: Method;
-  /** The path to ask, without the base path. */
+  /** The path of the request, without the base path. */
   readonly path: string;
-  /** What permissions are asked about. */
+  /** The action that the permission is checked for. */
   readonly action: Action;
-  /** The mounted resource; null at an endpoint of one's own. */
+  /** The mounted resource. Null for a custom endpoint. */
   readonly resource: Resource | null;
-  /** The resource's own action: `cancel` of `POST /orders/7/cancel`; null for what every resource can do. */
+  /** The name of the resource's own action: `cancel` for `POST /orders/7/cancel`. Null for the standard actions. */
   readonly name: string | null;
-  /** The fields that an action of the resource's own takes; null for everything else. */
+  /** The fields that an action of the resource takes. Null otherwise. */
   readonly body: Resource | null;
-  /** The body of an endpoint of one's own, as its documentation has it; null for everything else. */
+  /** The documented body of a custom endpoint. Null otherwise. */
   readonly request: Shape | null;
-  /** It takes an `Idempotency-Key`. */
+  /** True if it accepts an `Idempotency-Key`. */
   readonly repeatable: boolean;
-  /** One sentence of its author. */
+  /** The author's description, one sentence. */
   readonly description: string | null;
 }

@@ -4,9 +4,9 @@ const XML = "http://www.w3.org/XML/1998/namespace";
 const XMLNS = "http://www.w3.org/2000/xmlns/";
 const XSI = "http://www.w3.org/2001/XMLSchema-instance";
 
-/** An attribute as it stands in the body. */
+/** An attribute in the body. */
 export interface Attribute {
-  /** With its prefix. */
+  /** The name with its prefix. */
   readonly name: string;
   readonly value: string;
   readonly at: number;
@@ -17,16 +17,18 @@ interface Wrong {
   readonly at: number;
 }
 
-/** The prefixes that are bound where a reader stands (Namespaces in XML §6.1). */
+/** The prefixes that are bound at the current position (Namespaces in XML §6.1). */
 export class XMLScope {
-  /** Each with its namespaces, the innermost last: entering and leaving an element costs what it declares. */
+  /**
+   * Each prefix with its namespaces, the innermost last. Entering and leaving an element costs only what it declares.
+   */
   readonly #bound = new Map<string, string[]>([["xml", [XML]]]);
 
   binds(prefix: string): boolean {
     return this.#namespace(prefix) !== undefined;
   }
 
-  /** Goes into an element with these attributes. Gives whether they say that it is null. */
+  /** Enters an element with these attributes. Returns true if they mark it as null. */
   enter(attributes: readonly Attribute[]): boolean | Wrong {
     for (const { name, value, at } of attributes) {
       if (!name.startsWith(DECLARES)) continue;
@@ -60,7 +62,7 @@ export class XMLScope {
     return nil;
   }
 
-  /** The namespace and the name. An attribute without a prefix is in none. */
+  /** Returns the namespace and the name. An attribute without a prefix has no namespace. */
   #fullName(name: string): string | null {
     const colon = name.indexOf(":");
     if (colon === -1) return name;

@@ -8,15 +8,17 @@ import { unescapeXML } from "./xml-references.ts";
 import { NAME_SOURCE } from "./xml-writer.ts";
 
 /**
- * Reads `<user><name>Ann</name></user>` as `{ name: "Ann" }`. Elements within a member are members of it, or those of a list where
- * each is named `i`. Every leaf is text, `nil="true"` (`xsi:nil` too) is null. A name counts without its prefix, which must be
- * bound. Throws the problem `malformed`, whose detail names the place.
+ * Reads `<user><name>Ann</name></user>` as `{ name: "Ann" }`. Elements within a member are its members, or the items of
+ * a list if all are named `i`. Every leaf is text, and `nil="true"` (also `xsi:nil`) is null. The prefix of a name is
+ * ignored, but must be bound. Throws the problem `malformed` with the position in its detail.
  */
 export function readXML(bytes: Uint8Array): Pieces<ReadBody> {
   return new Reader(requireText(withLineFeeds(bytes))).document();
 }
 
-/** Every end of a line as a line feed (XML 1.0 §2.11). Among bytes, where a million of them cost a millisecond. */
+/**
+ * Replaces every line end with a line feed (XML 1.0 §2.11). Works on bytes, where a million of them take a millisecond.
+ */
 function withLineFeeds(bytes: Uint8Array): Uint8Array {
   if (!bytes.includes(CARRIAGE_RETURN)) return bytes;
   const read = new Uint8Array(bytes.length);
@@ -33,10 +35,10 @@ const BLANK = /^[ \t\n]*$/;
 const NAME = new RegExp(NAME_SOURCE, "uy");
 const DECLARATION =
   /<\?xml[ \t\n]+version[ \t\n]*=[ \t\n]*(?:"1\.[0-9]+"|'1\.[0-9]+')(?:[ \t\n]+encoding[ \t\n]*=[ \t\n]*(?:"([A-Za-z][A-Za-z0-9._-]*)"|'([A-Za-z][A-Za-z0-9._-]*)'))?(?:[ \t\n]+standalone[ \t\n]*=[ \t\n]*(?:"(?:yes|no)"|'(?:yes|no)'))?[ \t\n]*\?>/y;
-// XML 1.0 §2.2. What was read as UTF-8 has no halves of surrogate pairs.
+// XML 1.0 §2.2. Text that was decoded from UTF-8 has no lone surrogates.
 const NOT_XML = /[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/;
 const MAX_TAGS = MAX_ARRAYS / ARRAYS_OF_OBJECT;
-/** No document needs more of them for one element. */
+/** The maximum number of attributes of an element. */
 const MAX_ATTRIBUTES = 64;
 const NONE: readonly Attribute[] = [];
 const CARRIAGE_RETURN = 0x0d;
@@ -44,7 +46,8 @@ const LINE_FEED = 0x0a;
 const EXCLAMATION = 0x21;
 const SLASH = 0x2f;
 const QUESTION = 0x3f;
-// What a body needs is so small a part of XML (no DTD, no entities, a few attributes) that reading exactly that is the shorter way.
+// Reads exactly the part of XML that a body needs (no DTD, no entities, a few attributes). It is so small that this is
+// simpler than a full parser.
 class Reader {
   readonly #text: string;
   readonly #scope = new XMLScope();
@@ -60,14 +63,14 @@ class Reader {
   }
 
   *document(): Pieces<ReadBody> {
-    if (this.#text.startsWith("\uFEFF")) this.#at = 1; // XML 1.0 §4.3.3 allows the mark
+    if (this.#text.startsWith("\uFEFF")) this.#at = 1; // XML 1.0 §4.3.3 allows the byte order mark
     if (/^<\?xml[ \t\n]/.test(this.#text.slice(this.#at, this.#at + 6))) this.#declaration();
     this.#aside();
     if (this.#at === this.#text.length) throw problem("malformed", { detail: "The body has no element." });
     const { name, value } = yield* this.#element(1);
     this.#aside();
     if (this.#at < this.#text.length) throw this.#wrong("Expected the end of the body");
-    // The root is a record, and one without members is written as white space.
+    // The root is a record. An empty record has only white space as content.
     return { value: typeof value === "string" && BLANK.test(value) ? {} : value, typed: false, element: name };
   }
 
@@ -99,13 +102,13 @@ class Reader {
     return { name: local, value: null, at: start };
   }
 
-  /** Each takes as long, whatever it is. */
+  /** Counts an element, a comment or an instruction, because each takes the same time. */
   #count(): void {
     if (++this.#tags > MAX_TAGS)
       throw this.#wrong(`There are more than ${MAX_TAGS} elements, comments and processing instructions`);
   }
 
-  /** What stands between the two tags. */
+  /** Reads the content between the two tags. */
   *#inside(name: string, level: number): Pieces<unknown> {
     if (!this.#skip(">")) throw this.#wrong("Expected '>'");
     const value = yield* this.#content(level);
@@ -150,7 +153,7 @@ class Reader {
     return this.#unescaped(value, start);
   }
 
-  /** Text, or the members of an object, or those of a list. */
+  /** Reads text, the members of an object, or the items of a list. */
   *#content(level: number): Pieces<unknown> {
     const members: Named[] = [];
     let text = "";
@@ -168,7 +171,7 @@ class Reader {
     }
     if (members.length === 0) return text;
     if (!BLANK.test(text)) throw malformedAt(this.#text, members[0]!.at, "An element has both text and elements");
-    // The root's are always members: a record may have one that is named `i`.
+    // The children of the root are always members, because a record may have a member named `i`.
     if (level > 1 && members.every(({ name }) => name === "i")) return members.map(({ value }) => value);
     const object: Record<string, unknown> = {};
     for (const { name, value, at } of members) {
@@ -178,13 +181,13 @@ class Reader {
     return object;
   }
 
-  /** White space, comments and processing instructions around the root. */
+  /** Skips white space, comments and processing instructions around the root. */
   #aside(): void {
     do this.#space();
     while (this.#skipAside());
   }
 
-  /** Goes past a comment or a processing instruction, if there is one. */
+  /** Skips a comment or a processing instruction. Returns true if there was one. */
   #skipAside(): boolean {
     if (this.#skip("<!--")) {
       this.#count();
@@ -224,7 +227,7 @@ class Reader {
     return unescapeXML(text, (at, what) => malformedAt(this.#text, start + at, what));
   }
 
-  /** What stands before the next tag. */
+  /** Reads the text before the next tag. */
   #plain(): string {
     const start = this.#at;
     const end = this.#text.indexOf("<", start);
@@ -238,13 +241,13 @@ class Reader {
     return name;
   }
 
-  /** A name, perhaps with a prefix (Namespaces in XML §4). */
+  /** Reads a name with an optional prefix (Namespaces in XML §4). */
   #qualifiedName(): string {
     const name = this.#name();
     return this.#skip(":") ? `${name}:${this.#name()}` : name;
   }
 
-  /** Goes past white space; whether there was some. */
+  /** Skips white space. Returns true if there was some. */
   #space(): boolean {
     const start = this.#at;
     for (;;) {

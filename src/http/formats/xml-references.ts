@@ -2,7 +2,7 @@ import type { Problem } from "../../core/problem/problem.ts";
 import { quoted } from "./text.ts";
 
 const DIGITS = /^(?:#[0-9]{1,8}|#x[0-9A-Fa-f]{1,8})$/;
-// `&#x0010FFFF;` is the longest that is read.
+// The longest accepted reference is `&#x0010FFFF;`.
 const LONGEST_REFERENCE = 12;
 const ENTITIES: ReadonlyMap<string, string> = new Map([
   ["amp", "&"],
@@ -12,9 +12,12 @@ const ENTITIES: ReadonlyMap<string, string> = new Map([
   ["apos", "'"],
 ]);
 
-/** Text with its references read (XML 1.0 §4.1). Stops at the first that is none, for the rest decides nothing: throws what `wrong` makes of it. */
+/**
+ * Returns a text with its references replaced (XML 1.0 §4.1). Stops at the first invalid one and throws the error of
+ * `wrong`.
+ */
 export function unescapeXML(text: string, wrong: (at: number, what: string) => Problem): string {
-  // Joined at the end: a string of strings, one for each reference, is what the collector of memory takes long for.
+  // Joined at the end, because a string that grows with each reference is slow to collect as garbage.
   const read: string[] = [];
   let from = 0;
   for (let at = text.indexOf("&"); at !== -1; at = text.indexOf("&", from)) {
@@ -32,7 +35,7 @@ export function unescapeXML(text: string, wrong: (at: number, what: string) => P
   return from === 0 ? text : read.join("") + text.slice(from);
 }
 
-/** What a reference stands for, by what is between `&` and `;`. */
+/** Returns the character of a reference, given the text between `&` and `;`. */
 function characterOf(reference: string): string | undefined {
   if (!reference.startsWith("#")) return ENTITIES.get(reference);
   if (!DIGITS.test(reference)) return undefined;
@@ -41,7 +44,7 @@ function characterOf(reference: string): string | undefined {
   return isXML(code) ? String.fromCodePoint(code) : undefined;
 }
 
-/** Whether XML allows it (XML 1.0 §2.2). */
+/** Returns true if XML allows the character (XML 1.0 §2.2). */
 function isXML(code: number): boolean {
   if (code < 0x20) return code === 0x09 || code === 0x0a || code === 0x0d;
   return code <= 0xd7ff || (code >= 0xe000 && code <= 0xfffd) || code >= 0x10000;

@@ -1,10 +1,10 @@
 import { isExactNumber } from "../../core/exact-numbers.ts";
 
-/** What the elements of a value are called. */
+/** The names of the elements of a value. */
 export interface ElementNames {
-  /** Each of a list; `i` where it is left out (RFC 9457 appendix B). */
+  /** The name of each item of a list. Default: `i` (RFC 9457 appendix B). */
   readonly items?: string;
-  /** The same of what stands in records, by the names of their members. */
+  /** The names within the members of records, by the names of these members. */
   readonly related?: Readonly<Record<string, ElementNames>>;
 }
 
@@ -22,10 +22,10 @@ export function writeElement(name: string, value: unknown, names: ElementNames =
   return children.length === 0 ? `<${opening}/>` : start + children.join("") + end;
 }
 
-/** The tags of an element. */
+/** Returns the tags of an element. */
 export function tagsOf(name: string): { readonly name: string; readonly start: string; readonly end: string } {
   if (NAME.test(name)) return { name, start: `<${name}>`, end: `</${name}>` };
-  // A name that XML does not allow is not lost, and cannot break out of the tag.
+  // A name that XML does not allow is kept in an attribute, and cannot break out of the tag.
   const opening = `member name="${escape(name).replace(QUOTED, quote)}"`;
   return { name: opening, start: `<${opening}>`, end: "</member>" };
 }
@@ -33,7 +33,7 @@ export function tagsOf(name: string): { readonly name: string; readonly start: s
 const START =
   "A-Z_a-z\\xC0-\\xD6\\xD8-\\xF6\\xF8-\\u02FF\\u0370-\\u037D\\u037F-\\u1FFF\\u200C\\u200D\\u2070-\\u218F\\u2C00-\\u2FEF\\u3001-\\uD7FF\\uF900-\\uFDCF\\uFDF0-\\uFFFD\\u{10000}-\\u{EFFFF}";
 
-/** A name without a prefix (Namespaces in XML, NCName), as the source of a regular expression. */
+/** The source of a regular expression for a name without a prefix (Namespaces in XML, NCName). */
 export const NAME_SOURCE = `[${START}][-.0-9\\xB7\\u0300-\\u036F\\u203F\\u2040${START}]*`;
 
 const NAME = new RegExp(`^${NAME_SOURCE}$`, "u");
@@ -54,9 +54,9 @@ function replacement(character: string): string {
     case ">":
       return "&gt;";
     case "\r":
-      return "&#13;"; // unescaped it would be read as a line feed (XML 1.0 §2.11)
+      return "&#13;"; // unescaped, it would be read as a line feed (XML 1.0 §2.11)
     default:
-      return "\uFFFD"; // XML 1.0 cannot carry it in any way (§2.2)
+      return "\uFFFD"; // XML 1.0 has no way to write it (§2.2)
   }
 }
 
@@ -64,7 +64,7 @@ function quote(character: string): string {
   return `&#${character.charCodeAt(0)};`;
 }
 
-/** What JSON would show of a value, so that both formats say the same. */
+/** Returns the value as JSON would show it, so that both formats have the same content. */
 function asJSON(value: unknown): unknown {
   if (typeof value === "function" || typeof value === "symbol") return undefined;
   if (typeof value === "number" && !Number.isFinite(value)) return null;

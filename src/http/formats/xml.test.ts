@@ -25,7 +25,7 @@ function refusalOf(text: string | Uint8Array): string {
   throw new assert.AssertionError({ message: `${String(text).slice(0, 80)} was accepted` });
 }
 
-test("a record is an element with its members in order", () => {
+test("writes a record as an element with its members in order", () => {
   assert.equal(
     xml.write({ value: { id: 1, name: "Ann", email: "ann@example.com" }, element: "user" }),
     `${HEAD}<user><id>1</id><name>Ann</name><email>ann@example.com</email></user>`,
@@ -53,12 +53,12 @@ for (const [value, written] of [
   [{ key: new Secret("hush") }, "<user><key>[secret]</key></user>"],
   [{}, "<user/>"],
 ] as const) {
-  test(`${written.slice(0, 60)} is how it is written`, () => {
+  test(`writes ${written.slice(0, 60)}`, () => {
     assert.equal(write(value), written);
   });
 }
 
-test("a list names each of its items", () => {
+test("names each item of a list", () => {
   assert.equal(
     write([{ id: 1 }, { id: 2 }], "users", "user"),
     "<users><user><id>1</id></user><user><id>2</id></user></users>",
@@ -66,7 +66,7 @@ test("a list names each of its items", () => {
   assert.equal(write([], "users", "user"), "<users/>");
 });
 
-test("a problem is written as RFC 9457 has it", () => {
+test("writes a problem as in RFC 9457", () => {
   const text = xml.writeProblem({
     type: "/problems/invalid",
     title: "Invalid data",
@@ -119,12 +119,12 @@ const readable: readonly (readonly [text: string, value: unknown])[] = [
 ];
 
 for (const [text, value] of readable) {
-  test(`${JSON.stringify(text).slice(0, 70)} is read`, () => {
+  test(`reads ${JSON.stringify(text).slice(0, 70)}`, () => {
     assert.deepEqual(read(text), value);
   });
 }
 
-test("the name of the root is given back, and leaves are text", () => {
+test("returns the name of the root, and reads leaves as text", () => {
   assert.deepEqual(wholly(readXML(Buffer.from("<order><id>7</id></order>"))), {
     value: { id: "7" },
     typed: false,
@@ -132,7 +132,7 @@ test("the name of the root is given back, and leaves are text", () => {
   });
 });
 
-test("__proto__ is a member like any other", () => {
+test("reads __proto__ as a normal member", () => {
   const value = read("<user><__proto__><admin>true</admin></__proto__></user>") as Record<string, unknown>;
 
   assert.ok(Object.hasOwn(value, "__proto__"));
@@ -203,17 +203,17 @@ for (const [text, detail] of [
   ["<user><a/>x</user>", /both text and elements/],
   ["<a>".repeat(33), /more than 32 levels/],
 ] as const) {
-  test(`${JSON.stringify(text).slice(0, 60)} is refused with its place`, () => {
+  test(`refuses ${JSON.stringify(text).slice(0, 60)} with the position`, () => {
     assert.match(refusalOf(text), detail);
   });
 }
 
-test("bytes that are not UTF-8 are refused", () => {
+test("refuses bytes that are not UTF-8", () => {
   assert.equal(refusalOf(Uint8Array.from([0x3c, 0x61, 0x3e, 0xff])), "The body is not valid UTF-8.");
   assert.equal(refusalOf(Buffer.from("\ufeff<a/>", "utf16le")), "The body is not valid UTF-8.");
 });
 
-test("any text gives a value or a problem", () => {
+test("returns a value or a problem for any text", () => {
   const piece = fc.constantFrom(
     "<",
     ">",
@@ -262,7 +262,7 @@ test("any text gives a value or a problem", () => {
   );
 });
 
-test("what was written is read back, as far as XML has the characters", () => {
+test("reads back what it wrote, for all characters of XML", () => {
   const name = fc.stringMatching(/^[a-z_][a-z0-9_]{0,12}$/);
   const text = fc
     .string({ unit: "binary" })
@@ -275,14 +275,14 @@ test("what was written is read back, as far as XML has the characters", () => {
   );
 });
 
-test("a body with more than 25,000 elements, comments and instructions is refused before it is read to its end", () => {
+test("refuses a body with more than 25,000 elements, comments and instructions before its end", () => {
   const list = (count: number): string => `<a><l>${"<i/><!----><?p?>".repeat(count)}`;
 
   assert.deepEqual(read(`${list(8332)}<i/></l></a>`), { l: Array.from({ length: 8333 }, () => "") });
   assert.match(String(refusalOf(`${list(8332)}<i/><i/><i/>`)), /more than 25000 elements, comments and processing/);
 });
 
-test("hostile bodies are answered quickly", () => {
+test("answers hostile bodies quickly", () => {
   const started = performance.now();
 
   refusalOf("<a>".repeat(300_000));
@@ -297,7 +297,7 @@ test("hostile bodies are answered quickly", () => {
   assert.ok(performance.now() - started < 5000);
 });
 
-test("writes a long list in pieces, each record as by itself", async () => {
+test("writes a long list in pieces, with each record as on its own", async () => {
   const records = Array.from({ length: 3000 }, (_, id) => ({ id, meta: { a: ["<ü>".repeat(10)] }, none: null }));
   const body = { element: "users", items: "user", jsonMembers: ["meta"] };
   const one = (value: unknown): string => String(xml.write({ ...body, element: "user", value })).slice(HEAD.length);

@@ -4,7 +4,10 @@ import type { DataBody, Format } from "./format.ts";
 import { readXML } from "./xml-reader.ts";
 import { tagsOf, writeElement } from "./xml-writer.ts";
 
-/** XML: `<user><id>1</id></user>`, and lists as `<users><user>…</user></users>`. DTDs and entities are refused. */
+/**
+ * Reads and writes XML: `<user><id>1</id></user>`, and lists as `<users><user>…</user></users>`. Refuses DTDs and
+ * entities.
+ */
 export const xml = {
   mediaType: "application/xml",
   problemMediaType: "application/problem+xml",
@@ -19,7 +22,7 @@ export const xml = {
 
 const DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n';
 
-/** Writes a list in pieces, as JSON does. */
+/** Writes a list in pieces, like JSON. */
 function writeList(
   { element, items = "i", ...shape }: DataBody,
   list: readonly unknown[],
@@ -30,7 +33,10 @@ function writeList(
   return inPieces(writeEach(list, write, [DECLARATION + start, "", end]));
 }
 
-/** XML has no numbers, no lists and no truth: what may be any of them stands in its element as JSON text, so that it is read back as it was. */
+/**
+ * Replaces members that can hold any JSON with JSON text. XML has no numbers, lists or booleans, and the text can be
+ * read back without loss.
+ */
 function withJSONText(value: unknown, shape: Pick<DataBody, "jsonMembers" | "related">): unknown {
   const { jsonMembers = [], related = {} } = shape;
   const others = Object.entries(related);
@@ -43,7 +49,7 @@ function withJSONText(value: unknown, shape: Pick<DataBody, "jsonMembers" | "rel
   return record;
 }
 
-// RFC 9457 appendix B.
+// See RFC 9457 appendix B.
 function writeMembers(members: object): string {
   return Object.entries(members)
     .map(([name, value]) => writeElement(name, value))

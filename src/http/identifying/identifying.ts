@@ -6,7 +6,7 @@ import { exchangeOf, type Context, type Exchange } from "../exchange.ts";
 import { requirePermission } from "../permitting.ts";
 import { identifyOrTell } from "./tolerating.ts";
 
-/** Says who is calling. Ends the request where a page of another site made a browser send it. */
+/** Identifies the caller. Ends the request if a page of another site made a browser send it. */
 export function identify(exchange: Exchange, witness: Witness | null): Eventually<void> {
   const { service, call } = exchange;
   return after(service.chain.identify(call, witness), (identified) => {
@@ -28,10 +28,13 @@ function requireNoCaller(exchange: Exchange, { passedOver }: Identified): Eventu
   }
 }
 
-/** From here on a body is late, in milliseconds: whoever sends it may have been let in when it began, and not now. */
+/** The time after which a body is late, in milliseconds. The permission of the caller may have changed by then. */
 const LATE_MS = 100;
 
-/** Waits for what the caller sends, and looks at who is calling again where that took its time: a login that has ended does nothing more. */
+/**
+ * Waits for the body of the request. If it was late, identifies the caller again, so that an ended login cannot do
+ * anything.
+ */
 export function waitKnowing(exchange: Exchange, body: () => Eventually<void>): Eventually<void> {
   const since = performance.now();
   const read = body();
@@ -46,13 +49,16 @@ export function waitKnowing(exchange: Exchange, body: () => Eventually<void>): E
 async function lookAgain(exchange: Exchange): Promise<void> {
   const before = exchange.observedIdentity;
   await identify(exchange, null);
-  // The request started with a caller, and does not go on without one.
+  // The request started with an identified caller, and must not continue without one.
   if (before !== null) exchange.requireIdentity();
   exchange.only = null;
   requirePermission(exchange);
 }
 
-/** Ends a request whose caller may not make it any more. For what took its time and gives a way in: whoever was ended meanwhile is not given it. */
+/**
+ * Ends a request whose caller may no longer make it. For slow requests that grant access: a caller who has lost access
+ * in the meantime must not get it.
+ */
 export async function requireStillKnown(context: Context): Promise<void> {
   const exchange = exchangeOf(context);
   if (exchange.wasIdentified) await lookAgain(exchange);

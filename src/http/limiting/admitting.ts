@@ -3,7 +3,7 @@ import type { Answer } from "../answer/writing.ts";
 import type { Exchange } from "../exchange.ts";
 import type { LimitedEndpoint, RequestLimiter } from "./limiting.ts";
 
-/** Asks every limiter, one after another, and keeps what they say for the answer. */
+/** Asks every limiter in turn, and keeps their header fields for the response. */
 export function askLimiters(
   limiters: readonly RequestLimiter[],
   stage: keyof RequestLimiter,
@@ -20,7 +20,7 @@ export function askLimiters(
   });
 }
 
-/** What is left stands on the answer, but on none that caches give to others. */
+/** Adds the header fields of the limits. Not to a response that shared caches may give to others. */
 export function addLimits({ limits }: Exchange, { headers }: Answer): void {
   const caching = headers[headers.indexOf("Cache-Control") + 1] ?? "";
   if (!caching.startsWith("public")) for (const [name, value] of limits) headers.push(name, value);

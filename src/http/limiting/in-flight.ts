@@ -1,35 +1,38 @@
 import { problem, type Problem } from "../../core/problem/problem.ts";
 
-/** A request that waits for something. */
+/** A waiting request. */
 interface Waiting {
-  /** Where it stands among all that wait, from 0; null where it does not. */
+  /** Its index among all waiting requests. Null if it is not waiting. */
   place: number | null;
-  /** How many seconds it was seen waiting. */
+  /** The number of seconds that it was seen waiting. */
   seconds: number;
   readonly way: Walking;
   giveUp(): void;
 }
 
-/** How far a request has come. Where its body is on its way, bindings have limits of their own. */
+/** The progress of a request. While its body arrives, the limits of the binding apply. */
 interface Walking {
   readonly exchange: { readonly phase: string; readonly writing: number } | null;
 }
 
-/** How long code of one's own may take with a request, in seconds, where nobody says. */
+/** The default time limit for custom code in a request, in seconds. */
 export const HANDLER_TIMEOUT_SECONDS = 60;
 
-/** So much longer it may take where a write is on its way, which would come behind the answer. Stores have limits of their own below that. */
+/**
+ * The additional time while a write is running, because its result would come after the response. Stores have shorter
+ * limits.
+ */
 const WRITING_SECONDS = 15;
 
 /**
- * The requests that wait for something, and the end of those that wait in vain. Those that are answered at once are never among them. One timer
- * looks at all of them each second, and runs only while there are any.
+ * The waiting requests. Ends those that have waited too long. A request with an immediate response is never among them.
+ * One timer checks all of them each second, and runs only while there are any.
  */
 export class InFlight {
   readonly seconds: number;
   /**
-   * In no order. A Map or a Set would be made anew for every few requests, and what V8 has left behind of each leads to the next: so the
-   * collector kept what had been answered, and took five times as long.
+   * In no order. V8 allocates a Map or a Set again after every few requests, and the old ones point to the new. The
+   * garbage collector then kept answered requests, and took five times as long.
    */
   readonly #waiting: Waiting[] = [];
   #timer: NodeJS.Timeout | null = null;
@@ -42,7 +45,7 @@ export class InFlight {
     return this.#waiting.length;
   }
 
-  /** `giveUp` answers it without what it waits for. */
+  /** Adds a request. `giveUp` answers it without the result that it waits for. */
   add(way: Walking, giveUp: () => void): Waiting {
     const request: Waiting = { place: this.#waiting.length, seconds: 0, way, giveUp };
     this.#waiting.push(request);
@@ -69,14 +72,14 @@ export class InFlight {
       const { exchange } = request.way;
       const patience = exchange !== null && exchange.writing > 0 ? WRITING_SECONDS : 0;
       if (exchange?.phase === "arriving") request.seconds = 0;
-      // The first second may have been a part of one.
+      // The first second may have been only a part of a second.
       else if (request.seconds >= this.seconds + patience) request.giveUp();
       else request.seconds++;
     }
   }
 }
 
-/** Ends a request that has taken too long. */
+/** Returns the problem for a request that has taken too long. */
 export function tooLate(): Problem {
   return problem("unavailable", {
     detail: "This has taken too long, and was given up.",
@@ -84,7 +87,7 @@ export function tooLate(): Problem {
   });
 }
 
-/** The fault of whoever is not done in time; null where nobody knows whose it is. */
+/** Returns the fault of code that was too slow. `what` names the code. It is null if the code is unknown. */
 export function notDone(what: string | null, seconds: number): Error {
   const error = new Error(
     `${what ?? "What the service itself waits for"} is not done after ${seconds} s, and is not waited for any longer: the request was answered with 503, and writes nothing from now on.`,

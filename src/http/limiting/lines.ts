@@ -1,22 +1,23 @@
-/** So long one in a line may keep those behind waiting, in milliseconds: what is slow there is none of theirs. */
+/** How long one task in a queue may delay the next ones, in milliseconds. Others should not suffer from a slow task. */
 const PATIENCE_MS = 2000;
 
-/** Who does something about a record after whom, in this process. */
+/** Runs the tasks for each record in turn, within this process. */
 export class Lines {
-  /** When those behind the last of each line may go. */
+  /** The promises that end the last task of each queue. */
   readonly #ends = new Map<string, Promise<void>>();
 
   has(record: string): boolean {
     return this.#ends.has(record);
   }
 
-  /** Waits for those ahead, and does it. */
+  /** Waits for the earlier tasks, then acts. */
   async behind<T>(record: string, act: () => Promise<T>): Promise<T> {
     const ahead = this.#ends.get(record);
     const { promise: end, resolve: goOn } = Promise.withResolvers<void>();
     this.#ends.set(record, end);
     await ahead;
-    // Only from here: many who wait for one that is stuck would else all go at once, and most of them in vain.
+    // The time starts here. Otherwise all tasks that wait for a stuck one would start together, and most of them in
+    // vain.
     const timer = setTimeout(goOn, PATIENCE_MS);
     try {
       return await act();

@@ -9,7 +9,7 @@ const collectGarbage = runInNewContext("gc") as () => void;
 
 const key = new Uint8Array(32).fill(1);
 
-test("a cursor belongs to its query, and to no other", () => {
+test("accepts a cursor only with its own query", () => {
   const cursors = makeCursors([key]);
   const place = { direction: "after", values: [1, "a"] } as const;
   const text = cursors.format(place, "/books all");
@@ -19,7 +19,7 @@ test("a cursor belongs to its query, and to no other", () => {
   assert.throws(() => cursors.require(text, "/books", "/cursor"), { code: "invalid" });
 });
 
-test("whoever asks for ever other long queries fills no memory", () => {
+test("keeps the memory small for many different long queries", () => {
   const cursors = makeCursors([key]);
   const heapOf = (): number => {
     collectGarbage();

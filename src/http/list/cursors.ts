@@ -2,23 +2,26 @@ import { sameBytes, signing } from "../../core/crypto/secret.ts";
 import { problem } from "../../core/problem/problem.ts";
 import type { Value } from "../../store/store.ts";
 
-/** A place in a list: behind or before a row with these values of the sorted columns. */
+/** A position in a list: after or before a row with these values of the sorted columns. */
 export interface Cursor {
   readonly direction: "after" | "before";
   readonly values: readonly Value[];
 }
 
-/** Writes and reads places in lists, signed so that nobody else can make one. */
+/** Formats and parses list cursors. The signature prevents forged cursors. */
 export interface Cursors {
-  /** A cursor that only this query, on services that share the key, will take. */
+  /** Returns a cursor that is valid only for this query, on services that share the key. */
   format(cursor: Cursor, query: string): string;
-  /** Reads a cursor back. Ends the request where it was not written for this query; `pointer` is where it stood. */
+  /**
+   * Parses a cursor. Ends the request if the cursor was made for another query. `pointer` is its position in the
+   * request.
+   */
   require(text: string, query: string, pointer?: string): Cursor;
 }
 
 const SIGNATURE_BYTES = 16;
 
-/** The first key signs, all verify. */
+/** Creates the cursors. The first key signs, all keys verify. */
 export function makeCursors(keys: readonly Uint8Array[]): Cursors {
   const [sign, ...others] = keys.map(signing);
 
@@ -52,7 +55,7 @@ export function makeCursors(keys: readonly Uint8Array[]): Cursors {
   };
 }
 
-/** A list in JSON. Most places are an id alone. */
+/** Returns a list in JSON. Most positions are a single id. */
 function payloadOf(direction: Cursor["direction"], values: readonly Value[]): string {
   const forward = direction === "after" ? 1 : 0;
   const [first] = values;
@@ -61,7 +64,7 @@ function payloadOf(direction: Cursor["direction"], values: readonly Value[]): st
     : JSON.stringify([forward, ...values]);
 }
 
-/** The length in front keeps the end of the query and the beginning of the payload apart. */
+/** Returns the text to sign. The length at the start separates the query from the payload. */
 function signed(payload: string, query: string): string {
   return `${query.length}.${query}${payload}`;
 }

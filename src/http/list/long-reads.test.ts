@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { Problem } from "../../core/problem/problem.ts";
 import { makeLongReads } from "./long-reads.ts";
 
-test("two reads of a caller run, eight wait in their order, and the next is refused", async () => {
+test("runs two reads of a caller, queues eight, and refuses the next", async () => {
   const reads = makeLongReads();
   const started: number[] = [];
   const ends: (() => void)[] = [];
@@ -27,7 +27,7 @@ test("two reads of a caller run, eight wait in their order, and the next is refu
   assert.deepEqual(started, [0, 1, 20, 2, 3, 4, 5, 6, 7, 8, 9]);
 });
 
-test("a read that fails makes room for the next", async () => {
+test("frees the place of a read that fails", async () => {
   const reads = makeLongReads(1, 1);
   const failing = reads.run("a", () => Promise.reject(new Error("no")));
   const next = reads.run("a", () => 7);

@@ -1,8 +1,10 @@
 import { problem } from "../../core/problem/problem.ts";
 
-/** Gives callers their turns with reads that may take long. */
+/** Limits the long reads of each caller. */
 export interface LongReads {
-  /** Reads as soon as it is this caller's turn. Throws the problem `unavailable` where too many reads of the same caller wait. */
+  /**
+   * Reads when it is this caller's turn. Throws the problem `unavailable` if too many reads of the same caller wait.
+   */
   run<T>(caller: string, read: () => Promise<T> | T): Promise<T>;
 }
 
@@ -11,7 +13,9 @@ interface Caller {
   readonly waiting: (() => void)[];
 }
 
-/** Two reads of a caller at once and eight that wait: whoever asks for more waits for themselves. */
+/**
+ * Creates the limits: two running reads per caller, and eight that wait. A caller with more reads delays only itself.
+ */
 export function makeLongReads(mostRunning = 2, mostWaiting = 8): LongReads {
   const callers = new Map<string, Caller>();
 
@@ -26,7 +30,7 @@ export function makeLongReads(mostRunning = 2, mostWaiting = 8): LongReads {
       const caller = callerOf(name);
       if (caller.running < mostRunning) caller.running++;
       else if (caller.waiting.length >= mostWaiting) throw tooMany();
-      // Whoever waits gets the place of the one before.
+      // A waiting read takes the place of the one that ends.
       else await new Promise<void>((resolve) => caller.waiting.push(resolve));
       try {
         return await read();

@@ -4,16 +4,16 @@ import { readPageRequest } from "../../resource/query.ts";
 import type { Value } from "../../store/store.ts";
 import { exchangeOf, invalid, type Context } from "../exchange.ts";
 
-/** A part of a list, as it is asked for. */
+/** A requested part of a list. */
 export interface PageQuery {
-  /** Only what stands behind this place; null: from the beginning. */
+  /** Only rows after this position. Null: from the start. */
   readonly after: readonly Value[] | null;
-  /** The other way round. */
+  /** True for the reverse order. */
   readonly backwards: boolean;
   readonly limit: number;
 }
 
-/** What is listed, and where each of it stands in the order. */
+/** The list to read, and the position of each of its items. */
 export interface Listing<T> {
   read(query: PageQuery): Promise<readonly T[]>;
   placeOf(item: T): readonly Value[];
@@ -25,7 +25,10 @@ export interface ReadPage<T> {
   readonly headers: readonly (readonly [string, string])[];
 }
 
-/** A page of a list that is no mounted resource's: `?limit=` and `?cursor=`, and links to the pages around it while they exist. */
+/**
+ * Reads a page of a list that does not belong to a mounted resource: `?limit=` and `?cursor=`, with links to the next
+ * and previous pages.
+ */
 export async function readPage<T>(context: Context, { read, placeOf }: Listing<T>): Promise<ReadPage<T>> {
   const exchange = exchangeOf(context);
   const { call, service } = exchange;

@@ -2,30 +2,31 @@ import type { Eventually } from "../../core/eventually.ts";
 import { isAllAnswered, whenAllAnswered } from "../answered.ts";
 
 /**
- * Whoever asks for pages in a loop fills every round of the event loop with them, and whoever asks for one record waits for all that came before. So
- * while others ask as well, a round has one page, and it goes behind all else that came in this round: whoever comes meanwhile waits for that one
- * and for no other. While all ask for pages, they are read as they come: with a round for each they cost a third more.
+ * A caller that reads pages in a loop fills every round of the event loop, and a request for one record waits for all
+ * of them. So while there are other requests too, a round reads one page, after all other requests of this round. A new
+ * request then waits for that page and no other. While all requests are for pages, they are read at once: with a round
+ * for each, they would cost a third more.
  */
 
-/** For so many pages it is remembered that somebody has asked for something else. */
+/** For this many pages, the service remembers that there were other requests. */
 const REMEMBERED_PAGES = 1000;
 
 let requests = 0;
 let pages = 0;
-/** How many requests were none for a page. */
+/** The number of requests that were not for a page. */
 let others = 0;
-/** For so many pages more others go between them. */
+/** The number of pages for which other requests still get a turn in between. */
 let shared = 0;
 
 const waiting: (() => void)[] = [];
 let hasPage = false;
 
-/** Tells that a request has come, whatever it asks for. */
+/** Counts a request of any kind. */
 export function countRequest(): void {
   requests++;
 }
 
-/** Reads a page when this round of the event loop has a place for it. */
+/** Reads a page when this round of the event loop has room for it. */
 export function readInRound<T>(read: () => Eventually<T>): Eventually<T> {
   pages++;
   if (requests - pages > others) shared = REMEMBERED_PAGES;
@@ -39,13 +40,13 @@ export function readInRound<T>(read: () => Eventually<T>): Eventually<T> {
     try {
       return read();
     } finally {
-      // One that was remembered leaves its place to the next.
+      // A page from the cache leaves its round to the next.
       callNext();
     }
   });
 }
 
-/** Tells that this round of the event loop has its page. */
+/** Reports that this round of the event loop has read its page. */
 export function countPage(): void {
   if (hasPage) return;
   hasPage = true;

@@ -2,40 +2,44 @@ import { DEFAULT_LIMIT } from "../../resource/page-size.ts";
 import type { Collection, ListQuery, Where } from "../../store/store.ts";
 
 /**
- * An index serves a list in no time, but for what nobody can know of the rows: a hundred thousand of them with one value in the order, whose ids
- * go the other way, are all read for each page. What takes long again and again is read beside all else from then on.
+ * With an index, a list is usually fast. But if a hundred thousand rows have the same value in the order, and the ids
+ * are sorted in the other direction, every page reads all of them. Lists that are slow several times are read outside
+ * of the event loop from then on.
  */
 
-/** Whoever reads in the event loop for longer than this holds up all others, in milliseconds. */
+/** A read in the event loop that is longer than this delays all other requests, in milliseconds. */
 const SLOW_MS = 20;
 
-/** So long such lists are read beside all else, in milliseconds. */
+/** How long such lists are read outside of the event loop, in milliseconds. */
 const WARY_MS = 10 * 60_000;
 
-/** A slow read counts so much and a fast one takes one away: the list may have been read for the first time, or by what came between. */
+/**
+ * The weight of a slow read. A fast read subtracts one: the slow one may have been the first read, or delayed by other
+ * work.
+ */
 const SLOW_COUNTS = 3;
 const TOO_SLOW = 2 * SLOW_COUNTS;
 
-/** So many records are a short page; the usual one has ten times as many. */
+/** The maximum number of records of a short page. The usual page has ten times as many. */
 const SHORT_PAGE = 10;
 
-/** There are only so many lists that a declaration permits; of more than these none is remembered. */
+/** The maximum number of remembered lists. A declaration permits only a limited number of lists. */
 const MOST_LISTS = 1000;
 
 interface Watched {
   slowness: number;
-  /** With `performance.now()`; 0 while it is read in the event loop. */
+  /** In the time of `performance.now()`. 0 while the list is read in the event loop. */
   besideUntil: number;
 }
 
 export type AskedList = Pick<ListQuery, "collection" | "where" | "sort" | "limit">;
 
-/** The lists of a service that were slow lately. */
+/** The lists of a service that were slow recently. */
 export class SlowLists {
-  /** By their collection and what is asked. */
+  /** By collection and by the name of the list. */
   readonly #watched = new Map<Collection, Map<string, Watched>>();
 
-  /** Whether such a list was slow again and again. */
+  /** Returns true if the list was slow several times. */
   has(query: AskedList): boolean {
     const lists = this.#watched.get(query.collection);
     if (lists === undefined) return false;
@@ -47,13 +51,16 @@ export class SlowLists {
     return false;
   }
 
-  /** Whether it was slow lately, so that it counts how long it takes by itself (`note`): a machine may give the time to others. */
+  /**
+   * Returns true if the list was slow recently. Its CPU time is then measured (`note`), because other programs may
+   * delay a read.
+   */
   suspects(query: AskedList): boolean {
     const lists = this.#watched.get(query.collection);
     return lists !== undefined && lists.has(sizedNameOf(query));
   }
 
-  /** Notes how long it took to read one in the event loop. True where such lists are read beside it from now on. */
+  /** Notes the duration of a read in the event loop. Returns true if the list is read outside of it from now on. */
   note(query: AskedList, ms: number): boolean {
     const lists = this.#watched.get(query.collection);
     if (ms > SLOW_MS) return noteSlow(lists ?? this.#watch(query.collection), query);
@@ -88,13 +95,15 @@ function noteFast(lists: Map<string, Watched>, query: AskedList): void {
   if (--list.slowness <= 0) lists.delete(name);
 }
 
-/** A page of a thousand large records takes its time, and says nothing of pages of ten. */
+/**
+ * Returns the name with the size of the page. A slow page of a thousand large records says nothing about pages of ten.
+ */
 function sizedNameOf(query: AskedList): string {
   const size = query.limit > DEFAULT_LIMIT ? "long" : query.limit > SHORT_PAGE ? "usual" : "short";
   return `${size} ${nameOf(query)}`;
 }
 
-/** Which list it is. It names columns and no values, which may tell of people. */
+/** Returns the name of a list. It contains columns but no values, which may be personal. */
 export function nameOf({ where, sort }: Pick<AskedList, "where" | "sort">): string {
   const asked = where === null ? [] : conditionsIn(where).toSorted();
   const order = sort.map(({ column, descending }) => (descending === true ? `-${column}` : column));

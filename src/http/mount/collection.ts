@@ -5,7 +5,10 @@ import { tableNameOf, tableOf } from "../../resource/tables/table.ts";
 import type { Collection, Column, ComputedColumn, JSONValue, Origin } from "../../store/store.ts";
 import { indexesOf } from "./indexes.ts";
 
-/** The table of a resource: its fields as columns, and the indexes for its filters and sorts. `narrowedBy`: the columns that a permission narrows lists by. */
+/**
+ * Returns the table of a resource: its fields as columns, and the indexes for its filters and sorts. `narrowedBy` are
+ * the columns by which permissions narrow lists.
+ */
 export function collectionOf(resource: Resource, narrowedBy: readonly string[] = []): Collection<StoredOf<Resource>> {
   const { parentColumn, within } = resource;
   const columns: Column[] = [];
@@ -46,7 +49,7 @@ export function collectionOf(resource: Resource, narrowedBy: readonly string[] =
   }
   const computed = computedColumns(resource);
   for (const column of columns) Object.freeze(column);
-  // Everybody who handles a record is given it.
+  // Frozen, because all code that handles a record receives it.
   return Object.freeze({
     name: tableOf(resource),
     key: columnTypeOf(resource),
@@ -58,7 +61,7 @@ export function collectionOf(resource: Resource, narrowedBy: readonly string[] =
   });
 }
 
-/** What the database makes of the columns. */
+/** Returns the columns that the database computes. */
 function computedColumns({ fields }: Resource): readonly ComputedColumn[] {
   return Object.entries(fields).flatMap(([name, { kind, options, computed }]) =>
     computed === undefined || typeof computed === "function"
@@ -75,7 +78,7 @@ function computedColumns({ fields }: Resource): readonly ComputedColumn[] {
   );
 }
 
-/** The table that was there before, as the store speaks of it. */
+/** Returns the existing table in the form of the store. */
 function existingOf(
   { name, columns, writes, revision }: ExistingTable,
   fields: Fields,
@@ -85,7 +88,10 @@ function existingOf(
   return { table: name, names: columns, writes, written, revision: counted };
 }
 
-/** The kinds of this program whose values are what they are read as. One of somebody's own may make another value of what it is given, so that what is kept tells nothing. */
+/**
+ * The built-in kinds, whose stored values are equal to what they read. A custom kind may store another value, so its
+ * stored values cannot be checked.
+ */
 const looked = new Set([
   "text",
   "integer",
@@ -100,7 +106,7 @@ const looked = new Set([
   "array",
 ]);
 
-/** What its values are besides their type. */
+/** Returns the rule for the values, beyond their type. */
 function ruleOf(field: Field): Pick<Column, "rule" | "fits"> {
   const { kind } = field;
   const rule = ruleWords(field);
@@ -132,13 +138,13 @@ function ruleWords({ kind, options }: Field): JSONValue {
     readonly maximum?: string;
   };
   const members = membersOf(kind);
-  // Of a kind that is not looked at the name is enough: whatever it becomes, its values are looked at.
+  // For a kind that is not checked, the name is enough. If its kind changes, its values are checked.
   if (!looked.has(kind.name)) return { kind: kind.name };
   return {
     kind: kind.name,
     ...(kind.schema as Readonly<Record<string, JSONValue>>),
     ...(pattern === undefined ? {} : { matches: pattern.matches.source }),
-    // What the schema of a text, of an amount as text, and of members does not say.
+    // The schema of a text, of a decimal as text, and of list items does not contain these.
     ...(kind.name === "text" ? { multiline: multiline === true, trim: trim !== false } : {}),
     ...(kind.name === "decimal" ? { least: Number(minimum ?? 0), most: Number(maximum) } : {}),
     ...(members === undefined ? {} : { of: ruleWords(members) }),
@@ -155,7 +161,7 @@ function originOf({ options }: Field): Pick<Column, "origin"> {
   return Object.keys(origin).length === 0 ? {} : { origin };
 }
 
-/** What keeps its ids. */
+/** Returns the type of the ids in the store. */
 function columnTypeOf({ id }: Resource): Collection["key"] {
   return id === "integer" ? "integer" : "text";
 }

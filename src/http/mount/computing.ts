@@ -5,7 +5,10 @@ import { isKeyOf } from "../../store/store.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** Makes the computed fields of a record as callers see it; null where there are none. Throws where one of them cannot be made: that is a fault. */
+/**
+ * Returns a function that computes the computed fields of a record. Returns null if there are none. The function throws
+ * a fault if a field cannot be computed.
+ */
 export function computerOf({ path, fields }: Resource): ((record: Values) => Values) | null {
   const computed = Object.entries(fields).flatMap(([name, field]) =>
     typeof field.computed !== "function"
@@ -29,17 +32,17 @@ export function computerOf({ path, fields }: Resource): ((record: Values) => Val
   };
 }
 
-/** As much of a mount as shows records. */
+/** The parts of a mount that show records. */
 interface Showing {
   readonly computed: readonly string[];
   readonly older: unknown;
   readonly show: (record: never) => unknown;
 }
 
-/** Shows a record before it is written, where a function has a part in that: what fails then leaves nothing half done. */
+/** Shows a record before it is written if a function takes part. An error then leaves nothing half done. */
 export function requireShowable({ computed, older, show }: Showing, record: Values): void {
   if (computed.length === 0 && older === null) return;
-  // What only the database will know cannot be shown yet.
+  // A record with keys that only the database will know cannot be shown yet.
   if (Object.values(record).some(isKeyOf)) return;
   show({ id: 1, ...record } as never);
 }

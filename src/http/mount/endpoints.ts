@@ -21,7 +21,7 @@ const PATCH_TYPES = [
   "application/xml",
 ];
 
-/** What mounts and endpoints answer together, while the mounts have no place yet. */
+/** Returns what the mounts and endpoints serve together. The mounts have no place yet. */
 export function servedBy({
   mounts = [],
   endpoints = [],
@@ -37,7 +37,7 @@ export function servedBy({
   ];
 }
 
-/** The endpoints of a mounted resource. */
+/** Returns the endpoints of a mounted resource. */
 export function endpointsOf(placed: MountInPlace): readonly ServedEndpoint[] {
   const { path } = placed.resource;
   const one = `${path}/{id}`;
@@ -73,7 +73,7 @@ export function endpointsOf(placed: MountInPlace): readonly ServedEndpoint[] {
   return endpoints;
 }
 
-/** The endpoint of an action: on the record, or on the collection. */
+/** Returns the endpoint of an action: on the record, or on the collection. */
 function endpointOfAction(placed: MountInPlace, action: ServedAction): ServedEndpoint {
   const { name, on, method, permission, body } = action;
   const { path } = placed.resource;
@@ -93,7 +93,7 @@ function endpointOfAction(placed: MountInPlace, action: ServedAction): ServedEnd
   return { ...common, consumes: MEDIA_TYPES, bodyOptional, repeatable: true };
 }
 
-/** An action is the newer one's; a record that it answers is shown in the shape that was asked. */
+/** Runs an action of the newer shape. If it answers with the record, shows it in the requested shape. */
 async function actInShape(placed: MountInPlace, action: ServedAction, context: Context): Promise<Reply> {
   const { newer, resource, show, jsonMembers } = placed;
   if (newer === null) return act(placed, action, exchangeOf(context));
@@ -103,12 +103,18 @@ async function actInShape(placed: MountInPlace, action: ServedAction, context: C
   return { ...reply, body: { kind: "data", value, element: resource.name, jsonMembers } };
 }
 
-/** GET of one record, for an endpoint of one's own. The id is `id` in its path. Ends the request with 404 where the permission does not show the record. */
+/**
+ * Reads one record for a custom GET endpoint. The id is `id` in its path. Ends the request with 404 if the permission
+ * does not show the record.
+ */
 export function readRecord(placed: MountInPlace, context: Context): Eventually<Reply> {
   return read(placed, exchangeOf(context));
 }
 
-/** PATCH of one record, for an endpoint of one's own. The id is `id` in its path; preconditions, hooks and problems are those of the mount. */
+/**
+ * Updates one record for a custom PATCH endpoint. The id is `id` in its path. Preconditions, hooks and problems are
+ * those of the mount.
+ */
 export function updateRecord(placed: MountInPlace, context: Context): Promise<Reply> {
   return update(placed, exchangeOf(context));
 }

@@ -4,25 +4,28 @@ import type { MountInPlace } from "./mount.ts";
 import { conditionsOf, type WordCondition } from "./reads/searching.ts";
 import { shapesOf } from "./shapes.ts";
 
-/** One kind of list that a declaration permits, and what it costs today. */
+/** A list that a declaration permits, with its current cost. */
 export interface ExplainedList {
-  /** `/orders status[eq] by -created_at, own user_id` */
+  /** The name of the list: `/orders status[eq] by -created_at, own user_id` */
   readonly list: string;
-  /** An index gives its rows one after another, in their order. */
+  /** True if an index returns the rows in order. */
   readonly served: boolean;
-  /** How long a page of 100 takes, in milliseconds; null where it was given up. */
+  /** The time for a page of 100, in milliseconds. Null if the read was given up. */
   readonly ms: number | null;
-  /** How the database finds the rows, in its own words; empty where it does not tell. */
+  /** The query plan of the database, in its own words. Empty if it has none. */
   readonly plan: string;
 }
 
-/** Asks for every list that the declarations permit, with the values of a row from the middle, and tells how each is found: a page of answers for each resource. */
+/**
+ * Runs every list that the declarations permit, with the values of a row from the middle, and reports its plan. Yields
+ * the lists of each resource.
+ */
 export async function* explainLists(
   store: Store,
   mounts: readonly Pick<MountInPlace, "resource" | "collection" | "permissions" | "links" | "older">[],
 ): AsyncGenerator<readonly ExplainedList[]> {
   for (const mount of mounts) {
-    // An older shape asks the lists of the newer one.
+    // An older shape uses the lists of the newer one.
     if (mount.permissions.list === undefined || mount.older !== null) continue;
     const sample = await findSample(store, mount.collection);
     const explained: ExplainedList[] = [];
@@ -36,13 +39,13 @@ export async function* explainLists(
   }
 }
 
-/** A row from the middle, where it does not matter what was there first and is there last. */
+/** Returns a row from the middle, so that unusual first and last rows do not matter. */
 async function findSample(store: Store, collection: Collection): Promise<StoredRecord | null> {
   const all: ListQuery = { collection, where: null, sort: [{ column: "id", descending: true }], limit: 1 };
   const [last] = await store.list(all);
   if (last === undefined) return null;
   const lastId = last.record["id"];
-  // UUIDs tell no number: of those any row will do.
+  // UUIDs have no numeric middle, so any row is fine.
   if (typeof lastId !== "number") return last.record;
   const middle = Math.ceil(lastId / 2);
   const [row] = await store.list({
@@ -53,7 +56,10 @@ async function findSample(store: Store, collection: Collection): Promise<StoredR
   return row?.record ?? null;
 }
 
-/** Of the words of a row the one that fewest have, as whoever looks for that row would; null where it has none, or nobody knows yet. */
+/**
+ * Returns the rarest word of a row, because a user who searches for the row would use that. Returns null if it has
+ * none, or if the counts are unknown.
+ */
 async function findWord(
   store: Store,
   { resource, collection }: Pick<MountInPlace, "resource" | "collection">,
@@ -65,7 +71,7 @@ async function findWord(
   return conditions.find(({ few }) => few === true) ?? conditions[0] ?? null;
 }
 
-/** The second time: the first one prepares the statement. */
+/** Measures the second read. The first one prepares the statement. */
 async function measure(store: Store, query: ListQuery): Promise<number | null> {
   try {
     await store.listJSON({ ...query });

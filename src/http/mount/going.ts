@@ -6,13 +6,13 @@ import type { Resource } from "../../resource/resource.ts";
 
 const NOTHING: readonly Deprecated[] = [];
 
-/** What a list was asked for besides conditions, as far as fields are named in it. */
+/** The other parts of a list query that name fields. */
 interface Named {
   readonly sort: readonly SortField[];
   readonly fields: readonly string[] | null;
 }
 
-/** What of a resource will go and was asked for: by a filter, in the order, or by name in `fields`. */
+/** Returns the deprecated parts of a resource that a list query uses: in a filter, in the order, or in `fields`. */
 export function goingInList(
   { deprecations }: Resource,
   conditions: readonly Condition[],
@@ -27,13 +27,13 @@ export function goingInList(
   ];
 }
 
-/** What of it will go and stands in a body. */
+/** Returns the deprecated fields in a body. */
 export function goingInBody({ deprecations }: Resource, body: unknown): readonly Deprecated[] {
   if (deprecations === null || !isObject(body)) return NOTHING;
   return goingAmong(deprecations, Object.keys(body));
 }
 
-/** What of it will go, of these fields. */
+/** Returns the deprecated ones of these fields. */
 export function goingFields({ deprecations }: Resource, names: readonly string[]): readonly Deprecated[] {
   return deprecations === null ? NOTHING : goingAmong(deprecations, names);
 }

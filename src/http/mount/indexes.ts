@@ -5,9 +5,9 @@ const RANGES = new Set<Operator>(["lt", "lte", "gt", "gte", "starts"]);
 const EQUALITIES = new Set<Operator>(["eq", "in", "null"]);
 
 /**
- * The indexes of a resource: for what its lists are sorted by or searched through in order, alone and together with each filter
- * that names a value; all of it once more behind every column that a permission narrows lists by. Of three filters with an
- * order none is made: each index is written with each row.
+ * Returns the indexes of a resource: for each field that sorts lists or has range filters, alone and together with each
+ * filter for equality. All of these again after every column by which a permission narrows lists. Three filters with an
+ * order get no index, because each write would have to update it.
  */
 export function indexesOf(
   resource: Resource,
@@ -18,11 +18,11 @@ export function indexesOf(
   const ordered = new Set(resource.sorts.filter((field) => field !== "id"));
   const named = new Set<string>();
   for (const [field, operators] of resource.filters) {
-    // What is among a list of ids, the table of those tells.
+    // For a list of ids, its separate table has the index.
     if (field === "id" || resource.fields[field]?.kind.members !== undefined) continue;
     if (operators.some((operator) => RANGES.has(operator))) ordered.add(field);
     if (operators.some((operator) => EQUALITIES.has(operator)) && !isUnique(columns, field)) named.add(field);
-    // Whatever is searched in another way has an index that is smaller than the table.
+    // For other searches, an index is smaller than the table.
     if (!ordered.has(field) && !named.has(field)) ordered.add(field);
   }
   for (const { name, references } of columns) if (references !== undefined) named.add(name);
@@ -31,7 +31,7 @@ export function indexesOf(
   const add = (...index: readonly string[]): unknown => indexes.set(index.join(), index);
   if (parentColumn !== null) {
     add(parentColumn, "id");
-    // There are few rows below one parent, and one column is enough to find them by.
+    // There are few rows below one parent, so one column is enough to find them.
     for (const column of [...named, ...ordered]) if (column !== parentColumn) add(parentColumn, column, "id");
     return [...indexes.values()];
   }
@@ -48,7 +48,7 @@ export function indexesOf(
   return [...indexes.values()];
 }
 
-/** Many rows have the same value: it pays to have them in order. */
+/** Returns true if many rows share a value, so that an order within them is useful. */
 function isShared(columns: readonly Column[], name: string): boolean {
   const column = columns.find((each) => each.name === name)!;
   return column.few === true || column.type === "boolean" || column.references !== undefined;

@@ -11,21 +11,21 @@ import {
   type Value,
 } from "../../store/store.ts";
 
-/** A field that holds the ids of other records, and the table that has one row for each of them. */
+/** A field with the ids of other records, and the table with one row for each id. */
 export interface Link {
   readonly field: string;
   readonly collection: Collection;
-  /** The table of those that are named. */
+  /** The table of the other records. */
   readonly to: string;
   readonly onDelete: "restrict" | "remove";
-  /** The fewest ids that a record has. */
+  /** The minimum number of ids in a record. */
   readonly minItems: number;
 }
 
-/** Whose ids they are. No declared field has this name in that table but one that would be `record_id` itself. */
+/** The column of the record that has the ids. Only a declared field `record_id` could have the same name. */
 const RECORD = "record_id";
 
-/** The tables in which the relations of a resource are kept: what is referred to stays while one of them says so. */
+/** Returns the tables for the relations of a resource. A record that they refer to cannot be deleted. */
 export function linksOf(resource: Resource, { name, key }: Pick<Collection, "name" | "key">): readonly Link[] {
   return Object.entries(resource.fields).flatMap(
     ([
@@ -63,7 +63,7 @@ export function linksOf(resource: Resource, { name, key }: Pick<Collection, "nam
   );
 }
 
-/** The column of the one side, and the field of the other. */
+/** Returns the rows of the link table with these values, for a query. */
 export function selectedBy({ collection, field }: Link, values: readonly Key[]): LinkedRows {
   return { link: collection, record: RECORD, linked: field, values };
 }
@@ -76,14 +76,17 @@ export interface LinkedRows {
   readonly values: readonly Key[];
 }
 
-/** What is written of a record: null where it is new and the database gives its key. */
+/** A written record. `id` is null if it is new and the database assigns its key. `before` is null if it is new. */
 interface Linking {
   readonly id: Key | null;
   readonly before: StoredRecord | null;
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-/** The changes that keep the tables of relations as the record says. They stand behind the record's own, which is the first. */
+/**
+ * Returns the changes that update the link tables of a record. They follow the change of the record itself, which is
+ * the first.
+ */
 export function linkChanges(links: readonly Link[], { id, before, values }: Linking): readonly Change[] {
   return links.flatMap(({ field, collection }): Change[] => {
     if (!Array.isArray(values[field])) return values[field] === null ? unlinked(collection, id) : [];
@@ -95,7 +98,7 @@ export function linkChanges(links: readonly Link[], { id, before, values }: Link
   });
 }
 
-/** The number of rows that these changes make and remove. */
+/** Returns the number of rows that these changes add and delete. */
 export function countLinkRows(links: readonly Link[], { before, values }: Omit<Linking, "id">): number {
   return links.reduce((sum, { field }) => {
     if (values[field] === undefined) return sum;
@@ -117,7 +120,7 @@ function differenceOf(
   return { added: now.filter((each) => !old.has(each)), removed: [...old].filter((each) => !left.has(each)) };
 }
 
-/** Takes an id out of the rows of some records. */
+/** Returns the change that removes an id from some records. */
 export function unlinkedFrom({ collection, field }: Link, id: Key, records: readonly Key[]): Change {
   return unlinking(collection, [field, id], [RECORD, records]);
 }

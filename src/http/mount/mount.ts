@@ -43,7 +43,7 @@ import type { AfterWrite, BeforeWrite, Exactly, Prepared, Write, Written } from 
 export type { PermissionFor, PermissionsOf, ResourceAction } from "./permissions.ts";
 export type { AfterWrite, Prepared, Write, Written } from "./writes/write.ts";
 
-/** How a resource is served. */
+/** The options of a mounted resource. */
 export interface MountOptions<
   R extends Resource = Resource,
   P = Eventually<Prepared<R>>,
@@ -53,44 +53,47 @@ export interface MountOptions<
   A = unknown,
   Q = PermissionsOf<R>,
 > {
-  /** Who may; one for all actions, or one for each. An action that is not named is not offered. */
+  /** The permission: one for all actions, or one for each. An action without one is not offered. */
   readonly permission: Q;
-  /** Writes must carry `If-Match` (428). */
+  /** If true, writes must have `If-Match` (428). */
   readonly requireIfMatch?: boolean;
-  /** Answers that depend on nobody's identity may be kept by shared caches. */
+  /** Lets shared caches store responses that do not depend on an identity. */
   readonly cache?: "public";
-  /** They tell of a person: what is kept of them for repeats is found by a `forget` in the transaction that deletes them. */
+  /** True for personal data. A `forget` with the delete then finds what is stored of a record for repeats. */
   readonly personal?: boolean;
-  /** POST takes an array of records too, and PATCH of the collection one of changes: all of it is done, or nothing. */
+  /** POST also takes an array of records, and PATCH of the collection an array of changes: all are done, or none. */
   readonly arrays?: boolean;
   /**
-   * Who may write what stands within a record, besides what the permission says: whoever may change that record (`editors`, where it is left
-   * out and records can be changed at all), or whoever may read it (`readers`), as for reviews, comments and bids.
+   * The callers who may write the resources within a record, if their permission allows: those who may change that
+   * record (`editors`, the default if it can be changed), or those who may read it (`readers`), for example for reviews
+   * and bids.
    */
   readonly writers?: "editors" | "readers";
-  /** The features that its hooks and actions use (`context.use`), by value: where one is not in the service, that does not start. */
+  /** The features that its hooks and actions use (`context.use`), by value. The service needs all of them to start. */
   readonly needs?: readonly Offering<unknown>[];
-  /** All of it will go: every answer says so in its headers. */
+  /** Marks the resource as deprecated. Every response says so in its header fields. */
   readonly deprecated?: Deprecation;
-  /** For the API's documentation: what `beforeWrite` refuses with, besides what every such write can end in. */
+  /** The additional problems of `beforeWrite`, for the API's documentation. */
   readonly problems?: Readonly<Partial<Record<ResourceAction, readonly AnyProblem[]>>>;
-  /** What it can do besides: `actions: { cancel: … }` is `POST /orders/{id}/cancel`. */
+  /** Additional actions: `actions: { cancel: … }` is `POST /orders/{id}/cancel`. */
   readonly actions?: Actions<R, B> & ActionAnswers<A> & ActionsGive<R, W, A>;
   /**
-   * What `?expand=` may put beside a record, by name: the record that a column refers to (`user: "user_id"`), or the first hundred of what
-   * stands within it (`items: mountedItems`). Nobody is shown what they may not read at its own path.
+   * The relations for `?expand=`, by name: the record that a column refers to (`user: "user_id"`), or the first hundred
+   * records within it (`items: mountedItems`). Callers see only what they may read at its own path.
    */
   readonly expand?: E & RelationsOf<R, E>;
-  /** Looks at a write before it happens and adds to it. Throws a problem to refuse it. May be asked again when the record changed meanwhile. */
+  /**
+   * Checks a write and adds values. Throws a problem to refuse it. May run again if the record changes in the meantime.
+   */
   beforeWrite?(write: Write<R>): P & Exactly<P, R>;
   /**
-   * Hears of each write once it is on the disk, and of none twice: for what may be lost, such as caches. A process that ends in between
-   * has told nobody. The answer waits for no promise, and is the same where this fails, which is a fault.
+   * Called after the commit of each write, at most once. For work that may be lost, such as caches: it is not called if
+   * the process ends in between. The response waits for no promise, and an error (a fault) does not change it.
    */
   afterWrite?(written: Written<R>): Eventually<void>;
 }
 
-/** A resource as it is served. */
+/** A mounted resource. */
 export interface Mount<R extends Resource = Resource> {
   readonly resource: R;
   readonly collection: Collection<StoredOf<R>>;
@@ -107,26 +110,26 @@ export interface Mount<R extends Resource = Resource> {
   readonly expand: Relations;
   readonly beforeWrite: BeforeWrite | null;
   readonly afterWrite: AfterWrite | null;
-  /** The newer one, where this is an older shape of it; null where it is none. */
+  /** The newer shape if this is an older one. Null otherwise. */
   readonly older: Older | null;
-  /** Makes what callers see of a stored record. */
+  /** Returns what callers see of a stored record. */
   readonly show: (record: StoredRecord) => RecordOf<R>;
-  /** What callers see, by its names: `id` first. */
+  /** The names of the shown fields, `id` first. */
   readonly shown: readonly string[];
-  /** The columns that it is made of. */
+  /** The columns that they are made of. */
   readonly sources: readonly string[];
-  /** Those of what is shown that have no column. */
+  /** The shown fields without a column. */
   readonly computed: readonly string[];
   /** The tables of its relations to several records. */
   readonly links: readonly Link[];
-  /** What is kept of a record for those who repeat the write that left it. */
+  /** The columns of a record that are stored for repeats of a write. */
   readonly kept: readonly string[];
-  /** Those of them that hold any JSON value. */
+  /** The shown fields that can hold any JSON value. */
   readonly jsonMembers: readonly string[];
 }
 
 /**
- * Serves a resource: list, create, read, replace, update and delete, each to whom the permissions allow. Throws `DeclarationError` where it cannot.
+ * Mounts a resource: list, create, read, replace, update and delete. Throws `DeclarationError` if that is not possible.
  *
  * @example
  * ```ts
@@ -221,7 +224,7 @@ const mountMembers: Readonly<Record<keyof MountOptions, Check>> = {
   afterWrite: optional(aFunction),
 };
 
-/** What is wrong with what a resource is to be mounted with. */
+/** Returns the mistakes in the arguments of `mount`. */
 function mountingMistakes(resource: unknown, options: unknown): readonly string[] {
   if (!isObject(resource) || !isText(resource["path"]))
     return [`mount: the resource is ${shownWithoutText(resource)}; declare one with defineResource`];
@@ -250,7 +253,7 @@ function mountingMistakes(resource: unknown, options: unknown): readonly string[
   ].map((mistake) => `${place}: ${mistake}`);
 }
 
-/** A record of the store has `id` first, so that what is shown of it has too. */
+/** Returns the function that shows records. A record of the store has `id` first, so the shown one has too. */
 function makeShow(resource: Resource, collection: Collection, names: readonly string[]): Mount["show"] {
   const show = showStored(collection, names);
   const compute = computerOf(resource);
@@ -266,25 +269,25 @@ function showStored({ columns, computed = [] }: Collection, names: readonly stri
   };
 }
 
-/** A list of ids in the records of a mount that loses those that go. */
+/** A list of ids in the records of a mount. Deletes of the listed records update it. */
 export interface Listing {
   readonly of: MountInPlace;
   readonly link: Link;
 }
 
-/** A mount together with what it stands within, outermost last. */
+/** A mount with the mounts around it, outermost last. */
 export interface MountInPlace extends Omit<Mount, "show" | "collection"> {
   readonly collection: Collection;
   readonly parent: MountInPlace | null;
-  /** Where the newer one stands, of an older shape. */
+  /** The place of the newer shape, for an older one. */
   readonly newer: MountInPlace | null;
-  /** What may stand beside its records. */
+  /** The relations of its records. */
   readonly relations: readonly Relation<MountInPlace>[];
-  /** The lists that its records are taken out of when they go. */
+  /** The lists from which its records are removed when they are deleted. */
   readonly listedBy: readonly Listing[];
-  /** Those whose records refer to its own. */
+  /** The mounts whose records refer to its own. */
   readonly referrers: readonly MountInPlace[];
   readonly show: (record: StoredRecord) => Readonly<Record<string, unknown>>;
-  /** What is shown and noted by the service as the record is used. No change is refused because of it. */
+  /** The shown fields that the service updates when the record is used. They cause no conflict. */
   readonly noted?: readonly string[];
 }

@@ -35,14 +35,14 @@ import { refusal, type Unwritten } from "../writes/outcome.ts";
 import { requireCollectionAsKnown, requirePreconditions } from "../writes/preconditions.ts";
 import type { ActionDraft, RecordCall, ServedAction } from "./action.ts";
 
-/** What an action has left, found in order. */
+/** The checked result of an action. */
 interface Done {
   readonly values: WrittenValues;
   readonly changes: readonly Change[];
   readonly answer: Readonly<Record<string, JSONValue>> | null;
 }
 
-/** A call of an action, on its record or on the collection. */
+/** Calls an action, on its record or on the collection. */
 export async function act(placed: MountInPlace, action: ServedAction, exchange: Exchange): Promise<Reply> {
   const idempotency = action.method === "GET" ? null : repeatable(placed, exchange);
   return answerOnce(exchange, idempotency, {
@@ -74,11 +74,14 @@ async function actAnew(
     if (!isOvertakenAction(outcome, row, exchange)) throw refusal(outcome, placed, exchange);
     return null;
   };
-  // What only reads waits for nobody who writes.
+  // An action that only reads does not wait for writes.
   return action.method === "GET" ? (await attempt())! : untilSettled(placed, exchange, attempt);
 }
 
-/** On the collection nothing is bound to a state but what the action itself has looked at. */
+/**
+ * Returns true if another write came first. On the collection, only the states that the action itself has checked
+ * matter.
+ */
 function isOvertakenAction(outcome: Unwritten, row: Row | null, exchange: Exchange): boolean {
   if (row === null && (outcome.kind === "stale" || outcome.kind === "missing")) return true;
   return isOvertaken(outcome, exchange);
@@ -90,7 +93,10 @@ function readSent({ body, method }: ServedAction, { context }: Exchange): Action
   return { ...values, ...transient };
 }
 
-/** The record that is meant, where the caller may know of it and it is in the state that they mean; null on the collection. */
+/**
+ * Returns the record of the request, if the caller may see it and it is in the expected state. Returns null for the
+ * collection.
+ */
 async function findSubject(placed: MountInPlace, action: ServedAction, exchange: Exchange): Promise<Row | null> {
   if (action.on === "collection") {
     await requireParents(placed, exchange);
@@ -118,7 +124,7 @@ async function ask(
   const { context } = exchange;
   const subject: Partial<Pick<RecordCall, "record" | "revision">> =
     row === null ? {} : { record: placed.show(row.record) as RecordCall["record"], revision: row.revision };
-  // It is the handler's to read: what it changes in it would be shown, and kept nowhere.
+  // Read-only for the handler: a change would be shown, but not stored.
   Object.freeze(subject.record);
   Object.freeze(draft);
   const asked = action.handle({ ...subject, draft, collection: placed.collection, context } as RecordCall);
@@ -131,7 +137,7 @@ async function ask(
   return done;
 }
 
-/** What holds across fields holds whoever changes them. */
+/** Throws unless the rules between fields hold. They hold for every kind of write. */
 function requireSound(resource: Resource, record: Readonly<Record<string, unknown>>): void {
   const issues = issuesFound(resource, record);
   if (issues.length > 0) throw invalid(issues);
@@ -147,7 +153,7 @@ interface Doing {
   readonly idempotency: Idempotency | null;
 }
 
-/** The record gets a new state whatever the action changes, so that no two of them build on the same one. */
+/** Returns the transaction. The record always gets a new state, so that two actions never start from the same one. */
 function transactionOf(
   { resource, collection, personal, kept, links }: MountInPlace,
   action: ServedAction,
@@ -163,7 +169,7 @@ function transactionOf(
   const linked = row === null ? [] : linkChanges(links, { id: id as Key, before: row.record, values });
   const all = [...own, ...changes, ...linked];
   if (idempotency === null) return { changes: all };
-  // What tells of a person goes with them, and of an answer for the collection nobody knows of whom it tells.
+  // Personal data is erased with its record. The answer of an action on the collection belongs to no known record.
   const isKept = answer !== null && (row !== null || !personal);
   const columns = row !== null && action.answer === "record" ? kept : row === null ? [] : ["id"];
   const erasable = idempotency.erasable && row !== null;
@@ -186,7 +192,7 @@ async function answerOf(
   if (action.answer === "nothing" || (action.answer === "record" && row === null)) return { status: 204 };
   if (action.answer !== "record") return showAnswer(action.answer, answer);
   const path = exchange.call.path.replace(/\/$/, "");
-  // The answer is the record's own representation, at its own address (RFC 9110 §8.7): the tag is for that.
+  // The response is the record's own representation, at its own URL (RFC 9110 §8.7). The tag belongs to that.
   const headers = [["Content-Location", path.slice(0, path.lastIndexOf("/"))]] as const;
   return { headers, ...(await showChanged(placed, exchange, row!)) };
 }
@@ -196,7 +202,7 @@ function showAnswer(fields: Resource, answer: Done["answer"]): Reply {
   return { status: 200, body: { kind: "data", value: answer, element: fields.name, jsonMembers } };
 }
 
-/** What a repeat is answered: what the first call was. Of what was erased since it learns that it was a repeat. */
+/** Answers a repeat like the first call. If the data was erased since, the response only says that it was a repeat. */
 async function repeat(
   placed: MountInPlace,
   action: ServedAction,
@@ -216,7 +222,7 @@ async function repeat(
 
 const RESULT = ["values", "changes", "answer"];
 
-/** Reads what a handler gave. Whatever it cannot have meant is a fault of its author's, told before anything is written. */
+/** Reads the result of a handler. Throws a fault of its author before any write if the result is invalid. */
 function readDone(placed: MountInPlace, action: ServedAction, given: unknown): Done {
   const fault = (what: string): TypeError =>
     new TypeError(`The action ${action.name} of ${placed.resource.path} gave ${sentence([what])}`);

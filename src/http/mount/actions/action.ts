@@ -20,10 +20,10 @@ import type { Context } from "../../exchange.ts";
 import type { PermissionFor } from "../permissions.ts";
 import type { ActionResult } from "./given.ts";
 
-/** What a caller sent to an action: its fields, read and found in order; nothing of one that names none. */
+/** The valid fields that a caller sent to an action. Empty if the action declares no fields. */
 export type ActionDraft<B> = B extends Fields
   ? MadeValuesOf<ShapeOf<B>> & TransientOf<ShapeOf<B>> extends infer Sent
-    ? { readonly [K in keyof Sent]: Sent[K] } // written as one object, as an editor then shows it
+    ? { readonly [K in keyof Sent]: Sent[K] } // written as one object, so that an editor shows it like that
     : never
   : Readonly<Record<never, never>>;
 interface ShapeOf<B extends Fields> {
@@ -33,12 +33,15 @@ interface ShapeOf<B extends Fields> {
 
 /** One call of an action on a record. */
 export interface RecordCall<R extends Resource = Resource, B = Fields> {
-  /** As callers see it. What nobody is shown can be read from `context.store`. */
+  /** The record as callers see it. Hidden fields can be read from `context.store`. */
   readonly record: RecordOf<R>;
-  /** The state that the record was loaded in. What the action gives is written on that state alone, or the action is asked again. */
+  /**
+   * The state of the loaded record. The result is written only if the record still has this state. Otherwise the action
+   * runs again.
+   */
   readonly revision: number;
   readonly draft: ActionDraft<B>;
-  /** The table of the resource, for what is looked up in it and for changes of other rows. */
+  /** The table of the resource, for queries and for changes of other rows. */
   readonly collection: Collection<StoredOf<R>>;
   readonly context: Context;
 }
@@ -47,48 +50,56 @@ export interface RecordCall<R extends Resource = Resource, B = Fields> {
 export type CollectionCall<B = Fields> = Omit<RecordCall<Resource, B>, "record" | "revision">;
 
 interface ActionFacts<R extends Resource, B> {
-  /** Who may. Rows that it narrows to are applied to the record: any other is 404. */
+  /** The permission. If it narrows the rows, any other record is 404. */
   readonly permission: PermissionFor<R>;
-  /** `POST` where it is left out. `GET` is for what changes nothing: it takes no body and answers fields of its own. */
+  /**
+   * Default: `POST`. `GET` is for actions that change nothing: it takes no body and declares the fields of its answer.
+   */
   readonly method?: "POST" | "GET";
-  /** What is sent; nothing where it is left out. */
+  /** The fields of the body. Default: none. */
   readonly body?: B & Fields;
-  /** What is answered: the `record` as it is then, `nothing`, or fields of its own. The record where it is left out, of the collection nothing. */
+  /**
+   * The answer: the `record` in its new state, `nothing`, or declared fields. Default: the record, or nothing for the
+   * collection.
+   */
   readonly answer?: "record" | "nothing" | Fields;
-  /** One sentence for the API's documentation. */
+  /** A sentence for the API's documentation. */
   readonly description?: string;
-  /** It will go: every answer says so in its headers. */
+  /** Marks the action as deprecated. Every response says so in its header fields. */
   readonly deprecated?: Deprecation;
-  /** For the API's documentation: what it refuses with, besides what every such call can end in. */
+  /** The additional problems of this action, for the API's documentation. */
   readonly problems?: readonly AnyProblem[];
 }
 
-/** `POST /orders/{id}/cancel` */
+/** An action on a record: `POST /orders/{id}/cancel`. */
 export interface RecordAction<R extends Resource = Resource, B = Fields> extends ActionFacts<R, B> {
   readonly on?: "record";
-  /** Throws a problem to refuse. Asked again when the record changed meanwhile, so what it does itself it may do twice. */
+  /**
+   * Runs the action. Throws a problem to refuse it. Runs again if the record has changed in the meantime, so its own
+   * effects may happen twice.
+   */
   handle(call: RecordCall<R, B>): Eventually<ActionResult<R> | void>;
 }
 
-/** `POST /orders/close-all` */
+/** An action on the collection: `POST /orders/close-all`. */
 export interface CollectionAction<R extends Resource = Resource, B = Fields> extends ActionFacts<R, B> {
   readonly on: "collection";
   handle(call: CollectionCall<B>): Eventually<Omit<ActionResult<R>, "values"> | void>;
 }
 
-/** What a resource can do besides being read and written, by the last part of its path. */
+/** The additional actions of a resource, by the last part of their path. */
 export type Actions<R extends Resource, B> = {
   readonly [K in keyof B]: RecordAction<R, B[K]> | CollectionAction<R, B[K]>;
 };
 
-/** An action as it is served. */
+/** An action ready to serve. */
 export interface ServedAction {
   /** The last part of its path. */
   readonly name: string;
   readonly on: "record" | "collection";
   readonly method: "POST" | "GET";
   readonly permission: Permission<string>;
-  /** The fields that are sent. */
+  /** The fields of the body. */
   readonly body: Resource;
   readonly answer: "record" | "nothing" | Resource;
   readonly description: string | null;
@@ -97,7 +108,7 @@ export interface ServedAction {
   readonly handle: Handle;
 }
 
-/** Written as a method, so that one that knows its own record is one of these: it is called with that record alone. */
+/** Declared as a method, so that a handler of a specific record type fits. It is called only with that record. */
 type Handle = { handle(call: RecordCall): unknown }["handle"];
 
 const NAME = /^[a-z][a-z0-9]*([_-][a-z0-9]+)*$/;
@@ -118,7 +129,7 @@ const actionMembers: Readonly<Record<keyof CollectionAction, Check>> = {
   handle: (value) => (typeof value === "function" ? null : "it has to be a function"),
 };
 
-/** Reads the actions of a resource. Gives what is wrong with each, its place and its cure, into `mistakes`. */
+/** Reads the actions of a resource. Adds their mistakes to `mistakes`, each with its location and fix. */
 export function readActions(declared: unknown, mistakes: string[]): readonly ServedAction[] {
   if (declared === undefined) return [];
   if (!isObject(declared)) {
@@ -173,7 +184,7 @@ function readAnswer(name: string, answer: "record" | "nothing" | Fields, mistake
   return typeof answer === "string" ? answer : fieldsOf(name, "answer", answer, mistakes);
 }
 
-/** Fields are read and shown as those of a resource are. */
+/** Returns a resource for the fields, because they are read and shown like those of a resource. */
 function fieldsOf(name: string, member: string, fields: Fields, mistakes: string[]): Resource {
   try {
     return defineResource({ name: NAME.test(name) ? name.replaceAll("-", "_") : "action", fields });

@@ -3,13 +3,16 @@ import type { Fields, RecordOf, Resource } from "../../../resource/resource.ts";
 import type { Change } from "../../../store/store.ts";
 import type { Misgiven, PreparedValues, Stray, StrayColumn } from "../writes/write.ts";
 
-/** What an action leaves, all of it in one transaction. `A` are the fields of its answer, where it declares them. */
+/** The result of an action, stored in one transaction. `A` are the declared fields of its answer. */
 export interface ActionResult<R extends Resource = Resource, A = unknown> {
-  /** Stored in the record. Not of an action on the collection. */
+  /** Values to store in the record. Not for an action on the collection. */
   readonly values?: PreparedValues<R>;
-  /** Changes of the same transaction: behind the record's own, so that `keyOf(1)` is the first of them, or alone where the action is on the collection. */
+  /**
+   * Changes in the same transaction. They follow the change of the record, so `keyOf(1)` is the first of them. On the
+   * collection, they are the only ones.
+   */
   readonly changes?: readonly Change[];
-  /** The answer, where the action declares its fields. */
+  /** The answer, if the action declares its fields. */
   readonly answer?: AnswerOf<A>;
 }
 
@@ -20,12 +23,12 @@ type AnswerOf<A> = A extends Fields
 /** The fields of the answers, by the name of the action. */
 export type ActionAnswers<A> = { readonly [K in keyof A]: { readonly answer?: A[K] } };
 
-/** What the actions give, by the name of the action: members and columns that are there and no others, and literals as they stand. */
+/** The results of the actions, by name. Allows only known members and columns, and keeps literal types. */
 export type ActionsGive<R extends Resource, V, A> = {
   readonly [K in keyof V]: { handle(call: never): V[K] & Exactly<V[K], R, K extends keyof A ? A[K] : unknown> };
 };
 
-/** The compiler lets names pass in what a function gives that mean nothing; here it does not. */
+/** Rejects unknown names in the result of a function. TypeScript alone would accept them. */
 type Exactly<P, R extends Resource, A> = [NameOfNothing<Awaited<P>, R, A>] extends [never]
   ? P extends Promise<unknown>
     ? Promise<ActionResult<R, A> | void>
