@@ -2,7 +2,7 @@ import { isObject } from "../../core/checking/members.ts";
 import { suggestion } from "../../core/checking/nearest.ts";
 import { actions, aProblemList } from "../endpoint/checking.ts";
 
-/** Codes of the catalogue and problems of one's own, by the actions that end in them. */
+/** Checks the codes of the catalogue and the custom problems by action. */
 export function problemsMistake(value: unknown): string | null {
   if (!isObject(value)) return 'it has to be codes by action, like { delete: ["conflict"] }';
   for (const [action, codes] of Object.entries(value)) {
@@ -14,7 +14,7 @@ export function problemsMistake(value: unknown): string | null {
   return null;
 }
 
-/** What keeps records from being written several at once. */
+/** Returns the reasons why records cannot be written as arrays. */
 export function arraysMistakes(
   { fields }: Readonly<Record<string, unknown>>,
   options: Readonly<Record<string, unknown>>,
@@ -34,7 +34,7 @@ export function arraysMistakes(
   ];
 }
 
-/** What is wrong with who may write within a record. */
+/** Returns the mistakes in the option `writers`. */
 export function writersMistakes(
   { within }: Readonly<Record<string, unknown>>,
   { writers }: Readonly<Record<string, unknown>>,

@@ -3,10 +3,12 @@ import type { Action, Permission } from "../../access/permission/permission.ts";
 import type { Members, ThereIsNo } from "../../core/checking/members.ts";
 import type { ColumnOf, ComparedOf, Resource, TableWrite, UserIdOf } from "../../resource/resource.ts";
 
-/** What can be done with a resource; its own actions are asked about by the permission of each. */
+/** An action on a resource. Custom actions have their own permissions. */
 export type ResourceAction = Exclude<Action, "call">;
 
-/** Who may do what with a resource: one permission for all actions, or one for each. An action that is not named is not offered. */
+/**
+ * The permissions of a resource: one for all actions, or one for each. An action without a permission is not offered.
+ */
 export type PermissionsOf<R extends Resource> =
   | PermissionFor<R>
   | { readonly [A in ResourceAction]?: PermissionFor<R> };
@@ -14,10 +16,13 @@ export type PermissionsOf<R extends Resource> =
 /** A permission that fits the columns of a resource. */
 export type PermissionFor<R extends Resource> = Permission<ComparedOf<R>, UserIdOf<R>>;
 
-/** The same of any resource. */
+/** The permissions of any resource. */
 export type AnyPermissions = Permission<string> | { readonly [A in ResourceAction]?: Permission<string> };
 
-/** What the compiler says, in one line, of permissions that do not fit the resource: the column, and those that begin like it. */
+/**
+ * The one-line compiler error for permissions that do not fit the resource. It shows the column and those with a
+ * similar beginning.
+ */
 export type FittingPermissions<R extends Resource, Q> = [Q] extends [PermissionFor<R>]
   ? unknown
   : { readonly permission: Q extends { readonly decide: unknown } ? Fits<R, Q> : FitEach<R, Q> };
@@ -40,7 +45,7 @@ type Fits<R extends Resource, Q> = [Q] extends [PermissionFor<R> | undefined]
       : ThereIsNo<Exclude<C, ColumnOf<R>>, ColumnOf<R>>
     : unknown;
 
-/** Who may do what: of one permission for all actions those that the table takes. */
+/** Returns the permissions by action. A single permission covers only the actions that the table supports. */
 export function permissionsOf(
   permission: PermissionsOf<Resource>,
   resource: Resource,
@@ -50,7 +55,7 @@ export function permissionsOf(
   return Object.freeze(Object.fromEntries(offered.map((action) => [action, permission])));
 }
 
-/** What each action does with the row of a table that was there before. */
+/** The write that each action does on a row of an existing table. */
 const writeOf: Readonly<Record<ResourceAction, TableWrite | null>> = {
   list: null,
   create: "create",
@@ -65,7 +70,7 @@ function isWritten({ table }: Resource, action: ResourceAction): boolean {
   return table === null || write === null || table.writes.includes(write);
 }
 
-/** Actions that a table which was there before is not declared to take. */
+/** Returns the mistakes about actions that an existing table is not declared to support. */
 export function writesMistakes(resource: Resource, permission: Members): readonly string[] {
   return Object.keys(writeOf)
     .filter((action) => permission[action] !== undefined && !isWritten(resource, action as ResourceAction))

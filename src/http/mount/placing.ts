@@ -5,7 +5,7 @@ import type { Collection } from "../../store/store.ts";
 import type { Listing, Mount, MountInPlace } from "./mount.ts";
 import { misleadingRelations, placeRelation, type Relation } from "./relations.ts";
 
-/** Mounts that stand within what is not there, lead to it, or are an older shape of it: one sentence each, with the cure. */
+/** Returns a sentence with the fix for each mount whose parent, relation or newer shape is not mounted. */
 export function misplacedMounts(mounts: readonly Mount[]): readonly string[] {
   const newer = mounts.filter(({ older }) => older === null);
   return mounts.flatMap((each) => [
@@ -30,14 +30,14 @@ function withoutNewer({ resource: { path }, older }: Mount, mounts: readonly Mou
   return [`${path} is an older shape of ${older.newer.resource.path}, which is not mounted; mount that too`];
 }
 
-/** The tables of mounts: an older shape has that of the newer one. */
+/** Returns the tables of mounts. An older shape has the table of the newer one. */
 export function collectionsOf(mounts: readonly Mount[]): readonly Collection[] {
   return mounts
     .filter(({ older }) => older === null)
     .flatMap(({ collection, links }) => [collection, ...links.map((each) => each.collection)]);
 }
 
-/** Finds for each mount the one it stands within. Throws `DeclarationError` where that is not mounted. */
+/** Finds the parent of each mount. Throws `DeclarationError` if it is not mounted. */
 export function placeMounts(mounts: readonly Mount[]): readonly MountInPlace[] {
   const mistakes = misplacedMounts(mounts);
   if (mistakes.length > 0) throw new DeclarationError(mistakes);
@@ -69,7 +69,8 @@ export function placeMounts(mounts: readonly Mount[]): readonly MountInPlace[] {
     return inPlace;
   };
   const all = mounts.map(place);
-  // Relations may go in a circle, so they are led to places that are there: of several shapes to the newer one, or from an older one to the one beside it.
+  // Relations may form a circle, so they are linked after all mounts are placed. A relation of an older shape leads to
+  // the older shape with the same prefix, if there is one, and otherwise to the newest.
   const newest = all.filter(({ older }) => older === null);
   for (const each of mounts) {
     const from = mounts.find((other) => other === each.older?.newer) ?? each;

@@ -5,14 +5,17 @@ import type { ReferenceOf, Resource } from "../../resource/resource.ts";
 import { tableNameOf, tableOf } from "../../resource/tables/table.ts";
 import type { Collection } from "../../store/store.ts";
 
-/** A mount, as far as others may lead to it. */
+/** The part of a mount that relations need. */
 interface Mounted<R extends Resource = Resource> {
   readonly resource: R;
   readonly collection: Collection;
   readonly permissions: { readonly list?: unknown; readonly read?: unknown };
 }
 
-/** What may stand beside a record, by name: a column that refers to a record (`user: "user_id"`), or the mount of what stands within it (`items: mountedItems`). */
+/**
+ * The relations of a record, by name: a column that refers to a record (`user: "user_id"`), or the mount of the records
+ * inside it (`items: mountedItems`).
+ */
 export type RelationsOf<R extends Resource, E> = {
   readonly [Name in keyof E]: E[Name] extends Mounted<infer Inner>
     ? `${R["name"]}_id` extends Inner["parentColumn"]
@@ -21,27 +24,30 @@ export type RelationsOf<R extends Resource, E> = {
     : ReferenceOf<R> | NoReference<E[Name], ReferenceOf<R>>;
 };
 
-/** What the compiler says of a column that leads nowhere. */
+/** The compiler error for a column that refers to no record. */
 type NoReference<Name, Known> = Name extends Known
   ? never
   : Name extends string
     ? Mistake<`no field ${Name} refers to a record`>
     : never;
 
-/** The same, whatever the resource. */
+/** The relations of any resource. */
 export type Relations = Readonly<Record<string, string | Mounted>>;
 
-/** One thing that may stand beside a record. */
+/** A relation that can be expanded. */
 export interface Relation<To> {
   readonly name: string;
-  /** `one`: the record that a column refers to. `several`: those of a list of ids. `many`: the records of a collection within this one. */
+  /**
+   * `one`: the record that a column refers to. `several`: those of a list of ids. `many`: the records of a nested
+   * collection.
+   */
   readonly kind: "one" | "many" | "several";
-  /** The column that refers: of the record itself, or of those that stand within it. */
+  /** The referring column: of the record itself, or of the records inside it. */
   readonly column: string;
   readonly to: To;
 }
 
-/** What is wrong with the names that a resource is mounted with. */
+/** Returns the mistakes in the relation names of a mount. */
 export function relationMistakes(resource: Resource, relations: Members): readonly string[] {
   const taken = ["id", ...Object.keys(resource.fields), ...Object.keys(relations).map((name) => `${name}_next`)];
   return Object.entries(relations).flatMap(([name, leads]) => {
@@ -75,7 +81,7 @@ function mountMistake(resource: Resource, given: unknown): string | null {
     : null;
 }
 
-/** The names that lead to what is not mounted, or what nobody may read. */
+/** Returns the mistakes about relations to resources that are not mounted or that no caller may read. */
 export function misleadingRelations(
   from: Mounted & { readonly expand: Relations },
   mounts: readonly Mounted[],
@@ -98,7 +104,7 @@ function misleading(from: Mounted, leads: string | Mounted, mounts: readonly Mou
     : null;
 }
 
-/** Leads a name to where it goes; that it leads somewhere is known. */
+/** Returns a relation with its target. The target was checked before. */
 export function placeRelation<To extends Mounted>(
   from: Mounted,
   [name, leads]: readonly [name: string, leads: string | Mounted],
@@ -126,7 +132,7 @@ interface Expandable {
   readonly relations: readonly Relation<Expandable>[];
 }
 
-/** The names that `?expand=` takes: two levels, `items` and `items.product`. */
+/** Returns the names that `?expand=` accepts: two levels, `items` and `items.product`. */
 export function expandableNames({ relations }: Expandable): readonly string[] {
   return relations.flatMap(({ name, to }) => [name, ...to.relations.map((inner) => `${name}.${inner.name}`)]);
 }

@@ -3,14 +3,15 @@ import type { Field } from "../../resource/kinds/field.ts";
 import { FORMATS_VERSION } from "../formats/format.ts";
 import type { Mount } from "./mount.ts";
 
-/** As much of a mount as its shape depends on. */
+/** The part of a mount that its shape depends on. */
 export type Shown = Pick<Mount, "resource" | "shown" | "older">;
 
 const digests = new WeakMap<Shown, string>();
 
 /**
- * Returns six characters that tell one way to show records from another: which fields, of which kinds, made by what, under which names. A record
- * is shown otherwise without a write if its declaration changes, so a tag has to change with it (RFC 9110 §8.8.1).
+ * Returns six characters that identify the shape of records: which fields, of which kinds, computed how, with which
+ * names. A changed declaration can change the output of a record without a write, so the tag must change with it (RFC
+ * 9110 §8.8.1).
  */
 export function shapeDigestOf(placed: Shown): string {
   let digest = digests.get(placed);

@@ -6,12 +6,12 @@ import { selectedBy, type Link } from "./links.ts";
 import type { MountInPlace } from "./mount.ts";
 import type { WordCondition } from "./reads/searching.ts";
 
-/** One kind of list that a declaration permits. */
+/** One kind of list that a declaration allows. */
 export interface Shape {
   /** `status[eq] created_at[gt] by -created_at, own user_id` */
   readonly title: string;
   readonly query: ListQuery;
-  /** Whether an index gives its rows one after another. */
+  /** True if an index returns its rows in order. */
   readonly isServed: boolean;
 }
 
@@ -20,7 +20,7 @@ interface Asked {
   readonly where: readonly Where[];
 }
 
-/** One filter, and what it asks for. */
+/** One filter and its condition. */
 interface One {
   readonly column: string;
   readonly operator: Operator;
@@ -30,9 +30,9 @@ interface One {
 type Shaped = Pick<MountInPlace, "resource" | "collection" | "permissions" | "links">;
 
 /**
- * What the lists of a resource can be asked for: no filter, each one, and each one that names a value with each other one, in
- * each order, of all rows and of those that the permission narrows to. Values are those of `sample`, a row that is there; `word` is one of
- * its words, and without one is taken for a word that few rows have.
+ * Returns the kinds of lists of a resource: no filter, each single one, and each pair of filters with a value. Each
+ * kind comes in each order, for all rows and for those that the permission allows. The values are from `sample`, an
+ * existing row. `word` is one of its words; if it is left out, a rare word is assumed.
  */
 export function shapesOf(
   mount: Shaped,
@@ -82,7 +82,7 @@ function filtersOf(
   if (resource.search.length > 0) asked.push({ title: "search ", where: [word ?? { word: "abc", few: true }] });
   for (const one of ones) {
     asked.push({ title: `${titleOf(one)} `, where: [one.where] });
-    // With a unique value there is one row to look at.
+    // A unique value matches only one row.
     if (one.operator !== "eq" || isUnique(collection, one.column)) continue;
     for (const other of ones)
       if (other.column !== one.column && (other.operator !== "eq" || other.column > one.column))
@@ -91,7 +91,7 @@ function filtersOf(
   return asked;
 }
 
-/** The first id of a record, and another one where several may be asked for. */
+/** Returns the first id of a record. Adds another one if the operator accepts several. */
 function linkedTo({ collection, field }: Link, operator: Operator, value: Value): readonly Key[] {
   const { type } = collection.columns.find(({ name }) => name === field)!;
   const [id = standIns[type]] = [value ?? []].flat() as Key[];
@@ -131,14 +131,17 @@ function standIn({ key, columns }: Collection, name: string): Value {
   return standIns[name === "id" ? key : columns.find((column) => column.name === name)!.type];
 }
 
-/** The lists that no index serves, by their titles; none if the declaration accepts them with `scans`. */
+/** Returns the titles of the lists that no index serves. Empty if the declaration accepts them with `scans`. */
 export function unservedLists(mount: Shaped): readonly string[] {
   const { resource, permissions } = mount;
   if (resource.scans || permissions.list === undefined) return [];
   return shapesOf(mount, null).flatMap(({ title, isServed }) => (isServed ? [] : [title]));
 }
 
-/** The message about a table in which no index finds a record by its id; null if one does, or if the declaration accepts it with `scans`. */
+/**
+ * Returns the message about a table in which no index finds a record by its id. Returns null if one does, or if the
+ * declaration accepts it with `scans`.
+ */
 export function unservedKey({ resource, collection }: Shaped): string | null {
   if (resource.scans || resource.table === null || !isKeyScanned(collection)) return null;
   return `No index finds a record of ${resource.path} by its id: each request for one looks at all rows. Make a unique index over the key of ${resource.table.name}, of texts by code point (in SQLite COLLATE BINARY).`;

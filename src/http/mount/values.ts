@@ -8,8 +8,8 @@ import { MAX_BESIDE } from "./reads/expand/beside.ts";
 import { askedOf, type Decided } from "./reads/expand/verdicts.ts";
 
 /**
- * What some records hold in one field, by their ids: those that the verdicts let through, in one question. Null where that is too much,
- * or takes too long.
+ * Reads the values of one field of some records, by id, with one query. Includes only those that the verdicts allow.
+ * Returns null if the result is too large, or takes too long.
  */
 export async function readValues(
   exchange: Exchange,
@@ -38,7 +38,10 @@ export async function readValues(
   }
 }
 
-/** What cannot be made of a record is told to whoever asks for it; here it is missing alone. */
+/**
+ * Returns null if a computed field fails. A request for the record itself reports the error. Here, the value is only
+ * missing.
+ */
 function shownOf({ show }: MountInPlace, record: StoredRecord): Readonly<Record<string, unknown>> | null {
   try {
     return show(record);

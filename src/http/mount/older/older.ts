@@ -19,19 +19,22 @@ import type { StoredRecord } from "../../../store/store.ts";
 import type { Mount } from "../mount.ts";
 import type { Older, OlderMember } from "./shape.ts";
 
-/** A field of an older shape that holds another value than the one that it is made of. */
+/** A field of an older shape whose value is converted from a newer field. */
 export interface ConvertedField<R extends Resource, K extends keyof RecordOf<R> & string = keyof RecordOf<R> & string> {
   /** The field of the newer shape. */
   readonly from: K;
-  /** How it was declared: what is sent is read as that. */
+  /** The old declaration of the field. Callers' values are read with it. */
   readonly as: Field;
-  /** The old value of what is there. It is not asked for null, which stays null. */
+  /** Returns the old value for the current one. Not called for null, which stays null. */
   show(value: NonNullable<RecordOf<R>[K]>): unknown;
-  /** The new value of what is sent. Read-only where it is left out. */
+  /** Returns the new value for a value that a caller sends. Left out: the field is read-only. */
   read?(value: never): RecordOf<R>[K];
 }
 
-/** The fields of an older shape by their old names: the name of the newer field, or a conversion. Whatever is not named is left out. */
+/**
+ * The fields of an older shape by their old names: the name of the newer field, or a conversion. Newer fields that are
+ * not named are left out.
+ */
 export type OlderFields<R extends Resource> = Readonly<
   Record<
     string,
@@ -40,20 +43,21 @@ export type OlderFields<R extends Resource> = Readonly<
   >
 >;
 
-/** How a resource was before. */
+/** The options of an older shape. */
 export interface OlderOptions<R extends Resource> {
-  /** What stands before its path: `/v1` serves `/v1/orders`. */
+  /** The prefix of its path: `/v1` serves `/v1/orders`. */
   readonly prefix: `/${string}`;
   readonly fields: OlderFields<R>;
-  /** What a record that is made in the older shape gets of fields that it does not have. */
+  /** The values of newer fields for records that are made in the older shape, which does not have these fields. */
   readonly defaults?: { readonly [K in keyof R["fields"]]?: unknown };
-  /** It will go: every answer says so in its headers. */
+  /** The deprecation. Every response announces it in its headers. */
   readonly deprecated?: Deprecation;
 }
 
 /**
- * Serves an older shape of a mounted resource beside it, from the same table: under another path, with fields renamed, converted or left
- * out. Permissions, hooks, actions, ETags and repeats are those of the mount. Throws `DeclarationError` where it cannot.
+ * Serves an older shape of a mounted resource from the same table: under another path, with fields renamed, converted
+ * or left out. Permissions, hooks, actions, ETags and repeats are those of the mount. Throws `DeclarationError` if the
+ * options are wrong.
  *
  * @example
  * ```ts
@@ -100,7 +104,10 @@ export function olderShape(newer: Mount, options: OlderOptions<Resource>): Mount
   );
 }
 
-/** What may stand beside the newer record, where this shape shows what leads there and has no member of that name. */
+/**
+ * Returns the relations that this shape can expand. It must show the field that refers to the related record, and have
+ * no member with the relation's name.
+ */
 function relationsOf({ expand }: Mount, members: Older["members"]): Mount["expand"] {
   const named = new Set([...members.values()].filter(({ isPlain }) => isPlain).map(({ from }) => from));
   const isTaken = (name: string): boolean => members.has(name) || members.has(`${name}_next`);
@@ -140,7 +147,7 @@ function memberOf(name: string, declared: OlderFields<Resource>[string], { field
     ...as.options,
     optional,
     readOnly: !isSent,
-    // What the newer field falls back to is its own affair: nobody has to send this.
+    // The newer field provides its default itself. Callers need not send this field.
     ...(fallback === undefined ? {} : { default: () => fallback }),
   };
   return {
@@ -154,7 +161,7 @@ function memberOf(name: string, declared: OlderFields<Resource>[string], { field
   };
 }
 
-/** The declaration of the old shape: what callers send and ask is read by it, and it is never written. */
+/** Returns the declaration of the old shape. It reads what callers send and request, and never writes. */
 function olderResource(newer: Resource, prefix: string, members: Older["members"]): Resource {
   const all = [...members.values()];
   const plain = all.filter(({ isPlain }) => isPlain);
@@ -170,7 +177,7 @@ function olderResource(newer: Resource, prefix: string, members: Older["members"
     fields: Object.fromEntries(all.map(({ name, field }) => [name, field])),
     filters: new Map<string, readonly Operator[]>([...(ofId === undefined ? [] : [["id", ofId] as const]), ...filters]),
     sorts: ["id", ...plain.filter(({ from }) => newer.sorts.includes(from)).map(({ name }) => name)],
-    // Words of what is not shown would tell of it.
+    // A search in hidden fields would reveal their words.
     search: newer.search.every((name) => named.has(name))
       ? plain.filter(({ from }) => newer.search.includes(from)).map(({ name }) => name)
       : [],
@@ -179,7 +186,7 @@ function olderResource(newer: Resource, prefix: string, members: Older["members"
   });
 }
 
-/** What a conversion keeps: whether two values are the same. */
+/** The operators that work on converted values: they only compare for equality. */
 const SAME = new Set<Operator>(["eq", "ne", "in", "null"]);
 const OF_LISTS = new Set(["limit", "cursor", "sort", "fields", "expand", "search"]);
 

@@ -4,29 +4,29 @@ import type { Resource } from "../../../resource/resource.ts";
 /** One field of an older shape. */
 export interface OlderMember {
   readonly name: string;
-  /** Of the newer shape. */
+  /** The name of the newer field. */
   readonly from: string;
   readonly field: Field;
-  /** The same value under another name. */
+  /** True if it is the same value with another name. */
   readonly isPlain: boolean;
   readonly show: (value: unknown) => unknown;
-  /** The source of the function that its author gave to show it; null for a plain one. */
+  /** The source of the function that converts it. Null for a plain field. */
   readonly shownBy: string | null;
-  /** Null: it cannot be sent. */
+  /** Converts a sent value. Null: it cannot be sent. */
   readonly read: ((value: unknown) => unknown) | null;
 }
 
-/** A shape beside the newer one. */
+/** An older shape of a mount. */
 export interface Older {
   readonly prefix: string;
-  /** The mount whose table, permissions and hooks it has. */
+  /** The mount that provides the table, the permissions and the hooks. */
   readonly newer: { readonly resource: Resource };
   readonly members: ReadonlyMap<string, OlderMember>;
-  /** What a record gets that is made in this shape, of fields that it does not have. */
+  /** The values of newer fields for records that are made in this shape, which does not have these fields. */
   readonly defaults: Readonly<Record<string, unknown>>;
 }
 
-/** A mount, as far as its shape is concerned. */
+/** The part of a mount that concerns its shape. */
 export interface Shaped {
   readonly older: Older | null;
 }

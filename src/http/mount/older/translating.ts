@@ -13,16 +13,16 @@ import { inTurns } from "../../body/turns.ts";
 import { invalid } from "../../exchange.ts";
 import type { Older, OlderMember, Shaped } from "./shape.ts";
 
-/** What a mount shows, and of what it is made. */
+/** The output of a mount, and its source columns. */
 type Shown = Shaped & { readonly computed: readonly string[]; readonly sources: readonly string[] };
 type Values = Readonly<Record<string, unknown>>;
 
-/** Whether these fields are columns, so that a store can show them as they are; null: all of them. */
+/** True if these fields are plain columns, so a store can show them directly. Null: all fields. */
 export function areColumns({ older, computed }: Shown, fields: readonly string[] | null): boolean {
   return older === null && (fields === null ? computed.length === 0 : !fields.some((name) => computed.includes(name)));
 }
 
-/** The columns of which these fields are made; null: all of them. */
+/** Returns the columns that these fields need. Null: all fields. */
 export function columnsFor(shown: Shown, fields: readonly string[] | null): readonly string[] {
   const { older, computed, sources } = shown;
   if (fields === null) return sources;
@@ -31,13 +31,13 @@ export function columnsFor(shown: Shown, fields: readonly string[] | null): read
   return [...new Set(fields.map((name) => older.members.get(name)?.from ?? name))];
 }
 
-/** The order by the names of columns. */
+/** Returns the sort order with the names of columns. */
 export function sortFor({ older }: Shaped, sort: AskedOnce["sort"]): AskedOnce["sort"] {
   if (older === null) return sort;
   return sort.map((each) => ({ ...each, field: older.members.get(each.field)?.from ?? each.field }));
 }
 
-/** A filter by the name of its column, and with its values. */
+/** Returns a filter with the name and the values of its column. */
 export function filterFor({ older }: Shaped, filter: Filter): Filter {
   const member = older?.members.get(filter.field);
   if (older === null || member === undefined) return filter;
@@ -56,7 +56,7 @@ export function filterFor({ older }: Shaped, filter: Filter): Filter {
   return { ...filter, field, value };
 }
 
-/** The records of a page as they are shown, of these fields; of many after one another. */
+/** Returns the JSON of a page with these fields. Gives way between the records of a large page. */
 export function showPage(
   { show }: { readonly show: (record: StoredRecord) => Values },
   fields: readonly string[] | null,
@@ -73,15 +73,15 @@ export function showPage(
   return JSON.stringify(shown);
 }
 
-/** What is read against a record: as callers see it in both shapes; null where one is made. */
+/** The record that a request body is compared with, in both shapes. Null if a record is created. */
 interface Reading {
   readonly current: { readonly old: Values; readonly newer: Values } | null;
   readonly leavesAreText: boolean;
-  /** The names in the whole that come from the record, if the caller may not read it; left out if they may. */
+  /** The names in the whole that come from the record, if the caller may not read it. Left out if the caller may. */
   readonly hidden?: ReadonlySet<string>;
 }
 
-/** The whole in the newer shape. Ends the request with what is wrong with fields that only the older one has. */
+/** Converts the whole to the newer shape. Ends the request if fields of the older shape are invalid. */
 export function wholeFor(older: Older, whole: unknown, reading: Reading): unknown {
   if (!isObject(whole)) return whole;
   const { current, hidden } = reading;
@@ -111,7 +111,10 @@ function keep({ from, isPlain, read }: OlderMember, current: Reading["current"],
   if (isPlain || read !== null) made[from] = current?.newer[from];
 }
 
-/** The names in a whole of the newer shape that come from the record, as `hidden` names them in the older one. */
+/**
+ * Returns the names in a whole of the newer shape that come from the record, in the same way as `hidden` for the older
+ * one.
+ */
 export function hiddenFor(
   { members }: Older,
   whole: unknown,
@@ -126,7 +129,7 @@ export function hiddenFor(
   return new Set((isObject(made) ? Object.keys(made) : []).filter((name) => name !== "id" && !sent.has(name)));
 }
 
-/** What the older shape cannot send stays as it is. */
+/** Returns the values that the older shape cannot send. They stay unchanged. */
 function keptOf({ newer, members }: Older, current: Values): Record<string, unknown> {
   const sent = new Set([...members.values()].filter(({ read }) => read !== null).map(({ from }) => from));
   const kept = Object.entries(newer.resource.fields).filter(
@@ -135,7 +138,7 @@ function keptOf({ newer, members }: Older, current: Values): Record<string, unkn
   return Object.fromEntries(kept.map(([name]) => [name, current[name]]));
 }
 
-/** Undefined: nothing is changed by it. */
+/** Converts a value. Returns undefined if it changes nothing. */
 function converted(
   { name, from, field, read }: OlderMember,
   sent: unknown,
@@ -150,12 +153,12 @@ function converted(
     return new Flaw("read_only", "This field cannot be set.");
   }
   if (value === null) return options.optional === true ? null : new Flaw("invalid", "This field must not be null.");
-  // What stands there is not converted twice: what the older shape does not tell apart would be lost.
+  // An unchanged value is not converted back. The conversion could lose what the older shape does not distinguish.
   if (current !== null && isDeepStrictEqual(value, current.old[name])) return current.newer[from];
   return value instanceof Flaw ? value : read(value);
 }
 
-/** Does something in the newer shape: what is wrong is told with the names of the older one. */
+/** Runs something in the newer shape. Renames the fields in its problems to those of the older one. */
 export function toldAsOlder<T>({ older }: Shaped, work: () => T): T {
   if (older === null) return work();
   try {
@@ -166,7 +169,7 @@ export function toldAsOlder<T>({ older }: Shaped, work: () => T): T {
   }
 }
 
-/** A problem with the names of the older shape. */
+/** Returns a problem with the field names of the older shape. */
 export function asOlder({ older }: Shaped, error: Error): Error {
   return older !== null && error instanceof Problem ? error.at((pointer) => olderPointer(older, pointer)) : error;
 }
@@ -175,7 +178,7 @@ function fail(older: Older, error: unknown): never {
   throw error instanceof Error ? asOlder({ older }, error) : error;
 }
 
-/** What the older shape has no field for is told of the whole. */
+/** A mistake in a field that the older shape does not have is reported for the whole body. */
 function olderPointer({ members, newer }: Older, pointer: string): string {
   const [, first = "", rest = ""] = /^\/([^/]*)(.*)$/.exec(pointer) ?? [];
   if (first === "" || first === "id" || !Object.hasOwn(newer.resource.fields, first)) return pointer;
@@ -184,7 +187,7 @@ function olderPointer({ members, newer }: Older, pointer: string): string {
   return `/${member.name}${member.isPlain ? rest : ""}`;
 }
 
-/** The name of a field in the older shape; null if that has none for it. */
+/** Returns the name of a field in the older shape, or null if it does not have it. */
 export function olderName({ members }: Older, name: string): string | null {
   return memberFrom(members, name)?.name ?? null;
 }

@@ -17,48 +17,55 @@ import { expansionsOf } from "./expand/expansion.ts";
 import { withinLength } from "./page-length.ts";
 import { shapeOf } from "./places.ts";
 
-/** What is asked for, whoever asks and wherever. */
+/** The content of a list request, independent of the caller and of its form. */
 export interface Asked {
-  /** As it was sent. */
+  /** The cursor as it was sent. */
   readonly cursor: string | null;
-  /** Where it stood; `?cursor` where it is left out. */
+  /** The pointer to the cursor. Default: `?cursor`. */
   readonly cursorPointer?: string;
-  /** What words of a record have to begin with. */
+  /** The beginnings of words that a record must contain. */
   readonly search: readonly string[];
-  /** For callers who may see every row. */
+  /** The query for callers who may see every row. */
   readonly query: ListQuery;
-  /** Filters and order, as a cursor is bound to them. Most pages need none. */
+  /** Returns the filters and the order, which a cursor is bound to. Most pages do not need it. */
   readonly shape: () => string;
-  /** The query of the address again, without its cursor. */
+  /** The query of the address without its cursor. */
   readonly kept: string;
-  /** What is shown of the page; null: the page as it is. */
+  /** The parts to show with the page. Null: the page unchanged. */
   readonly showing: Showing | null;
-  /** The fields that are shown, by their names in this shape; null: all. */
+  /** The fields to show, by their names in this shape. Null: all. */
   readonly fields: readonly string[] | null;
-  /** How many there are; as the caller prefers where it is left out. */
+  /** How to count the rows. Default: the preference of the caller. */
   readonly count?: "exact" | "estimated";
-  /** What of it will go. */
+  /** The deprecated parts that it uses. */
   readonly deprecations: readonly Deprecated[];
 }
 
-/** Texts of queries of one place. */
+/** The cached query texts of one mount. */
 interface Memory {
-  /** Those that were asked again. */
+  /** The texts that were requested more than once. */
   readonly known: Map<string, Asked>;
-  /** Those that were asked once, lately: the last one of each place (`placeOf`). */
+  /** The texts that were requested once, recently: the last one of each slot (`placeOf`). */
   readonly once: string[];
-  /** 1 in the places of those that are known: most that are not are told by that, with no map to look into. */
+  /** A slot is 1 if a known text is in it. Most unknown texts are found without a map lookup. */
   readonly places: Uint8Array;
 }
 
-/** The same few queries are asked over and over, and reading one costs half as much as the page. */
+/**
+ * The most cached queries. The same few are requested again and again, and parsing one costs half as much as the page.
+ */
 const REMEMBERED = 100;
 const PLACES = 256;
-/** Longer texts are not remembered, in characters: there may be many resources, and callers who fill the memory of each. */
+/**
+ * The longest cached text, in characters. There may be many resources, and callers who try to fill the memory of each.
+ */
 const LONGEST = 1000;
 const remembered = new WeakMap<MountInPlace, Memory>();
 
-/** What the text of a query asks for. One that comes again is remembered: to keep what is never asked again costs more than reading it. */
+/**
+ * Parses the text of a query. A repeated text is cached. Caching a text that is never repeated costs more than parsing
+ * it.
+ */
 export function askedOf(placed: MountInPlace, text: string): Asked {
   if (text.length > LONGEST) return readAsked(placed, text);
   const { known, once, places } = memoryOf(placed);
@@ -90,7 +97,7 @@ function memoryOf(placed: MountInPlace): Memory {
   return memory;
 }
 
-/** One of a few numbers for a text, by its length and its end, where texts mostly differ. */
+/** Returns a small number for a text, from its length and its end, in which most texts differ. */
 function placeOf(text: string): number {
   let place = text.length;
   for (let at = Math.max(0, text.length - 8); at < text.length; at++) place = (place * 31 + text.charCodeAt(at)) | 0;
@@ -113,7 +120,7 @@ function readAsked(placed: MountInPlace, text: string): Asked {
   };
 }
 
-/** The rows that are asked for, in their order and shape. */
+/** Returns the requested rows, in their order and shape. */
 export function askFor(
   placed: MountInPlace,
   where: Where | null,

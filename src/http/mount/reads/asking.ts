@@ -13,10 +13,13 @@ import type { Exchange } from "../../exchange.ts";
 import { countPage } from "../../list/rounds.ts";
 import { nameOf, type AskedList } from "../../list/slow-lists.ts";
 
-/** What is read faster was remembered: it costs no more than a record, and says nothing of the list. In milliseconds. */
+/** A faster read was cached: it costs no more than a record, and says nothing about the list. In milliseconds. */
 const LITTLE_MS = 0.03;
 
-/** A page for this caller, with what belongs to its rows where the store tells that at once. What no index serves waits for its turn. */
+/**
+ * Reads a page for this caller, with the rows that belong to it if the store can return them together. A query without
+ * an index waits for its turn.
+ */
 export function askForPage(
   exchange: Exchange,
   query: ListQuery,
@@ -27,21 +30,21 @@ export function askForPage(
   return timed(exchange, query, () => store.listJSON(query, beside));
 }
 
-/** Rows for this caller, likewise. */
+/** Reads rows for this caller in the same way. */
 export function askForRows(exchange: Exchange, query: ListQuery): Eventually<readonly Row[]> {
   const { store } = exchange.service;
   if (isLong(exchange, query)) return inTurn(exchange, query, () => store.list(longerOf(query)));
   return timed(exchange, query, () => store.list(query));
 }
 
-/** What belongs to some keys, likewise; null where it is too long. */
+/** Reads the rows that belong to some keys in the same way. Returns null if the result is too long. */
 export function askForRelated(exchange: Exchange, query: RelatedQuery): Eventually<readonly RelatedText[] | null> {
   const { store } = exchange.service;
   const asked = { ...query, sort: [{ column: "id" }] };
   return query.long === true ? inTurn(exchange, asked, () => store.listRelated(query)) : store.listRelated(query);
 }
 
-/** How many rows there are; null where counting them takes too long. */
+/** Counts rows. Returns null if it takes too long. */
 export async function askForCount(exchange: Exchange, { collection, where }: ListQuery): Promise<number | null> {
   const { longReads, store } = exchange.service;
   try {
@@ -56,7 +59,7 @@ function isLong({ service }: Exchange, query: ListQuery): boolean {
   return query.long === true || service.slowLists.has(query);
 }
 
-/** Reads in the event loop, where the store does. */
+/** Reads in the event loop if the store does so, and measures the time. */
 function timed<T>(exchange: Exchange, query: AskedList, read: () => Eventually<T>): Eventually<T> {
   const { slowLists } = exchange.service;
   const ownStart = slowLists.suspects(query) ? ownMs() : null;
@@ -65,19 +68,19 @@ function timed<T>(exchange: Exchange, query: AskedList, read: () => Eventually<T
   const elapsed = performance.now() - start;
   if (elapsed < LITTLE_MS) return found;
   countPage();
-  // A process that the system lets wait would take all of its lists for slow.
+  // Otherwise, a process that waits for the system would treat all of its lists as slow.
   const ms = ownStart === null ? elapsed : Math.min(elapsed, ownMs() - ownStart);
   if (!(found instanceof Promise) && slowLists.note(query, ms)) tellSlow(exchange, query, ms);
   return found;
 }
 
-/** The time of the CPU that this thread has had, which costs a microsecond to ask for. Linux counts it in ticks, of up to 4 ms. */
+/** Returns the CPU time of this thread, which takes a microsecond to read. Linux counts it in ticks of up to 4 ms. */
 function ownMs(): number {
   const { user, system } = process.threadCpuUsage?.() ?? process.cpuUsage();
   return (user + system) / 1000;
 }
 
-/** A store knows a page again by the query that asked for it. */
+/** A store recognizes a page by the same query object. */
 const longer = new WeakMap<ListQuery, ListQuery>();
 
 function longerOf(query: ListQuery): ListQuery {
@@ -97,7 +100,7 @@ async function inTurn<T>(exchange: Exchange, query: AskedList, read: () => Event
   }
 }
 
-/** What an operator can do. */
+/** Returns the advice for the operator. */
 function cureOf(query: AskedList): string {
   return (
     `A list of ${query.collection.name} took too long and was given up: no index serves ${nameOf(query)}. ` +

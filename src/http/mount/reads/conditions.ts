@@ -5,10 +5,10 @@ import { selectedBy } from "../links.ts";
 import type { MountInPlace } from "../mount.ts";
 import { filterFor } from "../older/translating.ts";
 
-/** As much of a mount as its lists are filtered by, also in an older shape. */
+/** The part of a mount that filters need, also in an older shape. */
 type Filtered = Pick<MountInPlace, "links" | "older">;
 
-/** The rows that filters ask for; null: all. One that stands more than once means either value. */
+/** Returns the condition for filters. Null: all rows. A filter that is repeated matches either value. */
 export function whereOf(placed: Filtered, filters: readonly Filter[]): Where | null {
   const groups: Filter[][] = [];
   for (const each of filters) {
@@ -20,7 +20,7 @@ export function whereOf(placed: Filtered, filters: readonly Filter[]): Where | n
   return allOf(groups.map((same) => eitherOf(placed, same)));
 }
 
-/** The rows that a condition of a query asks for. */
+/** Returns the condition for a condition of a query body. */
 export function whereIn(placed: Filtered, condition: Condition): Where {
   const within = (each: Condition): Where => whereIn(placed, each);
   if ("all" in condition) return { all: condition.all.map(within) };
@@ -28,7 +28,7 @@ export function whereIn(placed: Filtered, condition: Condition): Where {
   return "not" in condition ? { not: within(condition.not) } : eitherOf(placed, [filterFor(placed, condition)]);
 }
 
-/** What fulfils all of them; null: everything. */
+/** Returns a condition that combines all. Null: no restriction. */
 export function allOf<W extends Where>(conditions: readonly (W | null)[]): W | { readonly all: readonly W[] } | null {
   const [first = null, ...others] = conditions.filter((each) => each !== null);
   return first === null || others.length === 0 ? first : { all: [first, ...others] };
@@ -40,7 +40,7 @@ function eitherOf({ links }: Filtered, same: readonly Filter[]): Where {
   if (link !== undefined) return selectedBy(link, [...new Set(same.flatMap(({ value }) => value as Key | Key[]))]);
   if (operator === "eq" || operator === "in") {
     const values = [...new Set(same.flatMap(({ value }) => value))];
-    // One of one value is that value, which an index finds in whatever order.
+    // `in` with one value becomes `eq`, which can use an index in every order.
     return values.length === 1
       ? { column, operator: "eq", value: values[0]! }
       : { column, operator: "in", value: values };

@@ -5,7 +5,7 @@ import { askForCount } from "./asking.ts";
 
 type Headers = readonly (readonly [string, string])[];
 
-/** The headers of a count that the caller wants; null where none is wanted, or counting takes too long. */
+/** Returns the headers with the count. Returns null if the caller did not request one, or counting takes too long. */
 export function countOf(
   exchange: Exchange,
   query: ListQuery,
@@ -19,7 +19,7 @@ async function countRows(exchange: Exchange, query: ListQuery): Promise<Headers 
   return told(exchange, "exact", await askForCount(exchange, query));
 }
 
-/** What is narrowed is counted: a guess would tell of rows that the caller must not know of. */
+/** A narrowed list is counted exactly, because an estimate would reveal rows that the caller must not know about. */
 async function estimateRows(exchange: Exchange, query: ListQuery): Promise<Headers | null> {
   const { store } = exchange.service;
   const estimate = query.where === null ? ((await store.estimate?.(query.collection)) ?? null) : null;

@@ -23,15 +23,15 @@ import { bindingOf } from "./places.ts";
 import { mayReadWithin, requireParents } from "./reading.ts";
 import { searched } from "./searching.ts";
 
-/** Tells that the collection can be asked by `QUERY`, and in what (RFC 10008). */
+/** The header that announces support for `QUERY`, and its media type (RFC 10008). */
 const ACCEPT_QUERY = ["Accept-Query", "application/json"] as const;
 
-/** GET of a collection: one page, found by keyset, with links to those around it. */
+/** GET of a collection: one page, found by keyset, with links to the neighboring pages. */
 export function list(placed: MountInPlace, exchange: Exchange): Eventually<Reply> {
   return listAsked(placed, exchange, askedOf(placed, exchange.query));
 }
 
-/** The page that was asked for, wherever that was said. */
+/** Returns the requested page, for a query in the address or in the body. */
 export function listAsked(placed: MountInPlace, exchange: Exchange, asked: Asked): Eventually<Reply> {
   exchange.useDeprecated(asked.deprecations);
   const { call, identityWasRead, observedIdentity } = exchange;
@@ -60,7 +60,7 @@ export function listAsked(placed: MountInPlace, exchange: Exchange, asked: Asked
   );
 }
 
-/** The page with what stands beside its records, with computed fields, or in an older shape. */
+/** Returns the page with its expansions, with computed fields, or in an older shape. */
 function shownOf(
   placed: MountInPlace,
   exchange: Exchange,
@@ -85,12 +85,12 @@ function replyOf(
     body: showing === null ? body : { ...body, related: shapesOf(showing.expansions) },
     tag,
     cache: showing === null ? cache : cacheOf(showing.placed, showing.expansions),
-    // Whether the caller used it or not (RFC 7240 §2).
+    // Sent even if the caller did not use it (RFC 7240 §2).
     vary: "Prefer",
   };
 }
 
-/** The rows below this parent, and of those the ones that the permission allows. */
+/** Returns the query for the rows below this parent that the permission allows. */
 function queryOf(
   { resource: { parentColumn } }: MountInPlace,
   { only, params }: Pick<Exchange, "only" | "params">,
@@ -103,10 +103,13 @@ function queryOf(
   return { ...narrowed, long: !isServed(narrowed) };
 }
 
-/** A page may be the very same as the last time, and hashing it costs as much as signing. */
+/** The page may be the same object as the last time, and hashing it costs as much as signing. */
 const tags = new WeakMap<Shown, string>();
 
-/** The tag of a collection as this caller would read it without a query; null where they may not. */
+/**
+ * Returns the tag of a collection as this caller would read it without a query. Returns null if the caller may not read
+ * it.
+ */
 export function tagOfCollection(placed: MountInPlace, exchange: Exchange): Eventually<string | null> {
   const { identity, params } = exchange;
   const { list } = placed.permissions;
@@ -132,7 +135,9 @@ function tagOf(page: Shown, { repeated }: ListQuery): string {
   return tag;
 }
 
-/** A page that is longer than the usual one takes milliseconds to read and to write. */
+/**
+ * Reads a page. A page that is longer than the default takes milliseconds to read and to write, so it waits for a turn.
+ */
 function readInTurn(
   exchange: Exchange,
   query: ListQuery,
@@ -153,7 +158,7 @@ function readPage(
   if (cursor.direction === "after")
     return askForPage(exchange, { ...query, after: cursor.values, repeated: false }, beside);
   if (query.maxLength !== undefined) return readLargeBefore(exchange, query, cursor);
-  // The page before: the nearest rows the other way round, turned back.
+  // For the previous page, reads the nearest rows in reverse order and turns them back.
   const columns = [...new Set([...query.columns!, ...query.sort.map(({ column }) => column)])];
   const before = { ...query, columns, sort: reversed(query.sort), after: cursor.values };
   return after(askForRows(exchange, before), (rows) => {
@@ -171,7 +176,7 @@ function readPage(
   });
 }
 
-/** The same of records that may be large, of which only so many are read. */
+/** Reads the previous page of large records, up to the length limit. */
 function readLargeBefore(exchange: Exchange, query: ListQuery, { values }: Cursor): Eventually<ListText> {
   const before = { ...query, sort: reversed(query.sort), after: values, repeated: false };
   return after(askForPage(exchange, before), ({ json, count, first, last }) => {
@@ -190,7 +195,7 @@ function reversed(sort: readonly Sort[]): readonly Sort[] {
 
 type Headers = readonly (readonly [string, string])[];
 
-/** Where a page is, and what its cursors belong to. */
+/** The position of a page, and the binding of its cursors. */
 interface Place {
   readonly caller: number | null;
   readonly binding: () => string;
@@ -198,13 +203,16 @@ interface Place {
   readonly kept: string;
 }
 
-/** What the links of a page are made of, besides the page. */
+/** The values that the links of a page depend on, in addition to the page. */
 interface Linked extends Pick<Place, "caller" | "kept"> {
   readonly path: string;
   readonly cursors: Cursors;
 }
 
-/** Links that cost more to write and sign than to find again, of pages that may be the very same as the last time. */
+/**
+ * The cached links of pages that may be the same object as the last time. Writing and signing them costs more than a
+ * lookup.
+ */
 const linked = new WeakMap<ListText, Linked & { readonly links: Headers }>();
 
 function linksOf(exchange: Exchange, query: ListQuery, place: Place, page: ListText): Eventually<Headers> {
@@ -214,7 +222,7 @@ function linksOf(exchange: Exchange, query: ListQuery, place: Place, page: ListT
   const { path } = exchange.call;
   const { cursors } = exchange.service;
   const known = linked.get(page);
-  // An empty page is the same one for all queries.
+  // An empty page is the same object for all queries.
   const isKnown = known?.path === path && known.kept === kept && known.caller === caller && known.cursors === cursors;
   if (isKnown) return known.links;
   return after(make(), (links) => {
@@ -223,7 +231,7 @@ function linksOf(exchange: Exchange, query: ListQuery, place: Place, page: ListT
   });
 }
 
-/** `first` always; `prev` and `next` only while there is a row on that side. */
+/** Returns the links of a page: always `first`, and `prev` and `next` only if there are rows on that side. */
 function makeLinks(
   exchange: Exchange,
   query: ListQuery,
@@ -244,7 +252,7 @@ function makeLinks(
           askForRows(exchange, { ...query, columns: ["id"], sort, after: values, limit: 1 }),
           (rows) => rows.length > 0,
         );
-  // Behind a page that was found backwards stands the one it was found from, unless that is gone.
+  // A page that was found backwards is followed by the one that the caller came from, unless it was deleted.
   return after(cursor?.direction === "before" ? isAnyBehind(query.sort, page.last) : page.more, (hasNext) =>
     after(cursor === null ? false : isAnyBehind(reversed(query.sort), page.first), (hasPrevious) => {
       let links = link("first", null);

@@ -4,7 +4,7 @@ import { fold, foldPart } from "../../../store/fold.ts";
 import { isSearched } from "../../../store/searched.ts";
 import type { Collection, Column, StoredRecord, Value, Where } from "../../../store/store.ts";
 
-/** Whether a record of the collection is one of those rows: the same question that the store answers, for a record that is at hand. */
+/** True if a record in memory satisfies a condition. The store gives the same result. */
 export function matches(collection: Collection, record: StoredRecord, where: Where): boolean {
   if ("all" in where) return where.all.every((each) => matches(collection, record, each));
   if ("any" in where) return where.any.some((each) => matches(collection, record, each));
@@ -19,7 +19,7 @@ export function matches(collection: Collection, record: StoredRecord, where: Whe
   if (operator === "null") return (actual === null) === value;
   if (actual === null) return false;
   const declared = collection.columns.find(({ name }) => name === where.column);
-  // Others write the same instant with more digits or fewer.
+  // Others may write the same instant with a different number of digits.
   const column = declared?.type === "date-time" && collection.existing !== undefined ? anInstant : declared;
   const order = (wanted: Value): number => compare(actual, wanted, column);
   switch (operator) {
@@ -48,7 +48,7 @@ export function matches(collection: Collection, record: StoredRecord, where: Whe
   }
 }
 
-/** The columns of a record that decide whether it is one of those rows. */
+/** Returns the columns of a record that a condition uses. */
 export function columnsOf(collection: Collection, where: Where): readonly string[] {
   if ("all" in where) return where.all.flatMap((each) => columnsOf(collection, each));
   if ("any" in where) return where.any.flatMap((each) => columnsOf(collection, each));
@@ -66,7 +66,7 @@ function isSame(one: Value, other: Value, column: Column | undefined): boolean {
   return column?.type === "decimal" || column === anInstant ? compare(one, other, column) === 0 : one === other;
 }
 
-/** NaN, which no comparison accepts, for values that have no order between them. */
+/** Compares two values. Returns NaN, which no comparison accepts, for values without an order. */
 function compare(one: Value, other: Value, column: Column | undefined): number {
   if (column?.type === "decimal") {
     const [left, right] = [readDecimal(column, one), readDecimal(column, other)];
@@ -78,7 +78,7 @@ function compare(one: Value, other: Value, column: Column | undefined): number {
   return Buffer.compare(Buffer.from(one), Buffer.from(other));
 }
 
-/** A point in time with the nine digits that it may have. */
+/** Returns an instant with all nine digits. */
 function withDigits(instant: string): string {
   const [start = "", fraction = ""] = instant.replace(/Z$/, "").split(".");
   return `${start}.${fraction.padEnd(9, "0")}`;

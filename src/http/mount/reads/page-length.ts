@@ -2,23 +2,26 @@ import { longestJSON, type Field } from "../../../resource/kinds/field.ts";
 import type { Resource } from "../../../resource/resource.ts";
 import type { ListQuery } from "../../../store/store.ts";
 
-/** A page ends after the record that brings it to this many octets: reading, tagging and writing it takes milliseconds, and other requests wait for that. */
+/**
+ * A page ends after the record that brings it to this many octets. Reading, tagging and writing it takes milliseconds,
+ * and other requests wait for that.
+ */
 export const MOST_OCTETS = 1024 * 1024;
 
 /** Pages that cannot become longer than this are read as a whole, which is faster. */
 const LONG_CHARACTERS = 4 * MOST_OCTETS;
 
-/** What is no text and no JSON, or has a form of its own: numbers, times, words. */
+/** The longest value that is neither text nor JSON, or has a fixed form: numbers, times, words. */
 const SHORT_CHARACTERS = 40;
 
 const longest = new WeakMap<Resource, number>();
 
-/** Where a page of so many records has to end, if they may be large. */
+/** Returns the length limit for a page with this many records, if they may be large. */
 export function withinLength(resource: Resource, limit: number): Pick<ListQuery, "maxLength"> {
   return limit * longestOf(resource) > LONG_CHARACTERS ? { maxLength: MOST_OCTETS } : {};
 }
 
-/** How many characters of JSON a record may have, by its declaration. */
+/** Returns the most characters of JSON that a record may have, by its declaration. */
 export function longestOf(resource: Resource): number {
   let found = longest.get(resource);
   if (found === undefined) {
@@ -28,7 +31,7 @@ export function longestOf(resource: Resource): number {
   return found;
 }
 
-/** How many characters of JSON these columns of a record may have, by their declaration. */
+/** Returns the most characters of JSON that these columns of a record may have, by their declaration. */
 export function longestOfColumns({ fields }: Resource, columns: readonly string[]): number {
   return columns.reduce((sum, name) => {
     const field = Object.hasOwn(fields, name) ? fields[name]! : null;

@@ -5,8 +5,9 @@ import type { Exchange } from "../../exchange.ts";
 import type { MountInPlace } from "../mount.ts";
 
 /**
- * Filters, words and order of a list as JSON, as a cursor is bound to them: a list of the filters, each a text of its own, the order and the words. It
- * is written by hand, since that is asked for with every page that has a next one. The names in it have nothing to escape.
+ * Returns the filters, words and order of a list as JSON, which a cursor is bound to: a list of the filters, each as a
+ * text, the order and the words. It is built by hand, because every page with a next one needs it. The names in it need
+ * no escaping.
  */
 export function shapeOf({ filters, sort, search }: Pick<ListRequest, "filters" | "sort" | "search">): string {
   const written = filters.map(writtenOf);
@@ -24,7 +25,7 @@ export function shapeOf({ filters, sort, search }: Pick<ListRequest, "filters" |
   return `${shape}]`;
 }
 
-/** A filter as JSON, and that as a text in JSON. */
+/** Returns a filter as JSON, and this JSON as a JSON string. */
 function writtenOf({ field, operator, value }: Filter): { readonly text: string; readonly quoted: string } {
   const isNumber = typeof value === "number";
   const text = `{"field":"${field}","operator":"${operator}","value":${isNumber ? value : JSON.stringify(value)}}`;
@@ -34,25 +35,28 @@ function writtenOf({ field, operator, value }: Filter): { readonly text: string;
   return { text, quoted };
 }
 
-/** What a cursor belongs to: this path, these filters, this order, and this caller where that mattered. Limit and fields may change on the way. */
+/**
+ * Returns the binding of a cursor: this path, these filters, this order, and this caller if the list depends on the
+ * caller. The limit and the fields may change between pages.
+ */
 export function bindingOf(path: string, caller: number | null, shape: string): string {
   return `${path.endsWith("/") ? path.slice(0, -1) : path} ${caller ?? ""} ${shape}`;
 }
 
-/** A place in the list of all that stands within a record. */
+/** A position in the list of all records inside a record. */
 export interface PlaceWithin {
   readonly params: Params;
-  /** The id of the last one that was seen. */
+  /** The id of the last record that was shown. */
   readonly lastId: Key;
-  /** For whom it is, where that mattered. */
+  /** The caller, if the list depends on the caller. */
   readonly caller: number | null;
-  /** What is to stand beside each. */
+  /** The expansions of each record. */
   readonly expand: string;
 }
 
 const wholeList = shapeOf({ filters: [], search: [], sort: [{ field: "id", descending: false }] });
 
-/** The address at which a list goes on. */
+/** Returns the address of the next page. */
 export function addressOfNext(
   { service }: Exchange,
   { resource }: MountInPlace,

@@ -10,7 +10,10 @@ import { askFor, type Asked } from "./asked.ts";
 import { whereIn } from "./conditions.ts";
 import { listAsked } from "./listing.ts";
 
-/** QUERY of a collection (RFC 10008): what GET answers, asked for in the body. Nothing but the caller's own cache keeps it. */
+/**
+ * QUERY of a collection (RFC 10008): the same as GET, but requested in the body. Only the caller's own cache may keep
+ * it.
+ */
 export async function query(placed: MountInPlace, exchange: Exchange): Promise<Reply> {
   const asked = readAsked(placed, exchange);
   await giveWay(exchange.body);
@@ -34,7 +37,10 @@ function readAsked(placed: MountInPlace, exchange: Exchange): Asked {
   };
 }
 
-/** The links of a page have its cursor in their address, so that they can be followed with the same body. Nothing else is asked for there. */
+/**
+ * Returns the cursor in the address. The links of a page have it there, so they can be followed with the same body. No
+ * other parameters are allowed.
+ */
 function cursorInAddress(exchange: Exchange): string | null {
   const issues: Issue[] = [];
   let cursor: string | null = null;

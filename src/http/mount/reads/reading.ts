@@ -41,7 +41,7 @@ function requireAsked(placed: MountInPlace, exchange: Exchange): Asked {
   return asked;
 }
 
-/** The record with others beside it. Its tag is of all that is shown, so that it changes with each of them. */
+/** Returns the record with its expansions. Its tag covers everything that is shown, so it changes with each of them. */
 async function showExpanded(
   placed: MountInPlace,
   exchange: Exchange,
@@ -60,7 +60,7 @@ async function showExpanded(
   };
 }
 
-/** The reply that shows a record in its present state. */
+/** Returns the reply that shows a record in its current state. */
 export function showRow(
   placed: MountInPlace,
   exchange: Exchange,
@@ -78,7 +78,10 @@ export function showRow(
   };
 }
 
-/** Returns the tag of a record's state, which changes with every write and with the shape. If some of what is shown is only noted, the tag is of what is shown. */
+/**
+ * Returns the tag of a record's state, which changes with every write and with the shape. If a shown value can change
+ * without a revision, the tag is made from the shown values.
+ */
 export function tagOfRow(placed: MountInPlace, { service }: Exchange, row: Row): string {
   const { noted, show } = placed;
   if (noted === undefined) return tagWithShape(service.stateTag(placed, row), shapeDigestOf(placed));
@@ -88,26 +91,26 @@ export function tagOfRow(placed: MountInPlace, { service }: Exchange, row: Row):
   return tagWithNoted(digestOf(false), digestOf(true));
 }
 
-/** The reply that shows what a change has left. Whoever may change a record and not read it is shown nothing of it. */
+/** Returns the reply after a change. A caller who may change a record but not read it sees nothing of it. */
 export function showChanged(placed: MountInPlace, exchange: Exchange, row: Row): Eventually<Reply> {
   const reply = showRow(placed, exchange, row);
   return after(mayReadChanged(placed, exchange, [row]), (may) => (may ? reply : withoutBody(reply)));
 }
 
-/** Whether the caller may read all of these records at their own paths. */
+/** True if the caller may read all of these records at their own paths. */
 export function mayReadChanged(placed: MountInPlace, exchange: Exchange, rows: readonly Row[]): Eventually<boolean> {
   const mayRead = rows.every(({ record }) => mayReach(placed, exchange, "read", record["id"] as Key, record));
   return mayRead && mayReadWithin(placed, exchange);
 }
 
-/** Whether the caller's credential may read, and the caller what the path stands within. */
+/** True if the caller's credential allows reading, and the caller may read the parents of the path. */
 export function mayReadWithin(placed: MountInPlace, exchange: Exchange): Eventually<boolean> {
   if (!scopesLet(exchange, "GET")) return false;
-  // Of a repeat nobody has looked at what the path stands within.
+  // For a repeated request, the parents were not checked yet.
   return placed.parent === null || (parentsAreRead.get(exchange) ?? hasParents(placed, exchange, true));
 }
 
-/** The row of the path; null where there is none, or none that the caller may know of. */
+/** Returns the row of the path. Returns null if there is none, or the caller may not know about it. */
 export function findVisible(
   placed: MountInPlace,
   exchange: Exchange,
@@ -118,23 +121,23 @@ export function findVisible(
   );
 }
 
-/** The record that the path names, whoever may know of it. */
+/** Returns the record in the path, for any caller. */
 export function findById({ collection }: MountInPlace, exchange: Exchange): Eventually<Row | null> {
   return exchange.service.store.find(collection, exchange.key());
 }
 
-/** The row, where it is one of the only ones that the caller may know of. */
+/** Returns the row if it is one of those that the caller may know about. */
 export function visible({ collection }: MountInPlace, row: Row | null, { only }: Pick<Exchange, "only">): Row | null {
   return row !== null && (only === null || matches(collection, row.record, only)) ? row : null;
 }
 
-/** A record under another parent's path is not there. */
+/** A record under the path of another parent counts as missing. */
 export function within(row: Row | null, { resource }: MountInPlace, { params }: Exchange): Row | null {
   const { parentColumn } = resource;
   return row === null || parentColumn === null || row.record[parentColumn] === params[parentColumn] ? row : null;
 }
 
-/** Ends the request unless each record that the path stands within is there and visible to the caller. */
+/** Ends the request unless each parent in the path exists and is visible to the caller. */
 export function requireParents(placed: MountInPlace, exchange: Exchange): Eventually<void> {
   return after(hasParents(placed, exchange), (has) => {
     if (!has) throw problem("not_found");
@@ -145,7 +148,7 @@ function hasParents(placed: MountInPlace, exchange: Exchange, readsBelow = false
   const { parent, resource, writers } = placed;
   if (parent === null) return true;
   const id = exchange.params[resource.parentColumn!]!;
-  // Where readers of a record may write within it, it is itself only read, and so is whatever it stands within.
+  // If readers of a record may write inside it, the record itself and its parents only need to be readable.
   const reads = readsBelow || writers === "readers" || !isUnsafe(exchange.call.method);
   return after(hasParents(parent, exchange, reads), (has) => {
     if (!has) return false;
@@ -157,10 +160,13 @@ function hasParents(placed: MountInPlace, exchange: Exchange, readsBelow = false
   });
 }
 
-/** Whether the caller may read all that the path stands within: of requests that change something and have looked at it. */
+/** For changing requests: true if the caller may read all parents that were checked. */
 const parentsAreRead = new WeakMap<Exchange, boolean>();
 
-/** Whoever may read the outer record may reach what stands within it; where it can be changed, only whoever may do that may change what stands within it. */
+/**
+ * A caller who may read the outer record may reach the records inside it. If the outer record can be changed, changing
+ * the inner ones requires the permission to change the outer one.
+ */
 function isReached(parent: MountInPlace, exchange: Exchange, id: Key, record: StoredRecord, reads: boolean): boolean {
   const isRead = mayReach(parent, exchange, "read", id, record);
   if (isUnsafe(exchange.call.method)) parentsAreRead.set(exchange, isRead && parentsAreRead.get(exchange) !== false);
@@ -171,7 +177,7 @@ function isReached(parent: MountInPlace, exchange: Exchange, id: Key, record: St
   throw problem("permission_denied");
 }
 
-/** Whether no row is out of the caller's reach, here and in whatever the path stands within. */
+/** True if the caller can reach every row, here and in all parents of the path. */
 export function reachesEveryRow({ parent, resource }: MountInPlace, exchange: Exchange): boolean {
   if (exchange.only !== null) return false;
   if (parent === null) return true;
@@ -181,7 +187,7 @@ export function reachesEveryRow({ parent, resource }: MountInPlace, exchange: Ex
   );
 }
 
-/** Whether the permission for an action lets the caller at this record. */
+/** True if the permission for an action allows this record for the caller. */
 function mayReach(
   parent: MountInPlace,
   exchange: Exchange,
@@ -193,7 +199,7 @@ function mayReach(
   return decision === "allow" || (decision !== "deny" && matches(parent.collection, record, decision.only));
 }
 
-/** What the permission for an action says of the record with this id. */
+/** Returns the decision of the permission for an action on the record with this id. */
 export function decisionOn(
   { permissions, collection }: MountInPlace,
   exchange: Exchange,

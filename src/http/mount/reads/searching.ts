@@ -5,13 +5,16 @@ import type { Collection, ListQuery, Store, Where, WordCounts } from "../../../s
 import type { Exchange } from "../../exchange.ts";
 import { allOf } from "./conditions.ts";
 
-/** Rows that are found by a word, or wait for the index, and then put in order. Of a word that more have all are read in their order, and looked at. */
+/**
+ * The most rows that are found by a word, or wait for the index, and are then sorted. For a more frequent word, all
+ * rows are read in order and checked.
+ */
 const FEW = 2000;
 
-/** That a row has a word. */
+/** The condition that a row has a word. */
 export type WordCondition = Extract<Where, { readonly word: string }>;
 
-/** The query, of what has these words alone. Ends the request while their index is being built (503). */
+/** Returns the query for the rows with these words. Ends the request while their index is being built (503). */
 export function searched(exchange: Exchange, query: ListQuery, words: readonly string[]): Eventually<ListQuery> {
   if (words.length === 0) return query;
   return after(conditionsOf(exchange.service.store, query.collection, words), (conditions) => {
@@ -22,7 +25,7 @@ export function searched(exchange: Exchange, query: ListQuery, words: readonly s
   });
 }
 
-/** What a row with all of these words fulfils; null while their index is being built. */
+/** Returns the conditions for rows with all of these words. Returns null while their index is being built. */
 export function conditionsOf(
   store: Store,
   collection: Collection,
@@ -34,8 +37,8 @@ export function conditionsOf(
     const conditions = words.map((word): WordCondition => ({ word }));
     const rarest = found.rows.indexOf(Math.min(...found.rows));
     if (found.rows.length === 0 || found.rows[rarest]! > FEW) return conditions;
-    // One is enough: of the few rows that have it each is looked at for the others. So is what a file has just brought in, which is
-    // not for the event loop, but mostly less than the list.
+    // One indexed word is enough: the few rows with it are checked for the others. The same applies to rows that a file
+    // has just imported. They are too many for the event loop, but usually fewer than the list.
     const word: WordCondition = { word: words[rarest]!, few: true };
     conditions[rarest] = found.rows[rarest]! + found.waiting <= FEW ? word : { ...word, waiting: true };
     return conditions;

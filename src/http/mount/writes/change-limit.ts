@@ -4,10 +4,10 @@ import { invalid } from "../../exchange.ts";
 import { countLinkRows } from "../links.ts";
 import type { MountInPlace } from "../mount.ts";
 
-/** The most changes of one array: more would keep a connection, and everyone who writes, for seconds. */
+/** The most changes of one array. More would block a connection, and all writers, for seconds. */
 export const MAX_CHANGES = 5000;
 
-/** As many rows of relations count as one change: one statement writes thousands of them. */
+/** The number of relation rows that count as one change. One statement writes thousands of them. */
 const LINK_ROWS = 100;
 
 /** Returns the count of changes with those that write `linkRows` rows of relations. */
@@ -15,12 +15,14 @@ export function weightOf(changes: number, linkRows: number): number {
   return changes + Math.ceil(linkRows / LINK_ROWS);
 }
 
-/** Returns true if a change is counted by the rows of relations that it writes. */
+/** True if a change is counted by its relation rows. */
 export function isOfRelation({ kind, collection }: Change): boolean {
   return kind === "link" || (kind === "deleteAll" && collection.links !== undefined);
 }
 
-/** Ends the request if the records of its array alone cause too many changes, which is known before any hook is asked. */
+/**
+ * Ends the request if the records of its array alone cause too many changes. This is known before any hook is called.
+ */
 export async function requireFewRecords(
   { links }: Pick<MountInPlace, "links">,
   written: readonly Parameters<typeof countLinkRows>[1][],
@@ -31,7 +33,7 @@ export async function requireFewRecords(
   requireFewChanges(weightOf(written.length, linkRows));
 }
 
-/** Ends the request if its array causes more changes than one transaction makes. */
+/** Ends the request if its array causes more changes than one transaction allows. */
 export function requireFewChanges(weight: number): void {
   if (weight <= MAX_CHANGES) return;
   const detail =

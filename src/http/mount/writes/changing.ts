@@ -59,7 +59,7 @@ function created(placed: MountInPlace, exchange: Exchange, row: Row, isReplay: b
   return { ...showRow(placed, exchange, row), status: 201, cache: "private", headers };
 }
 
-/** PUT of one record: replaces it, or creates it where nothing is and the caller may. */
+/** PUT of one record: replaces it, or creates it if it does not exist and the caller may create it. */
 export async function replace(placed: MountInPlace, exchange: Exchange): Promise<Reply> {
   return untilSettled(placed, exchange, async () => {
     const row = await findVisible(placed, exchange);
@@ -83,7 +83,7 @@ async function createUnder(placed: MountInPlace, exchange: Exchange): Promise<Re
   const outcome = await commit(placed, exchange, transaction, { kind: "create", action: null, before: null });
   if (outcome.kind === "written" || outcome.kind === "replayed")
     return created(placed, exchange, outcome.rows[0]!, false);
-  // Somebody else was first: If-None-Match: * has lost the race, anything else is a replacement now.
+  // Another request was first. `If-None-Match: *` has lost the race; any other request is now a replacement.
   if (outcome.kind === "taken" && outcome.change === 0 && outcome.column === "id") {
     if (exchange.call.header("if-none-match") !== undefined) throw problem("precondition_failed");
     if ((await findVisible(placed, exchange)) === null) throw problem("not_found");
@@ -92,7 +92,10 @@ async function createUnder(placed: MountInPlace, exchange: Exchange): Promise<Re
   throw refusal(outcome, placed, exchange);
 }
 
-/** Creating under a chosen id takes a caller who may reach every id: for anyone else it would tell which ids are taken. */
+/**
+ * Creating a record with a chosen id requires a caller who may reach every id. For any other caller, it would reveal
+ * which ids are taken.
+ */
 function requireMayCreate(placed: MountInPlace, exchange: Exchange): void {
   if (!reachesEveryRow(placed, exchange)) throw problem("not_found");
   const { create } = placed.permissions;
@@ -108,7 +111,9 @@ async function replaceRow(placed: MountInPlace, exchange: Exchange, row: Row): P
   return change(placed, exchange, row, { kind: "replace", draft, idempotency: null });
 }
 
-/** PATCH of one record: the patch is applied to what callers see, and the result read as a whole. */
+/**
+ * PATCH of one record: the patch is applied to the representation that callers see, and the result is read as a whole.
+ */
 export async function update(placed: MountInPlace, exchange: Exchange): Promise<Reply> {
   const idempotency = repeatable(placed, exchange);
   return answerOnce(exchange, idempotency, {
@@ -131,7 +136,7 @@ async function updateAnew(placed: MountInPlace, exchange: Exchange, idempotency:
   });
 }
 
-/** Whether the caller may read the record. Ends the request with `unseen` if they may not. */
+/** Ends the request with `unseen` if the caller may not read the record. */
 async function requireSeen(
   placed: MountInPlace,
   exchange: Exchange,
@@ -143,7 +148,7 @@ async function requireSeen(
   return mayRead;
 }
 
-/** A patch that does not apply is a conflict, which is told only where the preconditions hold. */
+/** A patch that does not apply is a conflict. It is reported only if the preconditions are met. */
 async function apply(
   patch: Patch,
   placed: MountInPlace,
@@ -164,7 +169,7 @@ interface Changing {
   readonly idempotency: Idempotency | null;
 }
 
-/** Gives null where the row changed meanwhile and the caller did not say which state it meant. */
+/** Returns null if the row was changed in the meantime and the caller did not specify a state. */
 async function change(
   placed: MountInPlace,
   exchange: Exchange,
@@ -184,7 +189,8 @@ async function change(
   const outcome = await commit(placed, exchange, transaction, { kind, action: null, before: row });
   if (outcome.kind === "written") return showChanged(placed, exchange, outcome.rows[0]!);
   if (outcome.kind === "replayed") return replayed(placed, exchange, outcome.rows[0]!);
-  // What was noted meanwhile is in no caller's way: whether the state is still theirs is asked again.
+  // Noted values do not conflict with a caller's change: the request checks again whether the state is the expected
+  // one.
   const isOnlyNoted = outcome.kind === "stale" && placed.noted !== undefined;
   if (isOnlyNoted || isOvertaken(outcome, exchange)) return null;
   throw refusal(outcome, placed, exchange);

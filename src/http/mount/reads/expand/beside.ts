@@ -23,23 +23,23 @@ import type { Plan } from "./expansion.ts";
 import { Place } from "./page-records.ts";
 import { askedOf, both, verdictOn, type Asked, type Verdict } from "./verdicts.ts";
 
-/** How many of a nested collection stand beside a record. */
+/** The most records of a nested collection that are shown with a record. */
 export const MOST_BESIDE = 100;
 
-/** The most characters of JSON that stand beside the records of one answer: what is written at once keeps others waiting. */
+/** The most characters of JSON for the expanded records of one response. Writing them blocks other requests. */
 export const MAX_BESIDE = 1024 * 1024;
 
-/** All columns of a collection: permissions may look at those that nobody is shown. */
+/** Returns all columns of a collection. Permissions may use columns that are never shown. */
 export function columnsOf({ columns, computed = [] }: Collection): readonly string[] {
   return ["id", ...[...columns, ...computed].map(({ name }) => name)];
 }
 
-/** One answer on its way. */
+/** The state of a response that is being written. */
 export interface Writing {
   readonly exchange: Exchange;
-  /** How many characters may still be added. */
+  /** The number of characters that may still be added. */
   left: number;
-  /** What was told with the page; null where it is too long. */
+  /** The records that the store returned with the page. Null if they are too long. */
   readonly told: ReadonlyMap<Plan, readonly RelatedText[] | null>;
 }
 
@@ -50,7 +50,9 @@ interface Level {
   readonly places: readonly Place[];
 }
 
-/** The text of each record: its own members, a referred one beside its id, and collections behind. */
+/**
+ * Returns the text of each record: its own members, each referred record after its id, and the collections at the end.
+ */
 export async function writeRecords(
   writing: Writing,
   { placed, columns, plans, places }: Level,
@@ -81,7 +83,10 @@ export async function writeRecords(
   });
 }
 
-/** The record that each refers to, or the records: null where there is none, or none that the caller may know of, and of several those alone. */
+/**
+ * Returns the record that each place refers to, or the list of records. Null if there is none or the caller may not
+ * know about it. Lists leave those out.
+ */
 async function writeOne(writing: Writing, plan: Plan, level: readonly Place[]): Promise<readonly string[]> {
   const {
     relation: { name, kind, column, to },
@@ -109,7 +114,7 @@ async function writeOne(writing: Writing, plan: Plan, level: readonly Place[]): 
   });
 }
 
-/** The first of what stands within each, as far as the caller may list and read it. */
+/** Returns the first records inside each place that the caller may list and read. */
 async function writeMany(
   writing: Writing,
   placed: MountInPlace,
@@ -144,7 +149,7 @@ async function writeMany(
   return ids.map((id) => take(writing, texts.get(id) ?? `"${name}":[]`));
 }
 
-/** What the caller may list within a record: nothing where they may not read that. */
+/** Returns what the caller may list inside a record. Nothing if the caller may not read the record. */
 function listOf(
   { exchange }: Writing,
   placed: MountInPlace,
@@ -160,12 +165,12 @@ function listOf(
   return readable(list ?? verdictOn(to, exchange, "list", params), read);
 }
 
-/** Whether what was asked for stands behind the members of a record, and nobody has to look at those. */
+/** True if the expanded records are appended after the members of a record, so its own members need not be parsed. */
 export function isBehind(plan: Plan): boolean {
   return plan.relation.kind === "many" && alikeFor(plan) !== null;
 }
 
-/** What the caller may list within every record that they were shown; null where each has to be asked about. */
+/** Returns what the caller may list inside every shown record. Returns null if it must be decided for each. */
 function alikeFor({ reach, list, read }: Plan): Verdict | null {
   return reach?.decision === "allow" && list !== null ? readable(list, read) : null;
 }
@@ -174,7 +179,10 @@ function readable(listed: Verdict, read: Verdict | null): Verdict {
   return read === null ? listed : { ...listed, decision: both(listed.decision, read.decision) };
 }
 
-/** What was found within each record, one by one: what may not be read is left out, and what was asked for stands beside it. */
+/**
+ * Writes the records found inside each place, one by one. Leaves out those that may not be read, and expands the
+ * others.
+ */
 async function writeArrays(
   writing: Writing,
   { relation: { to }, read, inner }: Plan,
@@ -199,12 +207,12 @@ function mayRead({ exchange }: Writing, to: MountInPlace, record: StoredRecord, 
   return decision === "allow" || (decision !== "deny" && matches(to.collection, record, decision.only));
 }
 
-/** Whether what is found is shown as it is. */
+/** True if the found records are shown unchanged. */
 function isWhole({ relation: { kind, to }, read, inner }: Plan): boolean {
   return inner.length === 0 && (kind !== "many" || read !== null) && areColumns(to, null);
 }
 
-/** One question for all records of a level, where the page has not told it already. */
+/** Reads the records for all places of a level with one query, unless the page already has them. */
 async function ask(writing: Writing, plan: Plan, { keys, where }: Asked): Promise<readonly RelatedText[]> {
   if (keys.length === 0) return [];
   const told = writing.told.get(plan);
@@ -240,7 +248,10 @@ function questionOf(
   };
 }
 
-/** What a store may tell with the page: the permissions say the same for all its records, whichever they are. */
+/**
+ * Returns the query that a store may answer together with the page. Null unless the permissions are the same for all
+ * its records.
+ */
 export function askedWithPage(plan: Plan): BesideQuery | null {
   const { relation, reach, list, read } = plan;
   if (relation.kind === "several" || reach === null || list === null || read === null) return null;

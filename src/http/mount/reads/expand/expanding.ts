@@ -11,36 +11,36 @@ import { askedWithPage, isBehind, MAX_BESIDE, writeRecords, type Writing } from 
 import { nameOf, planOf, type Expansion, type Plan } from "./expansion.ts";
 import { cutPage, Place } from "./page-records.ts";
 
-/** What is to be shown of records, and beside them. */
+/** The columns of records to show, and their expansions. */
 export interface Showing {
   readonly placed: MountInPlace;
-  /** The record's own members. */
+  /** The members of the record itself. */
   readonly columns: readonly string[];
   readonly expansions: readonly Expansion[];
 }
 
-/** JSON text of records, and of what stands beside them. */
+/** The JSON text of records with their expansions. */
 export interface Shown {
   readonly json: string;
 }
 
-/** Longer texts are not remembered, in characters, nor more of them for one page. */
+/** The longest cached text, in characters, and the most cached texts of one page. */
 const longestRemembered = 128 * 1024;
 const mostRemembered = 8;
 
-/** A store gives the very same page only while nobody has committed anything, so that what stands beside it is the same too. */
+/** A store returns the same page object only until the next commit, so the expansions are also still the same. */
 const remembered = new WeakMap<ListText, Map<string, Shown>>();
 
-/** A page that is to be expanded, before it is read. */
+/** The plan for expanding a page, before it is read. */
 export interface Expanding {
   readonly showing: Showing;
   readonly plans: readonly Plan[];
-  /** What may be told with the page, and of which plans. */
+  /** The plans whose records may come with the page. */
   readonly asked: readonly Plan[];
   readonly beside: readonly BesideQuery[];
 }
 
-/** What is asked beside the records of a page. */
+/** Returns the queries for the expansions of a page. */
 export function expandingOf(exchange: Exchange, showing: Showing, { limit, long }: ListQuery): Expanding {
   const plans = planOf(showing.placed, exchange, showing.expansions);
   const asked: Plan[] = [];
@@ -55,7 +55,7 @@ export function expandingOf(exchange: Exchange, showing: Showing, { limit, long 
   return { showing, plans, asked, beside };
 }
 
-/** A page with what was asked for beside its records, whose columns it has all. */
+/** Expands a page. The page must have all columns of its records. */
 export function expandPage(
   exchange: Exchange,
   { showing, plans, asked }: Expanding,
@@ -86,7 +86,7 @@ function remember(page: ListText, key: string, shown: Shown): void {
   if (known.size < mostRemembered) known.set(key, shown);
 }
 
-/** One record with what was asked for beside it. */
+/** Expands one record. */
 export async function expandRecord(exchange: Exchange, showing: Showing, record: StoredRecord): Promise<Shown> {
   const plans = planOf(showing.placed, exchange, showing.expansions);
   const [json] = await write(exchange, showing, { plans, told: new Map() }, [new Place(record, outerOf(exchange))]);

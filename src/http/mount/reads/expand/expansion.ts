@@ -5,13 +5,13 @@ import type { MountInPlace } from "../../mount.ts";
 import type { Relation } from "../../relations.ts";
 import { verdictOnAll, type Verdict } from "./verdicts.ts";
 
-/** Something that was asked for beside records, and what is to stand beside that. */
+/** A requested relation, and the relations requested inside it. */
 export interface Expansion {
   readonly relation: Relation<MountInPlace>;
   readonly inner: readonly Expansion[];
 }
 
-/** The relations of these names: `items`, and `items.product` for what stands beside each of them. */
+/** Returns the relations with these names: `items`, and `items.product` for those inside each of them. */
 export function expansionsOf({ relations }: MountInPlace, names: readonly string[]): readonly Expansion[] {
   return relations
     .filter(({ name }) => names.some((each) => each === name || each.startsWith(`${name}.`)))
@@ -22,7 +22,7 @@ export function expansionsOf({ relations }: MountInPlace, names: readonly string
     });
 }
 
-/** What a format has to know of what stands beside records. */
+/** Returns the facts about expanded records that a format needs. */
 export function shapesOf(expansions: readonly Expansion[]): Readonly<Record<string, Related>> {
   return Object.fromEntries(
     expansions.map(({ relation: { name, kind, to }, inner }) => [
@@ -36,23 +36,23 @@ export function shapesOf(expansions: readonly Expansion[]): Readonly<Record<stri
   );
 }
 
-/** Who may keep an answer in which all of this stands. */
+/** Returns who may cache a response with all these expansions. */
 export function cacheOf({ cache }: MountInPlace, expansions: readonly Expansion[]): Cacheability {
   const isPublic = expansions.every(({ relation: { to }, inner }) => cacheOf(to, inner) === "public");
   return isPublic ? cache : "private";
 }
 
-/** An expansion, with what the permissions say where that is the same for all records; null where each has to be asked about. */
+/** An expansion with the decisions of its permissions. Null if a decision must be made for each record. */
 export interface Plan {
   readonly relation: Relation<MountInPlace>;
-  /** Of the record that the others stand within: whoever may not read it does not reach them. */
+  /** The decision on the outer record. A caller who may not read it cannot reach the records inside it. */
   readonly reach: Verdict | null;
   readonly list: Verdict | null;
   readonly read: Verdict | null;
   readonly inner: readonly Plan[];
 }
 
-/** A path, and the parameters of it that differ from record to record. */
+/** A path, and those of its parameters that differ between records. */
 interface Way {
   readonly params: Params;
   readonly varying: readonly string[];
@@ -60,13 +60,13 @@ interface Way {
 
 const everything: Verdict = { decision: "allow", isPersonal: false };
 
-/** Asks the permissions of all that is to be shown. */
+/** Asks the permissions of everything that is shown. */
 export function planOf(placed: MountInPlace, exchange: Exchange, expansions: readonly Expansion[]): readonly Plan[] {
   const { id: _, ...params } = exchange.params;
   return planFrom(exchange, expansions, { params, varying: [] }, placed);
 }
 
-/** `readable`: what the records of this level are, where nobody has looked yet whether they can be read. */
+/** `readable`: the mount of this level's records if it is not known yet whether they may be read. */
 function planFrom(
   exchange: Exchange,
   expansions: readonly Expansion[],
@@ -88,13 +88,16 @@ function planFrom(
   });
 }
 
-/** The same text for plans by which the same is shown of the same records; null where the permissions ask about each. */
+/**
+ * Returns a text that is equal for plans that show the same for the same records. Returns null if the permissions
+ * decide for each record.
+ */
 export function nameOf(plans: readonly Plan[], exchange: Exchange): string | null {
   const parts: unknown[] = [];
   for (const { relation, reach, list, read, inner } of plans) {
     const within = nameOf(inner, exchange);
     if (reach === null || list === null || read === null || within === null) return null;
-    // A place in a list is for the caller that it was given to.
+    // A cursor belongs to the caller who received it.
     const caller = list.isPersonal ? (exchange.observedIdentity?.id ?? null) : null;
     parts.push([relation.name, reach.decision, list.decision, read.decision, caller, within]);
   }

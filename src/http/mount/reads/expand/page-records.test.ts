@@ -14,7 +14,7 @@ const pageOf = (records: readonly StoredRecord[]): ListText => ({
 const cut = (records: readonly StoredRecord[], columns = Object.keys(records[0] ?? {})) =>
   cutPage(pageOf(records), columns, {});
 
-test("a page is cut where its records begin, whatever their values look like", () => {
+test("cuts a page at the start of each record, for all values", () => {
   const pages: StoredRecord[][] = [
     [],
     [{ id: 1 }],
@@ -43,7 +43,7 @@ test("a page is cut where its records begin, whatever their values look like", (
   }
 });
 
-test("a page is not cut where a value has objects in it, nor where it has other members than are shown", () => {
+test("does not cut a page if a value contains objects, or if it has other members than those shown", () => {
   const records = [{ id: 1, notes: [{ a: 1 }, { b: 2 }] }] as unknown as StoredRecord[];
   assert.equal(cut(records), null);
   assert.equal(cut([{ id: 1, name: "Ann", pin: 1 }], ["id", "name"]), null);

@@ -2,11 +2,14 @@ import { valueOfJSON } from "../../../../core/exact-numbers.ts";
 import type { Key, ListText, StoredRecord } from "../../../../store/store.ts";
 import type { Params } from "../../../endpoint/path.ts";
 
-/** A record that others are to stand beside or behind. It is a class for the reason that a page of SQLite is one. */
+/** A record that is to be expanded. It is a class for the same reason as a page of SQLite. */
 export class Place {
-  /** Its members as they were read, without the braces and the first quote; null where something may have to stand between them. */
+  /**
+   * Its members as they were read, without the braces and the first quote. Null if text may have to be inserted between
+   * them.
+   */
   readonly members: string | null;
-  /** The parameters of the path at whose end its id stands. */
+  /** The parameters of the path that ends with its id. */
   readonly outer: Params;
   #record: StoredRecord | null;
 
@@ -27,15 +30,16 @@ export class Place {
   }
 }
 
-/** Where the members of a record begin. */
+/** The beginning of a record's members. */
 const ID = 'id":';
 
-/** What stands between two records, and in JSON text nowhere but between two objects. */
+/** The text between two records. In JSON text, it occurs only between two objects. */
 const BETWEEN = '},{"';
 
 /**
- * The records of a page whose text has these members and no others: each is parsed when it is looked into, and shown as it was read. Null for
- * any other page, and where a value has objects in it, so that nobody knows where a record begins.
+ * Cuts a page into its records without parsing them. Its text must have exactly these members. A record is parsed only
+ * if it is used, and otherwise shown as it was read. Returns null for any other page. Also returns null if a value
+ * contains objects, because the beginning of a record is then unclear.
  */
 export function cutPage({ json, count }: ListText, columns: readonly string[], outer: Params): readonly Place[] | null {
   if (count === 0) return [];

@@ -7,21 +7,22 @@ import type { Exchange } from "../../../exchange.ts";
 import type { MountInPlace } from "../../mount.ts";
 import { allOf } from "../conditions.ts";
 
-/** What a permission says of a place. */
+/** The decision of a permission on a place. */
 export interface Verdict {
   readonly decision: SettledDecision;
-  /** It looked at who is calling. */
+  /** True if the permission has read the identity. */
   readonly isPersonal: boolean;
 }
 
 /**
- * What a permission is asked of another place than the endpoint's own. Only one that looks at the caller makes the answer private. It is a
- * class for the reason that a page of SQLite is one: objects that are written with getters stay until all of the heap is collected.
+ * A question to the permission of another place than the endpoint itself. The response is private only if the
+ * permission reads the caller. It is a class for the same reason as a page of SQLite: objects with literal getters stay
+ * in memory until a full garbage collection.
  */
 export class Question implements PermissionRequest {
   readonly action: Action;
   readonly params: Params;
-  /** The permission has looked at who is calling. */
+  /** True if the permission has read the identity. */
   isPersonal = false;
   readonly #exchange: Exchange;
 
@@ -41,7 +42,10 @@ export class Question implements PermissionRequest {
   }
 }
 
-/** What this caller may list or read at a place, as at its own path; all of it where the action is not offered. */
+/**
+ * Returns what this caller may list or read at a place, as at its own path. If the action is not offered, everything is
+ * allowed.
+ */
 export function verdictOn(
   { permissions, collection }: MountInPlace,
   exchange: Exchange,
@@ -55,7 +59,10 @@ export function verdictOn(
   return { decision, isPersonal: question.isPersonal };
 }
 
-/** The same for all places that differ in these parameters alone; null where the permission looks at one of them, so that it may differ too. */
+/**
+ * Returns one decision for all places that differ only in these parameters. Returns null if the permission reads one of
+ * them, because the decision may then differ.
+ */
 export function verdictOnAll(
   placed: MountInPlace,
   exchange: Exchange,
@@ -76,7 +83,7 @@ export function verdictOnAll(
   return hasLooked ? null : verdict;
 }
 
-/** What both allow. */
+/** Returns the rows that both decisions allow. */
 export function both(one: SettledDecision, other: SettledDecision): SettledDecision {
   if (one === "deny" || other === "deny") return "deny";
   if (one === "allow") return other;
@@ -84,22 +91,22 @@ export function both(one: SettledDecision, other: SettledDecision): SettledDecis
   return { only: { all: [one.only, other.only] } };
 }
 
-/** Which of some keys are asked for, and which of their rows. */
+/** The allowed keys, and the condition for their rows. */
 export interface Asked {
   readonly keys: readonly Key[];
   readonly where: Where | null;
 }
 
-/** What was decided of a key. */
+/** The decision on a key. */
 export type Decided = Pick<Verdict, "decision">;
 
-/** Keys of which the same rows are allowed. */
+/** Keys with the same allowed rows. */
 interface Group {
   readonly only: Where | null;
   readonly keys: Key[];
 }
 
-/** All keys that something is allowed of, in one question, however differently. */
+/** Combines all allowed keys into one query, even if their allowed rows differ. */
 export function askedOf(column: string, verdicts: ReadonlyMap<Key, Decided>): Asked {
   const groups = new Map<string, Group>();
   let last: Group | undefined;
