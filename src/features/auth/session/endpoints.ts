@@ -121,16 +121,24 @@ const documentationOf = ({ roles }: People) =>
       responses: {
         200: {
           description: "The caller, under any scheme.",
-          schema: objectSchema("session", {
-            user: userSchema,
-            username: nullable(textSchema),
-            role: { type: "string", enum: roles },
-            scheme: textSchema,
-            expires_at: nullable(timeSchema),
-            amr: { type: "array", items: textSchema, description: "What was proved (RFC 8176)." },
-            level: nullable({ type: "integer", enum: [1, 2] }),
-            auth_time: nullable(timeSchema),
-          }),
+          schema: objectSchema(
+            "session",
+            {
+              user: userSchema,
+              username: nullable(textSchema),
+              role: { type: "string", enum: roles },
+              scheme: textSchema,
+              expires_at: nullable(timeSchema),
+              amr: {
+                type: "array",
+                items: textSchema,
+                description: "What was proved (RFC 8176). Missing for a login by password alone without factors.",
+              },
+              level: nullable({ type: "integer", enum: [1, 2] }),
+              auth_time: nullable(timeSchema),
+            },
+            ["amr", "level", "auth_time"],
+          ),
         },
       },
     },
@@ -245,13 +253,14 @@ async function whoIs(parts: SessionParts, context: Context): Promise<Reply> {
     role,
     scheme,
     expires_at: expiresAt === null ? null : new Date(expiresAt).toISOString(),
-    ...shownProofs(identity),
+    ...shownProofs(identity, account?.factors ?? 0),
   };
   return { status: 200, cache: "no-store", body: { kind: "data", value, element: "session" } };
 }
 
-/** What the caller has proved. Credentials of programs have proved nothing. */
-function shownProofs({ proofs = [], level, authTime }: Identity): Readonly<Record<string, JSONValue>> {
+/** The proofs of the login. Missing for an account without factors that came with a password alone, as before there were factors. */
+function shownProofs({ proofs = [], level, authTime }: Identity, factors: number): Readonly<Record<string, JSONValue>> {
+  if (factors === 0 && proofs.every(({ method }) => method === "pwd")) return {};
   return {
     amr: methodsOf(proofs),
     level: proofs.length === 0 ? null : (level ?? null),
