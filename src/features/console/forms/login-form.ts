@@ -2,6 +2,8 @@ import { isUnsafe } from "../../../core/call/cross-site.ts";
 import { isObject } from "../../../core/checking/members.ts";
 import { linkTo } from "../../../core/html/link.ts";
 import { html, type PageContent } from "../../../core/html/markup.ts";
+import type { Endpoint } from "../../../http/endpoint/endpoint.ts";
+import { formType } from "../../../http/formats/form.ts";
 import type { View } from "../../../http/formats/view.ts";
 import { targetOf } from "../addresses.ts";
 import { SESSION_PATH } from "../frame.ts";
@@ -33,9 +35,20 @@ export function loginFormOf(site: Site, view: View): PageContent {
   </form>`;
 }
 
-/** Whether people can log in on a page. */
+/** Returns true if people can log in on a page: a feature may have replaced the login by one that takes no form, or asks for something else. */
 export function hasLoginForm(site: Site): boolean {
-  return site.facts().endpoints.some(({ path, method }) => path === SESSION_PATH && method === "POST");
+  const login = site.facts().endpoints.find(({ path, method }) => path === SESSION_PATH && method === "POST");
+  if (login === undefined || login.consumes?.includes(formType) !== true) return false;
+  const asked = fieldsAsked(login);
+  return asked === null || ["username", "password"].every((name) => asked.includes(name));
+}
+
+/** The names of the fields that a login declares. Null if it declares none. */
+function fieldsAsked({ body, documentation }: Endpoint): readonly string[] | null {
+  const shape = documentation?.request ?? body;
+  if (!isObject(shape)) return null;
+  const fields = shape["fields"] ?? shape["properties"];
+  return isObject(fields) ? Object.keys(fields) : null;
 }
 
 /** What the form said the last time: never the password. Where to go on is this page, but for the one where everybody logs in. */
