@@ -34,31 +34,41 @@ import { mountUsers } from "./users.ts";
 
 /** Options of `accounts()`: who may sign up, the fields of users, and what passwords cost. */
 export interface AccountsOptions<F extends Fields = Fields> extends OwnUserFields<F> {
-  /** `open`: everyone may make a user; `closed`, administrators only, where it is left out. */
+  /** `open`: every caller may create a user. `closed`: only administrators may. Default: `closed`. */
   readonly registration?: "closed" | "open";
-  /** What the service calls itself in what it signs, and no password may be; the service's name where it is left out. */
+  /**
+   * The name of the service in the tokens that it signs. No password may be equal to it. Default: the service's name.
+   */
   readonly issuer?: string;
-  /** What API tokens and keys begin with, before `_`: up to 16 lower-case letters and digits; `key` where it is left out. */
+  /** The prefix of API tokens and keys, before `_`: up to 16 lower-case letters and digits. Default: `key`. */
   readonly tokenPrefix?: string;
-  /** What a password's hash costs; as OWASP asks for it where it is left out. */
+  /** The cost of a password hash. Default: the OWASP recommendation. */
   readonly passwordCost?: PasswordCost;
-  /** Where new passwords are looked up among those of breaches, by the first five characters of a digest; nowhere where it is left out. */
+  /**
+   * The service that checks whether new passwords are known from breaches, by the first five characters of a digest.
+   * Left out: no check.
+   */
   readonly breachedPasswordsURL?: string;
   /**
-   * Which accounts must have a second factor: `optional`, `admins` or `everyone`. Default: `optional`. At the next start, live logins
-   * of these accounts that are level 1 end.
+   * The accounts that must have a second factor: `optional`, `admins` or `everyone`. Default: `optional`. At the next
+   * start, live logins of these accounts that are level 1 end.
    */
   readonly secondFactor?: SecondFactorRule;
-  /** Name of the cookie of a login that waits for a second factor. Default: `login`. Over TLS it begins with `__Host-`. */
+  /**
+   * The name of the cookie of a login that waits for a second factor. Default: `login`. Over TLS, it begins with
+   * `__Host-`.
+   */
   readonly loginCookie?: string;
-  /** How long API tokens and keys live that are made through a login that others vouch for; 30 days where it is left out. 0: none are made. */
+  /**
+   * The lifetime of API tokens and keys that are made through an external login. Default: 30 days. 0: none can be made.
+   */
   readonly outsideCredentialsSeconds?: number;
 }
 
 const costMembers: ChecksOf<PasswordCost> = { memoryKiB: wholeFrom(1), passes: wholeFrom(1), lanes: wholeFrom(1) };
 const checks: ChecksOf<AccountsOptions> = {
   registration: optional(oneOf("closed", "open")),
-  // What is wrong with these is told with the users' resource.
+  // The users' resource reports mistakes in these.
   fields: anything,
   filters: anything,
   sorts: anything,
@@ -75,8 +85,8 @@ const checks: ChecksOf<AccountsOptions> = {
 };
 
 /**
- * Users, and the accounts with which they log in: `/users`, `/users/{id}/account`, `/users/{id}/sessions`, their passwords, what was
- * revoked, and who from outside is who here. Every way of logging in needs it.
+ * Users and their accounts: `/users`, `/users/{id}/account`, `/users/{id}/sessions`, their passwords, revocations, and
+ * the links to external users. Every way of logging in needs it.
  *
  * @example
  * ```ts
@@ -193,7 +203,7 @@ function passwordsOf(
   });
 }
 
-/** What the accounts of one service collect while its features are set up. */
+/** The parts that the accounts of one service collect during setup of its features. */
 interface Collected {
   readonly sources: LoginSource[];
   readonly told: { revocationSeconds: number; outside: boolean };
@@ -204,7 +214,7 @@ interface Collected {
   readonly tokenPrefix: string;
 }
 
-/** What `accounts()` offers to every way of logging in. */
+/** Returns what `accounts()` offers to every way of logging in. */
 function offerOf(host: Host, parts: AccountsParts, collected: Collected): People {
   const { accounts, bindings, passwords, throttle, revocations, users, roles, gate } = parts;
   const { sources, told, notifiers, endings, identityFields, issuer, tokenPrefix } = collected;
@@ -252,7 +262,7 @@ function offerOf(host: Host, parts: AccountsParts, collected: Collected): People
 }
 
 function ownUserFields(options: AccountsOptions | null): OwnUserFields {
-  // What is no object is told with the options.
+  // The check of the options reports a value that is not an object.
   const { fields, filters, sorts, administered, identity, roles }: Partial<AccountsOptions> = options ?? {};
   return Object.fromEntries(
     Object.entries({ fields, filters, sorts, administered, identity, roles }).filter(

@@ -6,7 +6,10 @@ import type { Fields } from "../../../resource/resource.ts";
 import type { Users } from "../users.ts";
 import { standardOf } from "./standard.ts";
 
-/** Ends the request (403) where anybody else writes into a field that administrators give: it stays as it is, or as users begin. */
+/**
+ * Ends the request (403) if a caller who is not an administrator changes a field that only administrators set. The
+ * field keeps its value, or the default of a new user.
+ */
 export function requireAsGiven(administered: readonly string[], write: Write<Users>, fields: Fields): void {
   const { kind, context } = write;
   if (kind === "delete" || context.identity?.role === "admin") return;

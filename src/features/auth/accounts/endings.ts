@@ -7,12 +7,15 @@ import type { RevocationsOptions } from "../tokens/revocation.ts";
 
 type When = "password" | "account";
 
-/** The tables whose rows end with a changed password, or with the account, as the features name them in `setUp`. */
+/** The tables whose rows are deleted with a changed password, or with the account. Features name them in `setUp`. */
 export interface Endings {
   readonly ends: Pick<RevocationsOptions, "endWithGeneration" | "endWithAccount">;
-  /** Throws `DeclarationError` if it is no such table, or if the service has started already. */
+  /** Adds a table. Throws `DeclarationError` if it is not suitable, or if the service has already started. */
   add(when: When, collection: Collection): void;
-  /** What keeps the rows of these tables from ending: each change of a password would be a fault. */
+  /**
+   * Returns the reasons why rows of these tables cannot be deleted. With them, each change of a password would be a
+   * fault.
+   */
   mistakes(all: Assembled): readonly string[];
 }
 

@@ -13,7 +13,7 @@ import { type ListedLogin, type LoginPage, mergeLogins, placeOf } from "../login
 import type { AccountsParts } from "./parts.ts";
 import { requireAccount } from "./people.ts";
 
-/** The list of a user's logins, by sessions and by tokens, and ending them. */
+/** Returns the endpoints that list and end a user's logins, by sessions and by tokens. */
 export function loginListEndpoints(parts: AccountsParts): readonly Endpoint[] {
   const path = "/users/{id}/sessions";
   const target = (context: Context) => requireAccount(parts, context);
@@ -106,7 +106,9 @@ async function list(parts: AccountsParts, context: Context): Promise<Reply> {
   };
 }
 
-/** Whoever reads the account at the same time as somebody else ends its logins reads it again. */
+/**
+ * The most attempts to end logins. If another request changes the account at the same time, the account is read again.
+ */
 const ATTEMPTS = 100;
 
 async function endAll(parts: AccountsParts, context: Context): Promise<Reply> {

@@ -6,7 +6,7 @@ import type { NewUser } from "../login.ts";
 import { standardOf } from "./standard.ts";
 import { accountsCollection, firstGeneration } from "./stored-accounts.ts";
 
-/** The changes that make a user and the account of the same id. `at` is where they stand in the transaction. */
+/** Returns the changes that create a user and the account with the same id. `at` is their place in the transaction. */
 export function insertUser(
   users: Mount,
   { name, email, username, role, passwordHash, now, ...more }: NewUser,
@@ -30,7 +30,7 @@ export function insertUser(
   ];
 }
 
-/** What fields of one's own get where nobody is asked for them. */
+/** Returns the values of custom fields for a user who is created without them. */
 function ownValues(fields: Fields, now: number): WrittenValues {
   const own = Object.entries(fields).filter(([name, field]) => name !== "name" && name !== "email" && isStored(field));
   const context = { identity: null, now, requireIdentity: noCaller };

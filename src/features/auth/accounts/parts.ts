@@ -12,7 +12,7 @@ import type { IsBreached } from "./passwords/breached-passwords.ts";
 import type { Passwords } from "./passwords/passwords.ts";
 import type { Accounts } from "./stored-accounts.ts";
 
-/** What the accounts of one service are made of. */
+/** The parts of the accounts of one service. */
 export interface AccountsParts {
   readonly store: Store;
   readonly observe: Observer;
@@ -20,29 +20,29 @@ export interface AccountsParts {
   readonly bindings: Bindings;
   readonly throttle: LoginThrottle;
   readonly passwords: Passwords;
-  /** Null: nobody is asked. */
+  /** Checks for breached passwords. Null: no check. */
   readonly isBreached: IsBreached | null;
   readonly revocations: Revocations;
   readonly gate: Gate;
-  /** The active factor of a handle. */
+  /** Returns the active factor of a handle. */
   findFactor(handle: string): Promise<StoredFactor | null>;
-  /** Which accounts must have a second factor. */
+  /** The accounts that must have a second factor. */
   readonly rule: SecondFactorRule;
-  /** The changes that send a notice to the user. */
+  /** Returns the changes that send a notice to the user. */
   readonly notify: Notify;
-  /** What a user may be. */
+  /** The possible roles of a user. */
   readonly roles: readonly Role[];
   readonly registration: "closed" | "open";
-  /** What the service is called, and no password may be. */
+  /** The names of the service. No password may be equal to one. */
   readonly serviceNames: readonly string[];
-  /** 0: none are made. */
+  /** The lifetime of credentials from external logins. 0: none can be made. */
   readonly outsideCredentialsSeconds: number;
-  /** Whoever has logins to list and to end. */
+  /** The sources of logins that can be listed and ended. */
   readonly sources: readonly LoginSource[];
-  /** Whether somebody else says who comes in. */
+  /** True if another system decides who logs in. */
   takesOutsideLogins(): boolean;
   readonly users: UsersMount;
 }
 
-/** The same before users are served. */
+/** The parts before users are mounted. */
 export type UsersParts = Omit<AccountsParts, "users">;

@@ -8,21 +8,24 @@ import type { AccountsParts } from "./parts.ts";
 import type { ProvedPassword } from "./passwords/passwords.ts";
 import type { Account } from "./stored-accounts.ts";
 
-/** The account of the path. */
+/** Returns the account of the path. */
 export async function requireAccount({ accounts }: AccountsParts, context: Context): Promise<Account> {
   const found = await accounts.find(context.id());
   if (found === null) throw problem("not_found");
   return found;
 }
 
-/** A user as others see it. */
+/** Returns a user as others see it. */
 export async function requireUser({ store, users }: AccountsParts, id: number): Promise<ShownUser> {
   const row = await store.find(users.collection, id);
   if (row === null) throw problem("not_found");
   return users.show(row.record);
 }
 
-/** The first proof of a login: an account and its password. One answer for every reason why there is none. */
+/**
+ * Checks the first proof of a login: an account and its password. The response is the same for every reason of a
+ * failure.
+ */
 export async function requireLogin(
   { passwords }: AccountsParts,
   { call }: Context,
@@ -34,7 +37,7 @@ export async function requireLogin(
   throw problem("invalid_credentials", { headers: [["WWW-Authenticate", challengeOf(call, schemes)]] });
 }
 
-/** The name and the password of a login. Ends the request (400) if one is missing. */
+/** Returns the name and the password of a login. Ends the request (400) if one is missing. */
 export function requireNameAndPassword({ username, password }: Pick<LoginBody, "username" | "password">) {
   if (username !== null && password !== null) return { username, password };
   const missing = Object.entries({ username, password }).filter(([, value]) => value === null);
@@ -43,10 +46,13 @@ export function requireNameAndPassword({ username, password }: Pick<LoginBody, "
   );
 }
 
-/** RFC 9110 §15.5.2 asks for one with every 401, and a session has none that is registered. */
+/** RFC 9110 §15.5.2 requires a challenge with every 401, and no registered one fits a session. */
 const sessionChallenge = ({ realm }: Call): string => `Session realm="${realm}"`;
 
-/** Of a scheme that browsers do not answer by themselves: they would lay their own window over the form. */
+/**
+ * Returns the challenge of a scheme that browsers do not answer themselves. Otherwise, they would show a dialog over
+ * the form.
+ */
 export function challengeOf(call: Call, schemes: readonly Scheme[]): string {
   for (const scheme of schemes.toSorted((one, other) => (one.name < other.name ? -1 : 1))) {
     if (!scheme.carriers.some((carrier) => carrier.in === "authorization" && !isAmbient(scheme, carrier))) continue;

@@ -4,10 +4,10 @@ import type { Store, Where } from "../../../store/store.ts";
 import { equals } from "../conditions.ts";
 import { accountsCollection } from "./stored-accounts.ts";
 
-/** Throws `DeclarationError` where somebody has a role that is not declared any more: nobody could say what they may do. */
+/** Throws `DeclarationError` if a user has a role that is no longer declared, because its permissions are unknown. */
 export async function requireDeclaredRoles(store: Store, roles: readonly Role[]): Promise<void> {
   const sorted = roles.toSorted((one, other) => (one < other ? -1 : 1));
-  // Between two that are declared, so that an index answers however many accounts there are.
+  // Searches between the declared roles. So an index answers, for any number of accounts.
   const gaps = [null, ...sorted].map((role, at) => between(role, sorted[at] ?? null));
   for (const where of gaps) {
     const [row] = await store.list({ collection: accountsCollection, where, sort: [], limit: 1 });

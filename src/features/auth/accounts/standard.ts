@@ -1,6 +1,6 @@
 import type { DraftContext, Field } from "../../../resource/kinds/field.ts";
 
-/** What a field has where nobody gives a value. */
+/** Returns the value of a field if none is given. */
 export function standardOf({ options }: Field, context: DraftContext): unknown {
   const given = options.generated ?? options.default ?? null;
   return isMaker(given) ? given(context) : given;

@@ -6,31 +6,40 @@ import { aStore } from "../../../store/checking.ts";
 import type { Change, Collection, Row, Store } from "../../../store/store.ts";
 import { equals } from "../conditions.ts";
 
-/** What logs in: the side of a user that is never shown. Its id is the user's. */
+/** The account of a user, which is never shown. Its id is the user's. */
 export interface Account {
   readonly id: number;
   readonly username: string;
   readonly role: Role;
   readonly active: boolean;
-  /** PHC string, or a format accepted on import; null: cannot log in with a password. */
+  /** PHC string, or a format accepted on import. Null: cannot log in with a password. */
   readonly passwordHash: string | null;
-  /** RFC 3339: a password that was drawn for its user is good until then; null: for as long as nobody changes it. */
+  /** RFC 3339: the end of a generated password. Null: valid until it is changed. */
   readonly passwordUntil: string | null;
-  /** The password is good for one login: whether it is still `unused`. Once `used` it only proves again who has logged in, above all who chooses another. Null, or left out: an ordinary one. */
+  /**
+   * Set if the password is valid for one login: `unused` before it. Once `used`, it only proves the user's identity
+   * again, mainly to choose another one. Null, or left out: an ordinary password.
+   */
   readonly passwordOnce?: "unused" | "used" | null;
-  /** Goes up when every login of the account ends: changed password, deactivation. Sessions, refresh families and access tokens of an older generation are dead. */
+  /**
+   * Increases when every login of the account ends: changed password, deactivation. Sessions, refresh families and
+   * access tokens of an older generation are invalid.
+   */
   readonly generation: number;
-  /** The one refresh family of an older generation that was to go on; null: none. */
+  /** The one refresh family of an older generation that stays valid. Null: none. */
   readonly keptFamily: string | null;
-  /** How often the role, or a field that stands in the identity, was changed: access tokens of before the last time are dead. */
+  /**
+   * The number of changes to the role, or to a field in the identity. Access tokens from before the last change are
+   * invalid.
+   */
   readonly roleChanges: number;
   /** RFC 3339 */
   readonly createdAt: string;
-  /** RFC 3339; null: never yet. */
+  /** RFC 3339. Null: never. */
   readonly lastLoginAt: string | null;
   /** The number of active second factors. Missing means none. */
   readonly factors?: number;
-  /** The user's own fields that stand in the identity; left out where none do. */
+  /** The user's own fields in the identity. Left out if there are none. */
   readonly fields?: IdentityFields;
 }
 
@@ -40,7 +49,7 @@ export const accountsCollection: Collection = {
   key: "integer",
   columns: [
     { name: "username", type: "text", unique: "folded" },
-    /** The username was not chosen and follows the e-mail. */
+    /** The username was not chosen and follows the e-mail address. */
     { name: "username_follows_email", type: "boolean" },
     { name: "role", type: "text" },
     { name: "active", type: "boolean" },
@@ -50,41 +59,43 @@ export const accountsCollection: Collection = {
     { name: "last_login_at", type: "date-time", nullable: true },
     { name: "kept_family", type: "text", nullable: true },
     { name: "role_changes", type: "integer", default: 0 },
-    /** Who gave the username (`UsernameOrigin`); null where it is older than this column. */
+    /** The origin of the username (`UsernameOrigin`). Null if it is older than this column. */
     { name: "username_origin", type: "text", nullable: true },
     { name: "password_until", type: "date-time", nullable: true },
     { name: "password_once", type: "text", nullable: true },
-    /** The number of active second factors, written together with the factor: each request compares it with its login. */
+    /**
+     * The number of active second factors, written together with the factor. Each request compares it with its login.
+     */
     { name: "factors", type: "integer", default: 0 },
   ],
-  // Whether there is another administrator is asked within writes, and there are few of them among all.
+  // Writes check whether there is another administrator. Among all accounts, there are few of them.
   indexes: [["role", "active"]],
 };
 
 /**
- * `given` by an administrator, an import or a proxy, or `chosen` by the user: what a user chose may be another's name elsewhere,
- * and is never claimed by whoever has it there.
+ * `given` by an administrator, an import or a proxy, or `chosen` by the user. A chosen name may be another person's
+ * name in an external system, so an external login never claims it.
  */
 export type UsernameOrigin = "given" | "chosen";
 
 /**
- * The generation of a new account. It begins at the time of its creation (milliseconds), so that tokens of a deleted
- * account are not those of one made later under the same id.
+ * Returns the generation of a new account: the time of its creation (milliseconds). So the tokens of a deleted account
+ * are not valid for a later one with the same id.
  */
 export function firstGeneration(now: number): number {
   return now;
 }
 
 /**
- * Refuses a transaction where the account is not active any more. Stands behind what is made for it: whoever looked before
- * may have looked before a deactivation, and what ends with that must not be made after it.
+ * Returns a change that refuses the transaction if the account is no longer active. It comes after the other changes:
+ * an earlier check may be older than a deactivation, and a deactivated account must get nothing new.
  */
 export function requireActive(id: number): Change {
   const where = { all: [equals("id", id), equals("active", true)] };
   return { kind: "require", collection: accountsCollection, where, atLeast: 1, name: NOT_ACTIVE };
 }
 
-/** What `requireActive` is refused as. */
+/** The name of the refusal by `requireActive`. */
 export const NOT_ACTIVE = "not_active";
 
 /** Finds accounts, for the schemes. */
@@ -93,13 +104,13 @@ export interface Accounts {
   findByUsername(username: string): Eventually<Account | null>;
 }
 
-/** Whether it can be somebody's name. A store need not be asked for others, and cannot be asked for some (U+0000). */
+/** True if the text can be a username. A store need not be asked for others, and cannot be asked for some (U+0000). */
 export function isPossibleName(name: unknown): name is string {
   if (typeof name !== "string" || name === "" || name.length > 300) return false;
   return name.isWellFormed() && !/[\u0000-\u001f\u007f-\u009f]/.test(name);
 }
 
-/** Which fields of a user stand in the identity, and where users are kept. */
+/** The fields of a user in the identity, and the collection of users. */
 export interface OwnFields {
   readonly names: readonly string[];
   collection(): Collection;
@@ -107,7 +118,7 @@ export interface OwnFields {
 
 const ownFields: ChecksOf<OwnFields> = { names: texts, collection: aFunction };
 
-/** The accounts of a store, each with those fields of its user. */
+/** Returns the accounts of a store, each with those fields of its user. */
 export function storeAccounts(store: Store, own: OwnFields = { names: [], collection: noUsers }): Accounts {
   requireArguments("storeAccounts", arguments, {
     store: aStore,
@@ -117,7 +128,8 @@ export function storeAccounts(store: Store, own: OwnFields = { names: [], collec
   const complete = (row: Row | null): Eventually<Account | null> => {
     const account = row === null ? null : accountOf(row);
     if (account === null || names.length === 0) return account;
-    // Behind the account: a token that is made of both has a count that is no newer than its fields, so a change of these ends it.
+    // The user is read after the account. A token made from both then has a count that is no newer than its fields, so
+    // a change of these invalidates it.
     return after(store.find(own.collection(), account.id), (user) =>
       user === null ? null : { ...account, fields: fieldsOf(user, names) },
     );
@@ -136,7 +148,7 @@ function fieldsOf({ record }: Row, names: readonly string[]): IdentityFields {
   return Object.freeze(Object.fromEntries(names.map((name) => [name, record[name] as IdentityFields[string]])));
 }
 
-/** An account as it is stored. */
+/** Returns the account in a row. */
 export function accountOf({ record }: Row): Account {
   return {
     id: record["id"] as number,
@@ -155,7 +167,7 @@ export function accountOf({ record }: Row): Account {
   };
 }
 
-/** The identity of an account that a scheme has accepted. */
+/** Returns the identity of an account that a scheme has accepted. */
 export function identityOf(
   account: Account,
   scheme: string,

@@ -4,24 +4,24 @@ import type { Mount } from "../../../http/mount/mount.ts";
 import type { Change } from "../../../store/store.ts";
 import type { UsersParts } from "./parts.ts";
 
-/** What a user is to be called, as far as it is new. */
+/** The new names of a user. */
 export interface NewNames {
-  /** The user's own id; null where there is none yet. */
+  /** The user's own id. Null if there is none yet. */
   readonly id: number | null;
   readonly email?: string;
   readonly username?: string;
-  /** Somebody makes an account for themselves. */
+  /** True if a caller creates an account for themselves. */
   readonly isSignUp?: boolean;
 }
 
-/** Ends the request (429) where this address has looked too often for what is taken. To be asked before any hash. */
+/** Ends the request (429) if this address has checked too often which names are taken. Called before any hash. */
 export async function requireMayProbe({ throttle }: UsersParts, context: Context): Promise<void> {
   if (!isAdministrator(context)) await throttle.checkProbes(context.call);
 }
 
 /**
- * Ends the request (409) where another user has one of the names: before a hash is computed for nothing. Whoever is no
- * administrator learns only so many of them. Adds no changes.
+ * Ends the request (409) if another user has one of the names, before a hash is computed. Callers who are not
+ * administrators have a limit on such checks. Adds no changes.
  */
 export async function requireFree(
   parts: UsersParts,

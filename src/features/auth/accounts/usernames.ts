@@ -4,14 +4,14 @@ import type { UsersParts } from "./parts.ts";
 import type { UsernameOrigin } from "./stored-accounts.ts";
 import { isAdministrator } from "./taken.ts";
 
-/** Ends the request where the caller may not choose a username. */
+/** Ends the request if the caller may not choose a username. */
 export function requireMayName({ takesOutsideLogins }: UsersParts, context: Context): void {
-  // A name is then what a colleague will arrive under.
+  // With external logins, a new colleague could arrive with this name.
   if (!takesOutsideLogins() || isAdministrator(context)) return;
   throw problem("permission_denied", { detail: "Usernames are given by administrators here." });
 }
 
-/** Who gives the name that is being written. */
+/** Returns the origin of the name that is being written. */
 export function usernameOriginOf(context: Context): UsernameOrigin {
   return isAdministrator(context) ? "given" : "chosen";
 }

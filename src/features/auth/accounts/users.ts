@@ -15,7 +15,7 @@ import { accountOf, accountsCollection, firstGeneration } from "./stored-account
 import { isAdministrator, requireFree, requireMayProbe } from "./taken.ts";
 import { requireMayName, usernameOriginOf } from "./usernames.ts";
 
-/** Serves users, with what is `own` besides, to administrators, and to each user that user. */
+/** Serves users, with their `own` fields, to administrators. Each user can access only their own record. */
 export function mountUsers(parts: UsersParts, own: OwnUserFields): UsersMount {
   const administered = own.administered ?? [];
   const mounted: UsersMount = mount(usersResource(own), {
@@ -53,7 +53,7 @@ function withAccount(
   }
 }
 
-/** The account of a user changes with the user; what is stored of the user itself is what was sent. */
+/** The account of a user changes together with the user. The user itself is stored as it was sent. */
 type UserChanges = Omit<Prepared<Users>, "values">;
 
 async function createAccount(
@@ -70,7 +70,8 @@ async function createAccount(
   const { call } = context;
   return {
     async complete() {
-      // An administrator who sends no password is told by the store itself: no hash is spared, and nothing is to be hidden.
+      // For an administrator without a password, the store reports a taken name: no hash is computed, and nothing must
+      // be hidden.
       if (password !== undefined || !isAdministrator(context))
         await requireFree(parts, mounted, context, { id, email, username, isSignUp: true });
       const account: WrittenValues = {
@@ -96,7 +97,7 @@ async function changeAccount(
   identityFields: readonly string[],
 ): Promise<UserChanges> {
   const { username, password, current_password: proof, end_keys: endKeys = false } = draft.transient;
-  // Whoever asks for it believes that they have ended.
+  // Otherwise the caller would believe that the keys are revoked.
   if (endKeys && password === undefined) throw invalid([endsNoKeys]);
   const address = draft.values.email;
   const row = await parts.store.find(accountsCollection, id);
@@ -147,7 +148,7 @@ const endsNoKeys: Issue = {
   detail: "The API token and the keys end with a new password, and none is sent.",
 };
 
-/** Whether a field that stands in the identity gets another value. What the draft leaves out stays. */
+/** True if a field in the identity changes. Fields that the draft leaves out stay the same. */
 function isChanged(
   names: readonly string[],
   before: Readonly<Record<string, unknown>>,
@@ -166,7 +167,7 @@ async function deleteAccount(
   return {
     changes: [
       { kind: "delete", collection: accountsCollection, key: id },
-      // What is kept for repeats holds nothing of a user who is gone.
+      // Idempotency records keep nothing of a deleted user.
       { kind: "forget", collection: mounted.collection, key: id, caller: String(id) },
       { kind: "forget", collection: accountsCollection, key: id, caller: "" },
       ...parts.revocations.endDeletedAccount(account, context.call.now),
@@ -175,7 +176,7 @@ async function deleteAccount(
   };
 }
 
-/** Where there never was one, nobody can be the last. */
+/** True if there is an active administrator. Without one, no user can be the last. */
 async function hasAdministrator({ store }: UsersParts): Promise<boolean> {
   return (
     (await store.list({ collection: accountsCollection, where: activeAdministrator, sort: [], limit: 1 })).length > 0
@@ -184,7 +185,7 @@ async function hasAdministrator({ store }: UsersParts): Promise<boolean> {
 
 const activeAdministrator = { all: [equals("role", "admin"), equals("active", true)] };
 
-/** Somebody who can administer is left. */
+/** Requires that an active administrator remains. */
 export const requireAdministrator: Change = {
   kind: "require",
   collection: accountsCollection,
@@ -193,7 +194,9 @@ export const requireAdministrator: Change = {
   name: "last_admin",
 };
 
-/** In the turns of whoever asks, who may have been ended before theirs came: then nobody gets a password of their choice. */
+/**
+ * Hashes a password in the turns of the caller. If the caller's login ends during the wait, the password is not set.
+ */
 async function hashFor({ passwords }: UsersParts, context: Context, password: string): Promise<string> {
   const { call, identity } = context;
   const hash = await passwords.hash(call, password, identity === null ? "" : String(identity.id));

@@ -17,15 +17,15 @@ import type { Beginning } from "../gate/contract.ts";
 import type { People } from "../login.ts";
 import type { APITokens } from "./tokens.ts";
 
-/** What API tokens need. */
+/** The parts that API tokens need. */
 export interface APITokensParts {
   readonly people: People;
   readonly tokens: APITokens;
-  /** The kind of login that begins here. */
+  /** The kind of login that starts here. */
   readonly begin: Beginning<{}>;
 }
 
-/** The one API token of a user. */
+/** Returns the endpoints for the API token of a user. */
 export function apiTokenEndpoints(parts: APITokensParts): readonly Endpoint[] {
   const path = "/users/{id}/token";
   return [
@@ -76,7 +76,7 @@ const shownSchema = objectSchema("token", {
   last_used_at: nullable(timeSchema),
 });
 
-/** What may come along, where the login is not fresh. */
+/** The optional body, for a login that is not fresh. */
 const fresh = defineResource({ name: "fresh", plural: "fresh", fields: { current_password: proofField } });
 
 const documentation = {
@@ -135,21 +135,24 @@ async function revoke(parts: APITokensParts, context: Context): Promise<Reply> {
   return { status: 204, cache: "no-store" };
 }
 
-/** Any page can make a browser send a form, without asking first: its visitors would guess passwords for it, each from an address of their own. */
+/**
+ * Refuses browser forms: any page can make a browser send one without a preflight. Its visitors would guess passwords
+ * for it, each from a different address.
+ */
 async function exchangePassword(parts: APITokensParts, context: Context): Promise<Reply> {
   if (context.body?.mediaType === formType) context.requireSameSite();
   const proved = await logInWith(parts.people, context);
   return parts.people.beginLogin(context, { ...proved, begin: parts.begin, options: {} });
 }
 
-/** Gives the API token. */
+/** Returns the API token. */
 export async function startAPIToken(
   { people, tokens }: Omit<APITokensParts, "begin">,
   { call }: Context,
   admission: Admission,
 ): Promise<Reply> {
   const { token } = await tokens.issue(admission, call.now);
-  // A password that was changed while it was made ends with it what it could have made.
+  // If the password is changed during this, the new token must not stay valid.
   const account = await people.accounts.find(admission.userId);
   if (account?.generation !== admission.generation) throw problem("invalid_credentials");
   return reply(token);

@@ -7,8 +7,8 @@ import { token } from "./scheme.ts";
 import { apiTokensCollection, storeAPITokens, type APITokens } from "./tokens.ts";
 
 /**
- * The one API token of a user, which lives until it is revoked: `/users/{id}/token`, `POST /api-token-auth/`, and
- * `Authorization: Token`. Needs the service's secret.
+ * The API token of a user, which is valid until it is revoked: `/users/{id}/token`, `POST /api-token-auth/`, and
+ * `Authorization: Token`. Each user has at most one. Needs the service's secret.
  *
  * @example
  * ```ts

@@ -66,7 +66,7 @@ async function settle(store: Store): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
 }
 
-test("a token stands for its account, and the store answers at once", async () => {
+test("accepts a token for its account, without waiting for the store", async () => {
   const { tokens, present } = await server();
   const { token: text, created } = await tokens.issue(admitted(7), now);
 
@@ -77,7 +77,7 @@ test("a token stands for its account, and the store answers at once", async () =
   });
 });
 
-test("asking again gives the same token, after a restart too", async () => {
+test("returns the same token again, also after a restart", async () => {
   const { store, tokens } = await server();
   const { token: text } = await tokens.issue(admitted(7), now);
 
@@ -85,7 +85,7 @@ test("asking again gives the same token, after a restart too", async () => {
   assert.deepEqual(await serve(store).tokens.issue(admitted(7), now + 2000), { token: text, created: false });
 });
 
-test("of many who ask at once one makes the token and all get it", async () => {
+test("makes one token for many concurrent requests, and returns it to all", async () => {
   const { tokens } = await server();
 
   const issued = await Promise.all(Array.from({ length: 20 }, () => tokens.issue(admitted(7), now)));
@@ -94,7 +94,7 @@ test("of many who ask at once one makes the token and all get it", async () => {
   assert.equal(issued.filter((each) => each.created).length, 1);
 });
 
-test("a revoked token is told from a guess, and the next one is another", async () => {
+test("distinguishes a revoked token from a guess, and makes a different one next", async () => {
   const { tokens, present } = await server();
   const { token: first } = await tokens.issue(admitted(7), now);
 
@@ -106,7 +106,7 @@ test("a revoked token is told from a guess, and the next one is another", async 
   assert.notEqual(second, first);
 });
 
-test("a token shows its prefix and its use, nothing that proves it", async () => {
+test("shows the prefix and the use of a token, but nothing that proves it", async () => {
   const { store, tokens, present } = await server();
   assert.equal(await tokens.find(7), null);
   const { token: text } = await tokens.issue(admitted(7), now);
@@ -119,7 +119,7 @@ test("a token shows its prefix and its use, nothing that proves it", async () =>
   assert.deepEqual(await tokens.find(7), { prefix, created_at, last_used_at: new Date(now + 5000).toISOString() });
 });
 
-test("the last use is written once a minute at most", async () => {
+test("writes the last use at most once a minute", async () => {
   const { store, tokens, present } = await server();
   const { token: text } = await tokens.issue(admitted(7), now);
 
@@ -134,7 +134,7 @@ test("the last use is written once a minute at most", async () => {
   }
 });
 
-test("a wrong secret is forged, an unknown lookup id unknown, a wrong checksum malformed", async () => {
+test("reports a wrong secret as forged, an unknown lookup id as unknown, and a wrong checksum as malformed", async () => {
   const { tokens, present } = await server();
   const { token: text } = await tokens.issue(admitted(7), now);
   const { token: bobs } = await tokens.issue(admitted(8), now);
@@ -145,7 +145,7 @@ test("a wrong secret is forged, an unknown lookup id unknown, a wrong checksum m
   assert.equal(reason(await present(`${text.slice(0, -1)}${text.endsWith("0") ? "1" : "0"}`)), "malformed");
 });
 
-test("no text is a fault", async () => {
+test("handles any text without a fault", async () => {
   const { present } = await server();
 
   for (const text of ["", "key_", "x".repeat(100_000), "key_\u0000", "null"])
@@ -155,14 +155,14 @@ test("no text is a fault", async () => {
   );
 });
 
-test("where the secret of a token is gone the token is revoked, and whoever asks gets another", async () => {
+test("revokes a token if its server secret was removed, and makes another on request", async () => {
   const { store, tokens } = await server();
   const { token: text } = await tokens.issue(admitted(7), now);
 
   assert.equal(reason(await serve(store, "another secret of another server").present(text)), "revoked");
 });
 
-test("a token of an inactive account is refused, and of a deleted one revoked", async () => {
+test("refuses the token of an inactive account, and reports that of a deleted one as revoked", async () => {
   const { tokens, present, write } = await server();
   const { token: text } = await tokens.issue(admitted(7), now);
 
@@ -177,7 +177,7 @@ test("a token of an inactive account is refused, and of a deleted one revoked", 
   );
 });
 
-test("what is asked for in the moment of a deactivation does not outlive it", async () => {
+test("lets no token that is requested during a deactivation outlive it", async () => {
   const { tokens, write } = await server();
 
   await write({ kind: "update", collection: accountsCollection, key: 7, values: { active: false } });
@@ -189,13 +189,13 @@ test("what is asked for in the moment of a deactivation does not outlive it", as
   assert.equal(await tokens.find(7), null);
 });
 
-test("the challenge is the one of the contract", async () => {
+test("sends the challenge of the contract", async () => {
   const { scheme } = await server();
 
   assert.equal(scheme.challenge?.(callOf(), null), 'Token realm="api"');
 });
 
-test("neither the token nor its secret stands in the database files", async (context) => {
+test("stores neither the token nor its secret in the database files", async (context) => {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-"));
   context.after(() => rmSync(folder, { recursive: true, force: true }));
   const { store, tokens } = await server(path.join(folder, "test.db"));

@@ -9,12 +9,12 @@ import type { CheckedKey } from "../keys/named-keys.ts";
 import { aTokenPrefix } from "../keys/prefix.ts";
 import type { CheckedToken } from "./tokens.ts";
 
-/** What `token()` is made of: who checks tokens or keys, and whose they are. */
+/** The parts of `token()`: the store of tokens or keys, and the accounts. */
 export interface TokenOptions {
-  /** API tokens or named keys, which look the same: a scheme for each, where both are taken. */
+  /** API tokens or named keys, which look the same. Use one scheme for each if both are accepted. */
   readonly tokens: { check(presented: OpaqueToken, now: number): Eventually<CheckedToken | CheckedKey> };
   readonly accounts: Accounts;
-  /** What tokens begin with; `key` where it is left out. */
+  /** The prefix of tokens. Default: `key`. */
   readonly prefix?: string;
 }
 
@@ -26,14 +26,14 @@ export function token(options: TokenOptions): Scheme {
   const { tokens, accounts, prefix } = options;
   return made({
     name: "token",
-    // Lookup ids are drawn from 80 bits: what is no API token's may be a key's.
+    // Lookup ids have 80 random bits. An id that is not an API token's may be a key's.
     shared: true,
     carriers: [{ in: "authorization", scheme: "token" }],
     proves: "program",
     challenge: (call) => `Token realm="${call.realm}"`,
     authenticate(credential, { now }) {
       const parsed = parseOpaqueToken(credential, prefix);
-      // A wrong checksum is a slip of the hand and costs neither a look into the store nor a guess.
+      // A wrong checksum is a typing mistake. It costs neither a store lookup nor a guess.
       if (parsed === null) return malformed;
       return after(tokens.check(parsed, now), (checked): Verdict | Promise<Verdict> => {
         if (checked.kind !== "genuine") return refusals[checked.kind];

@@ -19,7 +19,10 @@ import { markOf, secretHalfBytes, wasIssued } from "../keys/marks.ts";
 import { tokenChecks, type TokensOptions } from "../keys/prefix.ts";
 import { makeTouch } from "../touch.ts";
 
-/** API tokens, one for a user at most; the key is the lookup id. The secret follows from the server's own and is not here. */
+/**
+ * API tokens, at most one per user. The key is the lookup id. The secret is derived from the server's secret and is not
+ * stored.
+ */
 export const apiTokensCollection: Collection = {
   name: "api_tokens",
   key: "text",
@@ -28,40 +31,41 @@ export const apiTokensCollection: Collection = {
     { name: "nonce", type: "text" },
     { name: "created_at", type: "date-time" },
     { name: "last_used_at", type: "date-time", nullable: true },
-    /** Where it was made through a login that others vouch for. */
+    /** Set if it was made through an external login. */
     { name: "expires_at", type: "date-time", nullable: true },
   ],
 };
 
-/** What an API token shows of itself. */
+/** The public data of an API token. */
 export interface ListedToken {
-  /** What tokens begin with, and the lookup id. */
+  /** The prefix of tokens with the lookup id. */
   readonly prefix: string;
   readonly created_at: string;
   readonly last_used_at: string | null;
 }
 
-/** What became of a token that was presented. */
+/** The result of checking a token. */
 export type CheckedToken =
   | {
       readonly kind: "genuine";
       readonly userId: number;
-      /** In milliseconds since the epoch; null: does not expire. */
+      /** In milliseconds since the epoch. Null: does not expire. */
       readonly expiresAt: number | null;
     }
   | { readonly kind: "expired" }
-  /** There was one. */
+  /** The token existed and was revoked. */
   | { readonly kind: "revoked" }
-  /** There never was one. */
+  /** The token never existed. */
   | { readonly kind: "unknown" }
-  /** The secret is not the one of that lookup id. */
+  /** The secret does not belong to that lookup id. */
   | { readonly kind: "forged" };
 
 /** The API tokens of a store. `now` in milliseconds. */
 export interface APITokens {
   /**
-   * The user's token. Spends the admission. A new one (`created`), which ends at `expiresAt` (milliseconds since the epoch), or the same as the last time. Ends
-   * the request (409) where that one lives longer.
+   * Returns the user's token. Spends the admission. The token is either new (`created`) and ends at `expiresAt`
+   * (milliseconds since the epoch), or the same as the last time. Ends the request (409) if the existing one lives
+   * longer.
    */
   issue(
     admission: Admission,
@@ -69,28 +73,28 @@ export interface APITokens {
     expiresAt?: number | null,
   ): Promise<{ readonly token: string; readonly created: boolean }>;
   find(userId: number): Promise<ListedToken | null>;
-  /** Ends the user's token; false where there was none. The next one is another. */
+  /** Revokes the user's token. Returns false if there was none. The next one is different. */
   revoke(userId: number): Promise<boolean>;
-  /** Whose token it is, and notes that it was used. */
+  /** Returns the account of a token, and records its use. */
   check(token: OpaqueToken, now: number): Eventually<CheckedToken>;
 }
 
-/** What one of the server's secrets gives. */
+/** The keys that are derived from one of the server's secrets. */
 interface Keyring {
-  /** Stands in the rows of tokens that were derived from it; tells nothing of it. */
+  /** Stored in the rows of tokens that are derived from it. It reveals nothing about the secret. */
   readonly name: string;
   readonly key: Buffer;
   readonly markKey: Buffer;
 }
 
-/** The first makes tokens, all verify them. */
+/** Returns the keyrings. The first makes tokens, all verify them. */
 function keyringsOf(secret: Secret): readonly Keyring[] {
   const names = secret.deriveEach("api-token-name").map((name) => name.toString("base64url", 0, 9));
   const markKeys = secret.deriveEach("api-token-mark");
   return secret.deriveEach("api-token").map((key, at) => ({ name: names[at]!, key, markKey: markKeys[at]! }));
 }
 
-/** The API tokens of a store. */
+/** Returns the API tokens of a store. */
 export function storeAPITokens(options: TokensOptions): APITokens {
   requireOptions(options, tokenChecks, { of: "storeAPITokens" });
   const { store, secret, observe, prefix } = options;
@@ -99,13 +103,13 @@ export function storeAPITokens(options: TokensOptions): APITokens {
   const touch = makeTouch({ store, collection: apiTokensCollection, column: "last_used_at", everyMs: 60_000, observe });
 
   /**
-   * Always the same for a row: asking again gives the same token. Half proves that it lives, half that it was issued here. Null where
-   * the secret that it was derived from is one no more.
+   * Returns the secret of a row, which is always the same, so a repeated request returns the same token. Half of it
+   * proves that the token exists, and half that it was issued here. Returns null if its server secret was removed.
    */
   function secretOf({ record }: Row): string | null {
     const lookup = record["id"] as string;
     const nonce = String(record["nonce"]);
-    // Those from before there could be several name none; the oldest is the one that was there then.
+    // Rows from before there could be several secrets name none. The oldest secret is the one of that time.
     const keyring = nonce.includes(".") ? keyrings.find(({ name }) => nonce.startsWith(`${name}.`)) : keyrings.at(-1);
     if (keyring === undefined) return null;
     const living = hmac(keyring.key, `${lookup}|${String(record["user_id"])}|${nonce}`);
@@ -122,7 +126,7 @@ export function storeAPITokens(options: TokensOptions): APITokens {
   return {
     async issue(admission, now, expiresAt = null) {
       const { id: userId } = Admission.spend(admission);
-      // Again where somebody else made or revoked it between the two steps; who comes third has met both.
+      // Tries again if another request made or revoked the token between the two steps. The third try has met both.
       for (let attempt = 0; attempt < 3; attempt += 1) {
         const known = await findRow(userId);
         const text = known === null || isExpired(known, now) ? null : textOf(known);
@@ -131,7 +135,7 @@ export function storeAPITokens(options: TokensOptions): APITokens {
           return { token: text, created: false };
         }
         const values = newRow(userId, keyrings[0]!, now, expiresAt);
-        // Expired, or derived from a secret that is gone, so that nobody can have it.
+        // It has expired, or its server secret was removed, so no caller can have it.
         const ended = known === null ? [] : [endOf(known)];
         const inserted: Change = { kind: "insert", collection: apiTokensCollection, key: makeLookup(), values };
         const changes = [...ended, inserted, requireActive(userId)];
@@ -158,7 +162,7 @@ export function storeAPITokens(options: TokensOptions): APITokens {
         const expected = secretOf(row);
         if (expected === null) return { kind: "revoked" };
         if (!sameBytes(Buffer.from(expected), Buffer.from(token.secret))) return { kind: "forged" };
-        // Told only to whoever knows the token.
+        // Reported only to a caller who knows the token.
         if (isExpired(row, now)) return { kind: "expired" };
         touch(token.lookup, row.record["last_used_at"] as string | null, now);
         return { kind: "genuine", userId: row.record["user_id"] as number, expiresAt: expiryOf(row) };
@@ -193,7 +197,9 @@ function expiryOf({ record }: Row): number | null {
   return expiresAt === null ? null : Date.parse(expiresAt);
 }
 
-/** Who logs in as others vouch for them is not given more than they could make. */
+/**
+ * True if the token lives longer than an external login allows. The caller must not receive more than they could make.
+ */
 function outlives(row: Row, latest: number | null): boolean {
   return latest !== null && (expiryOf(row) ?? Infinity) > latest;
 }

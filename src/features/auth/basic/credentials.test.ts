@@ -5,8 +5,8 @@ import { parseBasicCredentials } from "./credentials.ts";
 
 const base64 = (text: string | Uint8Array) => Buffer.from(text as string).toString("base64");
 
-test("what is written is read back, whatever the password holds", () => {
-  // RFC 7617 §2.1's own example.
+test("reads back what it writes, for every password", () => {
+  // The example of RFC 7617 §2.1.
   assert.deepEqual(parseBasicCredentials("dGVzdDoxMjPCow=="), { username: "test", password: "123£" });
   assert.deepEqual(parseBasicCredentials(base64("ada:a:b:")), { username: "ada", password: "a:b:" });
   assert.deepEqual(parseBasicCredentials(base64(":")), { username: "", password: "" });
@@ -35,10 +35,10 @@ const malformed: Record<string, string> = {
 };
 
 for (const [what, credential] of Object.entries(malformed)) {
-  test(`a credential with ${what} is malformed`, () => assert.equal(parseBasicCredentials(credential), null));
+  test(`rejects a credential with ${what} as malformed`, () => assert.equal(parseBasicCredentials(credential), null));
 }
 
-test("whatever is sent, reading never throws", () => {
+test("never throws, for any input", () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.uint8Array().map(base64)), (text) => void parseBasicCredentials(text)),
   );

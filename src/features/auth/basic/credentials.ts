@@ -1,4 +1,4 @@
-/** What a Basic credential carries. */
+/** The content of a Basic credential. */
 export interface BasicCredentials {
   readonly username: string;
   readonly password: string;
@@ -6,7 +6,10 @@ export interface BasicCredentials {
 
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Reads `user-id:password` in Base64 (RFC 7617 §2); null where it is not exactly that, in UTF-8 and without control characters. */
+/**
+ * Parses `user-id:password` in Base64 (RFC 7617 §2). Returns null for any other form. The text must be UTF-8 without
+ * control characters.
+ */
 export function parseBasicCredentials(credential: string): BasicCredentials | null {
   const text = decode(credential);
   if (text === null || /[\u0000-\u001f\u007f-\u009f]/.test(text)) return null;
@@ -14,7 +17,7 @@ export function parseBasicCredentials(credential: string): BasicCredentials | nu
   return colon === -1 ? null : { username: text.slice(0, colon), password: text.slice(colon + 1) };
 }
 
-/** One spelling only: padded, without spaces, without stray bits. */
+/** Accepts only one spelling: padded, without spaces, without stray bits. */
 function decode(credential: string): string | null {
   const bytes = Buffer.from(credential, "base64");
   if (bytes.toString("base64") !== credential) return null;

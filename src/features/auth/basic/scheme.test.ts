@@ -14,7 +14,7 @@ import { basic } from "./scheme.ts";
 
 const password = "lovelace: 1815 £";
 
-/** A scheme over a store with one account, and how many passwords were really checked. */
+/** Creates a scheme over a store with one account, and counts the passwords that were really checked. */
 async function set(limit = 10) {
   const store = sqliteStore({ path: ":memory:" });
   const accounts = await accountsIn(store, [{ username: "ada", password }]);
@@ -47,7 +47,7 @@ function reasonOf(verdict: Verdict): string {
   return verdict.kind === "rejected" ? verdict.reason : verdict.kind;
 }
 
-test("the right password is accepted, and from then on without a hash and at once", async () => {
+test("accepts the right password, and then again immediately without a hash", async () => {
   await using house = await set();
 
   const first = await house.ask();
@@ -71,7 +71,7 @@ test("the right password is accepted, and from then on without a hash and at onc
   assert.equal(house.checks.count, 1);
 });
 
-test("a wrong password is told in the words of every failed login", async () => {
+test("reports a wrong password with the words of every failed login", async () => {
   await using house = await set();
 
   const verdict = await house.ask(credentialOf("wrong"));
@@ -83,14 +83,14 @@ test("a wrong password is told in the words of every failed login", async () => 
   });
 });
 
-test("what is no Basic credential is malformed and never checked", async () => {
+test("rejects a malformed Basic credential without checking it", async () => {
   await using house = await set();
 
   assert.equal(reasonOf(await house.ask("dGVzdDoxMjPCow")), "malformed");
   assert.equal(house.checks.count, 0);
 });
 
-test("a remembered password is checked again after 60 seconds", async () => {
+test("checks a remembered password again after 60 seconds", async () => {
   await using house = await set();
   await house.ask();
 
@@ -114,7 +114,7 @@ const endings: { title: string; values: WrittenValues | (() => Promise<WrittenVa
 ];
 
 for (const { title, values, verdict } of endings) {
-  test(`${title} ends what was remembered at once`, async () => {
+  test(`forgets what was remembered immediately after ${title}`, async () => {
     await using house = await set();
     await house.ask();
 
@@ -125,7 +125,7 @@ for (const { title, values, verdict } of endings) {
   });
 }
 
-test("a change of role is seen at once", async () => {
+test("notices a change of role immediately", async () => {
   await using house = await set();
   await house.ask();
 
@@ -135,7 +135,7 @@ test("a change of role is seen at once", async () => {
   assert.equal(verdict.kind === "accepted" && verdict.identity.role, "admin");
 });
 
-test("a remembered password goes on working after too many guesses", async () => {
+test("still accepts a remembered password after too many guesses", async () => {
   await using house = await set(1);
   await house.ask();
   await house.ask(credentialOf("wrong"));
@@ -146,7 +146,7 @@ test("a remembered password goes on working after too many guesses", async () =>
   });
 });
 
-test("a hundred clients that start together with one password cost one hash", async () => {
+test("uses one hash for a hundred clients that start together with one password", async () => {
   await using house = await set();
 
   const verdicts = await Promise.all(Array.from({ length: 100 }, async () => house.ask()));
@@ -155,7 +155,7 @@ test("a hundred clients that start together with one password cost one hash", as
   assert.equal(house.checks.count, 1);
 });
 
-test("the same wrong password from everyone at once is counted each time", async () => {
+test("counts the same wrong password for each of several concurrent callers", async () => {
   await using house = await set();
   const credential = credentialOf("wrong");
 
@@ -191,7 +191,7 @@ const transports: { what: string; sketch: CallSketch; secure: boolean }[] = [
 ];
 
 for (const { what, sketch, secure } of transports) {
-  test(`${what} is ${secure ? "good enough" : "refused before anything is looked at"}`, async () => {
+  test(`treats ${what} as ${secure ? "good enough" : "refused before anything is looked at"}`, async () => {
     await using house = await set();
 
     if (secure) assert.equal((await house.ask(undefined, sketch)).kind, "accepted");
@@ -203,7 +203,7 @@ for (const { what, sketch, secure } of transports) {
   });
 }
 
-test("scripts in a browser get no Basic challenge, everyone else does", async () => {
+test("sends no Basic challenge to scripts in a browser, but to all other callers", async () => {
   await using house = await set();
   const challenge = (headers: Record<string, string>) => house.scheme.challenge?.(callOf({ headers }), null);
 

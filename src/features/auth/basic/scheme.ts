@@ -10,7 +10,7 @@ import { identityOf, type Account, type Accounts } from "../accounts/stored-acco
 import { parseBasicCredentials } from "./credentials.ts";
 import { makeVerifiedMemory } from "./verified-memory.ts";
 
-/** What `basic()` is made of: accounts, and who verifies passwords. */
+/** The parts of `basic()`: accounts, and the password check. */
 export interface BasicOptions {
   readonly accounts: Accounts;
   readonly passwords: Pick<Passwords, "verify">;
@@ -30,7 +30,7 @@ export function basic(options: BasicOptions): Scheme {
   const running = new Map<string, Promise<Account | null>>();
 
   function authenticate(credential: string, call: Call): Eventually<Verdict> {
-    // Before anything is looked at: a right password in cleartext must not be told from a wrong one.
+    // Checked first: over cleartext, a right password must get the same response as a wrong one.
     requireSecureTransport(call);
     const key = memory.keyOf(credential);
     const remembered = memory.find(key, call.now);
@@ -46,7 +46,7 @@ export function basic(options: BasicOptions): Scheme {
   async function verify(key: string, credential: string, call: Call): Promise<Verdict> {
     const parsed = parseBasicCredentials(credential);
     if (parsed === null) return malformed;
-    // Whoever sends the same at the same time waits for one hash. Only a success is shared: every failure counts.
+    // Concurrent requests with the same credential wait for one hash. Only a success is shared: every failure counts.
     const pending = running.get(key);
     const shared = pending === undefined ? null : await pending.catch(() => null);
     const account = shared ?? (await verifyAlone(key, call, parsed.username, parsed.password));
@@ -72,14 +72,14 @@ export function basic(options: BasicOptions): Scheme {
     rejectedAs: "invalid_credentials",
     authenticate,
     challenge(call) {
-      // A challenge to a script would open the browser's own password window over the page.
+      // A challenge to a script would open the browser's own password dialog over the page.
       const mode = call.header("sec-fetch-mode");
       return mode === undefined || mode === "navigate" ? `Basic realm="${call.realm}", charset="UTF-8"` : null;
     },
   });
 }
 
-/** A changed password, a new generation and a new username all end what was remembered. */
+/** True if the remembered login is still valid. A changed password, a new generation or a new username ends it. */
 function isSameLogin(now: Account, then: Account): boolean {
   return now.passwordHash === then.passwordHash && now.generation === then.generation && now.username === then.username;
 }

@@ -17,7 +17,7 @@ const ada: Account = {
   roleChanges: 0,
 };
 
-test("what is remembered is forgotten in time, on demand and when there is too much", () => {
+test("forgets entries after a time, on demand, and if there are too many", () => {
   const memory = makeVerifiedMemory(60, 2);
 
   for (const key of ["a", "b", "c"]) memory.remember(key, ada, 0);
@@ -29,7 +29,7 @@ test("what is remembered is forgotten in time, on demand and when there is too m
   assert.equal(memory.find("c", 60_000), null);
 });
 
-test("a key tells nothing of the credential and belongs to one process", () => {
+test("uses a key that reveals nothing of the credential and belongs to one process", () => {
   const memory = makeVerifiedMemory();
 
   assert.equal(memory.keyOf("secret"), memory.keyOf("secret"));

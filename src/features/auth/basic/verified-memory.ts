@@ -1,11 +1,11 @@
 import { hash, randomBytes } from "node:crypto";
 import type { Account } from "../accounts/stored-accounts.ts";
 
-/** Credentials that were verified a moment ago, so that the next request costs no hash. */
+/** Recently verified credentials. The next request with one of them needs no hash. */
 export interface VerifiedMemory {
-  /** What a credential is remembered under: it tells nothing of the credential outside this process. */
+  /** Returns the key of a credential. It reveals nothing of the credential outside this process. */
   keyOf(credential: string): string;
-  /** The account as it was when the credential was verified; null where that is too long ago. */
+  /** Returns the account as it was when the credential was verified. Returns null if that is too long ago. */
   find(key: string, now: number): Account | null;
   remember(key: string, account: Account, now: number): void;
   forget(key: string): void;
@@ -17,13 +17,13 @@ interface Entry {
   readonly until: number;
 }
 
-/** Makes an empty memory. Whoever uses it compares the account with what is stored now. */
+/** Makes an empty memory. The caller must compare the account with the stored one. */
 export function makeVerifiedMemory(lifetimeSeconds = 60, maxEntries = 10_000): VerifiedMemory {
   const secret = randomBytes(32).toString("base64");
   const entries = new Map<string, Entry>();
 
   return {
-    // The secret in front is enough where no digest ever leaves the process, and costs a third of an HMAC.
+    // A secret prefix is enough, because no digest ever leaves the process. It costs a third of an HMAC.
     keyOf: (credential) => hash("sha256", secret + credential, "base64"),
     find(key, now) {
       const entry = entries.get(key);

@@ -11,7 +11,7 @@ const password = "correct horse battery";
 const digest = createHash("sha1").update(password).digest("hex").toUpperCase();
 const padding = Array.from({ length: 800 }, (_, at) => `${String(at).padStart(35, "0")}:${at % 3}`);
 
-/** A service of ranges, and what was told of it. */
+/** Starts a range service and returns the requests that it received. */
 async function ask(answer: RequestListener, limitMs = 1000) {
   const asked: { path: string; padding: string | undefined }[] = [];
   const server = createServer((request, response) => {
@@ -39,7 +39,7 @@ const lists: [what: string, lines: string[], breached: boolean][] = [
 ];
 
 for (const [what, lines, breached] of lists) {
-  test(`a password ${what} is ${breached ? "breached" : "not breached"}, and only five digits are told`, async () => {
+  test(`finds a password ${what} to be ${breached ? "breached" : "not breached"}, and sends only five digits`, async () => {
     const answer = await ask((_, response) => response.end(lines.join("\r\n")));
 
     assert.equal(answer.breached, breached);
@@ -69,7 +69,7 @@ const broken: [what: string, told: RegExp, answer: RequestListener][] = [
 ];
 
 for (const [what, told, answer] of broken) {
-  test(`where the service ${what} the password is taken, and the log says so without a digit of it`, async () => {
+  test(`accepts the password and logs no digit of it if the service ${what}`, async () => {
     const { breached, told: log, count } = await ask(answer, what.startsWith("never") ? 100 : 5000);
 
     assert.deepEqual([breached, count], [false, 1]);
@@ -78,7 +78,7 @@ for (const [what, told, answer] of broken) {
   });
 }
 
-test("a network that heeds no signal is not waited for", async () => {
+test("does not wait for a network that ignores the abort signal", async () => {
   const observed: Observation[] = [];
   const isBreached = breachedPasswords({
     url: "https://ranges.example/",

@@ -4,29 +4,32 @@ import { requireOptions, type ChecksOf } from "../../../../core/checking/options
 import { messageOfThrown } from "../../../../core/checking/thrown.ts";
 import type { Observer } from "../../../../core/observation.ts";
 
-/** The network, as far as it is needed here: `fetch`, or what looks like it and heeds the signal. */
+/** The needed part of the network: `fetch`, or a function like it that respects the signal. */
 export type FetchRange = (
   url: string,
   init: { readonly redirect: "error"; readonly signal: AbortSignal; readonly headers: Record<string, string> },
 ) => Promise<Response>;
 
-/** Options of `breachedPasswords()`: the address of a range service, and how it is asked. */
+/** Options of `breachedPasswords()`: the address of a range service, and the limits of a request. */
 export interface BreachedPasswordsOptions {
-  /** Where ranges are asked for: the first five digits of a digest are put behind it. */
+  /** The address of the range service. The first five digits of a digest are appended. */
   readonly url: string;
   readonly observe: Observer;
   readonly fetch?: FetchRange;
-  /** In milliseconds; what has not been answered by then is not waited for, and the password is taken. */
+  /** The time limit in milliseconds. If there is no response by then, the password is accepted. */
   readonly limitMs?: number;
 }
 
-/** Whether a password is known from a breach; false where that cannot be learned. */
+/** Returns true if a password is known from a breach. Returns false if this cannot be checked. */
 export type IsBreached = (password: string) => Promise<boolean>;
 
-/** Beyond this an answer is no range: a padded one has some 60 KiB. */
+/** A longer response is not a range. A padded range has about 60 KiB. */
 const maxBytes = 512 * 1024;
 
-/** An address behind which digits of a digest can be put. Elsewhere nobody would ever be told that a password is known. */
+/**
+ * Checks an address to which digits of a digest can be appended. With any other address, no breached password would be
+ * found.
+ */
 export const aRangeURL: Check = (value) => {
   const url = isText(value) ? URL.parse(value) : null;
   const isBase = url !== null && /^https?:$/.test(url.protocol) && url.search + url.hash + url.username === "";
@@ -43,9 +46,9 @@ const checks: ChecksOf<BreachedPasswordsOptions> = {
 };
 
 /**
- * Asks a service that knows breached passwords (the range interface of Pwned Passwords) by k-anonymity: it learns the first five
- * hexadecimal digits of the SHA-1, which hundreds of passwords share, and answers what may stand behind them, padded. Nobody is
- * kept from choosing a password because that service is away: this is told to the log.
+ * Checks passwords with a service for breached passwords (the range interface of Pwned Passwords) by k-anonymity. The
+ * service receives the first five hexadecimal digits of the SHA-1, which hundreds of passwords share. It responds with
+ * the possible endings, padded. If the service fails, the password is accepted and the failure is logged.
  */
 export function breachedPasswords(options: BreachedPasswordsOptions): IsBreached {
   requireOptions(options, checks, { of: "breachedPasswords" });
@@ -63,7 +66,7 @@ export function breachedPasswords(options: BreachedPasswordsOptions): IsBreached
       const asked = askRange(`${base}${digest.slice(0, 5)}`, fetch, stop.signal);
       return isListed(await Promise.race([asked, late]), digest.slice(5));
     } catch (error) {
-      // Without what was asked: the digits would narrow down whose password it is.
+      // Without the request: its digits would narrow down the user's password.
       const reason = messageOfThrown(error);
       observe({
         kind: "notice",
@@ -74,7 +77,7 @@ export function breachedPasswords(options: BreachedPasswordsOptions): IsBreached
     } finally {
       clearTimeout(timer);
       late.catch(() => undefined);
-      // Whatever is still under way is of no use to anybody.
+      // Cancels the rest of the request, which is no longer needed.
       stop.abort();
     }
   };
@@ -94,7 +97,7 @@ async function askRange(url: string, fetch: FetchRange, signal: AbortSignal): Pr
   return text;
 }
 
-/** Padding has a count of 0. */
+/** True if the range has the ending. Padding has a count of 0. */
 function isListed(range: string, suffix: string): boolean {
   return range.split("\n").some((line) => {
     const [listed = "", count = "0"] = line.trim().split(":");

@@ -3,13 +3,13 @@ import { invalid, type Context } from "../../../../http/exchange.ts";
 import type { UsersParts } from "../parts.ts";
 import { checkNewPassword } from "./passwords.ts";
 
-/** Whose password it is to be. */
+/** The names of the user who chooses the password. */
 interface Names {
   readonly username: string;
   readonly email: string | null;
 }
 
-/** Ends the request (400) where nobody should have this password. */
+/** Ends the request (400) if this password is not acceptable for any user. */
 export async function requireGoodPassword(
   parts: UsersParts,
   context: Context,
@@ -21,7 +21,10 @@ export async function requireGoodPassword(
   if (await isKnown(parts, context, password)) throw invalid([breached]);
 }
 
-/** Somebody else is asked for it, and whoever signs up may ask them only so often: each that is refused counts as a sign-up. */
+/**
+ * True if the password is known from a breach. This sends a request to another service, so anonymous callers have a
+ * limit: each refusal counts as a sign-up.
+ */
 async function isKnown(
   { isBreached, throttle }: UsersParts,
   { call, identity }: Context,

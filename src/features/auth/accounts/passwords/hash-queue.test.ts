@@ -4,19 +4,22 @@ import { setImmediate as turn } from "node:timers/promises";
 import { Problem } from "../../../../core/problem/problem.ts";
 import { makeHashQueue, type Asker } from "./hash-queue.ts";
 
-/** Reads `site:address/account`; the site alone is an address too, and a star before it says that the account is known there. */
+/**
+ * Reads `site:address/account`. The site alone is also an address. A star before it means that the account is known
+ * there.
+ */
 function askerOf(name: string): Asker {
   const [address = "", account = ""] = name.replace("*", "").split("/");
   return { site: address.split(":")[0]!, address, account, isKnown: name.startsWith("*") };
 }
 
-/** Tasks that run until `finish`, and the order in which they started. */
+/** Returns tasks that run until `finish`, and the order in which they started. */
 function bench(running: number, waiting: number, reserved = 0) {
   const queue = makeHashQueue({ running, waiting, reserved });
   const started: string[] = [];
   const ends: (() => void)[] = [];
 
-  /** Whether it was done; false where it was refused. */
+  /** Returns true if the task was done, false if it was refused. */
   async function ask(name: string): Promise<boolean> {
     const task = async (): Promise<void> => {
       started.push(name);
@@ -32,7 +35,7 @@ function bench(running: number, waiting: number, reserved = 0) {
     }
   }
 
-  /** Whether there is a place. */
+  /** Returns true if there is a place. */
   function has(name: string): boolean {
     try {
       queue.requirePlace(askerOf(name));
@@ -43,7 +46,7 @@ function bench(running: number, waiting: number, reserved = 0) {
     }
   }
 
-  /** Ends one task after another until none is left. */
+  /** Finishes one task after another until none is left. */
   async function finish(): Promise<void> {
     for (await turn(); ends.length > 0; await turn()) ends.shift()!();
   }
@@ -61,7 +64,7 @@ const orders: [what: string, asked: string[], started: string[]][] = [
 ];
 
 for (const [what, asked, expected] of orders) {
-  test(`turns go ${what}`, async () => {
+  test(`gives turns ${what}`, async () => {
     const { ask, finish, started } = bench(1, 64);
 
     const all = Promise.all(asked.map(ask));
@@ -72,7 +75,7 @@ for (const [what, asked, expected] of orders) {
   });
 }
 
-test("whoever was served before does not wait for all who come after", async () => {
+test("does not let a caller who was served before wait for all later ones", async () => {
   const { ask, finish, started } = bench(1, 64);
 
   const all = ["user", "x1", "user", "x2", "x3", "x4"].map(ask);
@@ -82,7 +85,7 @@ test("whoever was served before does not wait for all who come after", async () 
   assert.deepEqual(started, ["user", "x1", "user", "x2", "x3", "x4"]);
 });
 
-test("nobody is refused while places are free, and beyond them the newest of whoever holds most", async () => {
+test("refuses no caller while places are free, and then the newest of the caller with the most places", async () => {
   const { ask, finish } = bench(2, 4);
 
   const asked = [...Array<string>(6).fill("flood"), "newcomer", "another", "flood"].map(ask);
@@ -91,7 +94,7 @@ test("nobody is refused while places are free, and beyond them the newest of who
   assert.deepEqual(await Promise.all(asked), [true, true, true, true, false, false, true, true, false]);
 });
 
-test("a place can be asked for before anything is done for it: what `hold` would refuse at once is refused", async () => {
+test("refuses a place in advance if `hold` would refuse it immediately", async () => {
   const { ask, finish, has } = bench(1, 4);
 
   const asked = ["flood/1", "flood/1", "flood/2", "flood/1"].map(ask);
@@ -107,7 +110,7 @@ test("a place can be asked for before anything is done for it: what `hold` would
   assert.ok(has("flood/1"));
 });
 
-test("of one address the account that holds most gives way", async () => {
+test("makes the account with the most places of an address give way", async () => {
   const { ask, finish } = bench(1, 4);
 
   const asked = ["a/1", "a/1", "a/1", "a/1", "a/2", "a/3"].map(ask);
@@ -116,7 +119,7 @@ test("of one address the account that holds most gives way", async () => {
   assert.deepEqual(await Promise.all(asked), [true, true, true, false, true, true]);
 });
 
-test("where each holds one place, who comes too late is refused", async () => {
+test("refuses the last caller if each caller has one place", async () => {
   const { ask, finish } = bench(1, 2);
 
   const asked = ["a", "b", "c", "d"].map(ask);
@@ -125,7 +128,7 @@ test("where each holds one place, who comes too late is refused", async () => {
   assert.deepEqual(await Promise.all(asked), [true, true, true, false]);
 });
 
-test("a place counts while its holder waits for something else, and can be lost then", async () => {
+test("counts a place whose holder waits for something else, and may take it away", async () => {
   const queue = makeHashQueue({ running: 1, waiting: 1, reserved: 0 });
   const ready = Promise.withResolvers<void>();
   const hold = (address: string) =>
@@ -145,7 +148,7 @@ test("a place counts while its holder waits for something else, and can be lost 
   assert.deepEqual(queue.load(), { running: 0, waiting: 0 });
 });
 
-test("a task that throws gives its turn to the next", async () => {
+test("gives the turn of a task that throws to the next one", async () => {
   const queue = makeHashQueue({ running: 1, waiting: 8, reserved: 2 });
   const asker = askerOf("a");
 
@@ -157,7 +160,7 @@ test("a task that throws gives its turn to the next", async () => {
   assert.equal(await queue.hold(asker, (place) => place.run(async () => "next")), "next");
 });
 
-test("keeps places for known callers: whoever else waits gives way to them, the newest of those that hold most first", async () => {
+test("keeps places for known callers: others give way to them, the newest of those with the most places first", async () => {
   const { ask, finish, has } = bench(1, 8, 4);
   const flood = Array.from({ length: 9 }, (_, at) => `x${at}`);
 
@@ -172,7 +175,7 @@ test("keeps places for known callers: whoever else waits gives way to them, the 
   assert.deepEqual(results.slice(9), [true, true, false]);
 });
 
-test("leaves all places to others while no known caller comes", async () => {
+test("leaves all places to others if no known caller comes", async () => {
   const { ask, finish } = bench(1, 8, 4);
 
   const asked = Array.from({ length: 10 }, (_, at) => `x${at}`).map(ask);
@@ -181,7 +184,7 @@ test("leaves all places to others while no known caller comes", async () => {
   assert.deepEqual(await Promise.all(asked), [...Array<boolean>(9).fill(true), false]);
 });
 
-test("beyond the reserve known callers give way like all others", async () => {
+test("makes known callers beyond the reserve give way like all others", async () => {
   const { ask, finish } = bench(1, 8, 2);
 
   const asked = ["x", "*a/1", "*a/2", "*a/3", "y1", "y2", "y3", "y4", "y5", "*b/4"].map(ask);
@@ -190,7 +193,7 @@ test("beyond the reserve known callers give way like all others", async () => {
   assert.deepEqual(await Promise.all(asked), [true, true, true, false, true, true, true, true, true, true]);
 });
 
-test("an account that is known at many addresses does not fill the reserve for others", async () => {
+test("does not let an account that is known at many addresses fill the reserve for others", async () => {
   const { ask, finish } = bench(1, 8, 4);
 
   const flood = ["x0", "x1", "x2", "x3", "x4", "*k0/mine", "*k1/mine", "*k2/mine", "*k3/mine"];

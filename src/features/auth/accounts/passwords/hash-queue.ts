@@ -2,46 +2,54 @@ import { problem } from "../../../../core/problem/problem.ts";
 
 /** The caller behind a password hash. */
 export interface Asker {
-  /** The site of the caller (`formatSite`): a customer of a /48 has 65,536 networks of 64 bits. */
+  /** The site of the caller (`formatSite`). A customer with a /48 has 65,536 networks of 64 bits. */
   readonly site: string;
   /** The network of the caller (`formatNetwork`). */
   readonly address: string;
   /** Any text that is the same for one account. */
   readonly account: string;
-  /** The account logged in from this address before. */
+  /** True if the account has logged in from this address before. */
   readonly isKnown: boolean;
 }
 
-/** A place among those who wait. */
+/** A place in the queue. */
 export interface Place {
   /** Waits for its turn and runs the task. Throws 503 if another caller got the place in the meantime. */
   run<T>(task: () => Promise<T>): Promise<T>;
 }
 
-/** Gives turns for password hashes: some run at once, some more wait, and asking more often brings no more turns. */
+/**
+ * Gives turns for password hashes. Some run at the same time, and some more wait. More requests bring no more turns.
+ */
 export interface HashQueue {
-  /** Throws 503 if `hold` would at once: asked before the account is read and the throttle is asked, so that a flood costs little. */
+  /**
+   * Throws 503 if `hold` would do so immediately. Called before the account is read and the throttle is checked, so a
+   * flood costs little.
+   */
   requirePlace(asker: Asker): void;
-  /** Holds a place while `use` lasts. Throws 503 if all places are taken and this one is the newest of the caller that holds most. */
+  /**
+   * Holds a place while `use` runs. Throws 503 if all places are taken and this one is the newest of the caller with
+   * the most places.
+   */
   hold<T>(asker: Asker, use: (place: Place) => Promise<T>): Promise<T>;
   load(): { readonly running: number; readonly waiting: number };
 }
 
-/** How long the queue is. */
+/** The length of the queue. */
 export interface HashQueueOptions {
-  /** How many hashes run at once. */
+  /** The number of hashes that run at the same time. */
   readonly running: number;
-  /** How many may wait. */
+  /** The number of hashes that may wait. */
   readonly waiting: number;
-  /** How many of the waiting places known callers have first claim to. */
+  /** The number of waiting places that are reserved for known callers. */
   readonly reserved: number;
 }
 
 interface Waiter {
   readonly asker: Asker;
-  /** When it came, by the count of all that came and all that were started. */
+  /** The arrival, as a count of all arrivals and starts. */
   readonly came: number;
-  /** Starts the task; null while the place's holder is busy with something else. */
+  /** Starts the task. Null while the place's holder is busy with something else. */
   start: (() => void) | null;
   /** Ends the wait with 503. */
   lose: (reason: Error) => void;
@@ -51,22 +59,22 @@ interface Waiter {
 type Held = Pick<Waiter, "asker">;
 
 /**
- * Makes the queue. Turns go round the sites, within a site round its addresses, and within an address round its accounts, so that
- * a caller who asks much waits for itself. A request is refused only if all places are taken: the newest of the caller that holds
- * most. While known callers hold no more than the reserved places, one of the others gives way: addresses cost an attacker
- * nothing, and a login from one of them does.
+ * Makes the queue. Turns rotate between the sites, within a site between its addresses, and within an address between
+ * its accounts. So a caller with many requests delays only itself. A request is refused only if all places are taken:
+ * the newest of the caller with the most places. While known callers hold no more than the reserved places, one of the
+ * others gives way. Addresses cost an attacker nothing, but a login from one of them does.
  */
 export function makeHashQueue({ running, waiting, reserved }: HashQueueOptions): HashQueue {
-  /** All who wait, oldest first. */
+  /** All waiting requests, oldest first. */
   const places = new Set<Waiter>();
-  /** The latest turn of each site, address and account that waits. */
+  /** The latest turn of each waiting site, address and account. */
   const served = new Map<string, number>();
   let clock = 0;
   let free = running;
 
   async function hold<T>(asker: Asker, use: (place: Place) => Promise<T>): Promise<T> {
     const lost = Promise.withResolvers<never>();
-    // It may be lost when no code waits for it any more.
+    // It may lose its place when no code waits for it any more.
     lost.promise.catch(() => undefined);
     const waiter: Waiter = { asker, came: ++clock, start: null, lose: lost.reject, isLost: false };
     places.add(waiter);
@@ -92,7 +100,7 @@ export function makeHashQueue({ running, waiting, reserved }: HashQueueOptions):
     }
   }
 
-  /** Starts as many as may run. */
+  /** Starts as many tasks as may run. */
   function next(): void {
     while (free > 0) {
       const first = firstInTurn();
@@ -126,7 +134,10 @@ export function makeHashQueue({ running, waiting, reserved }: HashQueueOptions):
     loser.lose(tooMany());
   }
 
-  /** A caller that came after its last turn need not be remembered, so only those who wait are. */
+  /**
+   * Removes a waiter. Only waiting callers are remembered, because a caller that returns after its last turn needs no
+   * record.
+   */
   function leave(waiter: Waiter): void {
     if (!places.delete(waiter)) return;
     const others = new Set([...places].flatMap(({ asker }) => keysOf(asker)));
@@ -138,7 +149,7 @@ export function makeHashQueue({ running, waiting, reserved }: HashQueueOptions):
 
 type NameOf = (asker: Asker) => string;
 
-/** The names by which turns go, the widest first. Each begins with the one before it. */
+/** The names for the turns, from the widest. Each begins with the previous one. */
 const levels: readonly NameOf[] = [
   ({ site }) => `site ${site}`,
   ({ site, address }) => `site ${site} address ${address}`,
@@ -149,7 +160,7 @@ function keysOf(asker: Asker): readonly string[] {
   return levels.map((level) => level(asker));
 }
 
-/** The waiter whose name had its turn, or came, before the others'. */
+/** Returns the waiter whose name had its turn, or came, before the others. */
 function leastLately(served: ReadonlyMap<string, number>, waiters: readonly Waiter[], nameOf: NameOf): Waiter | null {
   let best: Waiter | null = null;
   let bestTime = Infinity;
@@ -160,18 +171,21 @@ function leastLately(served: ReadonlyMap<string, number>, waiters: readonly Wait
   return best;
 }
 
-/** The newest of the caller that holds most; never a known one while those hold no more than their reserve. */
+/**
+ * Returns the newest request of the caller with the most places. It is never a known caller while those hold no more
+ * than their reserve.
+ */
 function findLoser<W extends Held>(all: readonly W[], reserved: number): W {
   const strangers = all.filter(({ asker }) => !asker.isKnown);
   const isWithinReserve = all.length - strangers.length <= reserved;
   let rest = isWithinReserve && strangers.length > 0 ? strangers : all;
-  // The same account may be known at many addresses, and then counts as one caller too.
+  // The same account may be known at many addresses. It then also counts as one caller.
   rest = largest(rest, ({ site, account, isKnown }) => (isKnown ? [site, `account ${account}`] : [site]));
   rest = largest(rest, ({ address }) => [address]);
   return largest(rest, ({ account }) => [account]).at(-1)!;
 }
 
-/** The waiters that share the name that most of them have; of several such names, one of the newest waiter's if that is among them. */
+/** Returns the waiters with the most common name. If there are several such names, prefers one of the newest waiter. */
 function largest<W extends Held>(all: readonly W[], namesOf: (asker: Asker) => readonly string[]): readonly W[] {
   const counts = new Map<string, number>();
   for (const { asker } of all) for (const name of namesOf(asker)) counts.set(name, (counts.get(name) ?? 0) + 1);

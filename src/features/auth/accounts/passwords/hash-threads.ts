@@ -1,10 +1,11 @@
-/** How many threads libuv has where nobody says otherwise, and at most. */
+/** The default number of libuv threads, and the most. */
 const USUAL_THREADS = 4;
 const MOST_THREADS = 1024;
 
 /**
- * How many passwords are hashed at once: no more than there are cores, and one fewer than libuv has threads, where those are more than one. Answers are compressed and tokens
- * are signed and verified in the same threads, and each of them would wait for hashes that others have asked for. `setting` is UV_THREADPOOL_SIZE.
+ * Returns how many passwords are hashed at the same time: at most the number of cores, and one fewer than libuv has
+ * threads, if it has more than one. Responses are compressed, and tokens are signed and verified, in the same threads.
+ * They would wait for the hashes of others. `setting` is UV_THREADPOOL_SIZE.
  */
 export function hashesAtOnce(cores: number, setting: string | undefined): number {
   const asked = setting === undefined ? USUAL_THREADS : Number.parseInt(setting, 10);

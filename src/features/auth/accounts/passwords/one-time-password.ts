@@ -16,7 +16,7 @@ import { requireAccount } from "../people.ts";
 import { accountsCollection } from "../stored-accounts.ts";
 import { requireFreshLogin } from "./proof.ts";
 
-/** How long one is good that nobody uses. */
+/** The lifetime of an unused one-time password, in days. */
 const DAYS = 7;
 
 /** 120 bits. */
@@ -25,8 +25,9 @@ const SECRET_BYTES = 15;
 const proof = defineResource({ name: "proof", fields: { current_password: proofField } });
 
 /**
- * `POST /users/{id}/password`: administrators give somebody who has none, or has lost it, a password that is shown once and is good for one
- * login. After that it only proves again who has logged in (`current_password`), above all who chooses another one.
+ * `POST /users/{id}/password`: administrators give a user who has no password, or has lost it, a new one. It is shown
+ * once and is valid for one login. After that, it only proves the user's identity again (`current_password`), mainly to
+ * choose another password.
  */
 export function oneTimePasswordEndpoint(parts: AccountsParts): Endpoint {
   return builtInEndpoint({
@@ -70,7 +71,7 @@ async function draw(parts: AccountsParts, context: Context): Promise<Reply> {
     password_until: expiresAt,
     password_once: "unused",
   };
-  // Refused where the account has changed meanwhile: nobody gets a password that another one has replaced.
+  // Refused if the account was changed in the meantime. A password that was already replaced is not shown.
   const { kind } = await parts.store.write({
     changes: [
       ...parts.revocations.endAccount({ id, generation }, call.now),

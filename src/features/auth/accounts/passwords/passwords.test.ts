@@ -47,7 +47,7 @@ function gateOf(store: Store, accounts: Accounts, throttle: LoginThrottle): Gate
 
 const call = callOf({ now: Date.parse("2026-03-01T12:00:00Z") });
 
-test("the right password of an active account gives the account, whatever the case of its name", async () => {
+test("accepts the right password of an active account, in any case of the username", async () => {
   await using house = await set();
 
   assert.equal((await house.passwords.verify(call, "ada", "lovelace 1815"))?.id, 1);
@@ -68,7 +68,7 @@ const wrong: [username: string, password: string][] = [
 ];
 
 for (const [username, password] of wrong) {
-  test(`${JSON.stringify(username.slice(0, 20))} with ${JSON.stringify(password)} is nobody, and counted`, async () => {
+  test(`rejects and counts ${JSON.stringify(username.slice(0, 20))} with ${JSON.stringify(password)}`, async () => {
     await using house = await set(1);
 
     assert.equal(await house.passwords.verify(call, username, password), null);
@@ -79,7 +79,7 @@ for (const [username, password] of wrong) {
   });
 }
 
-test("remembers a login once it is complete, and not its password alone", async () => {
+test("remembers a complete login, but not a password alone", async () => {
   await using house = await set();
 
   await house.passwords.verify(call, "ada", "lovelace 1815");
@@ -92,7 +92,7 @@ test("remembers a login once it is complete, and not its password alone", async 
   assert.equal((await house.accounts.find(1))?.lastLoginAt, "2026-03-01T12:00:00.000Z");
 });
 
-test("a hash of another format is replaced by the first right password, and the credentials of the account live on", async () => {
+test("replaces a hash of another format on the first right password, and keeps the credentials of the account", async () => {
   await using house = await set();
 
   const account = await house.passwords.verify(call, "django", "lètmein änd stay");
@@ -105,7 +105,7 @@ test("a hash of another format is replaced by the first right password, and the 
   assert.equal(await house.passwords.verify(call, "django", "lètmein"), null);
 });
 
-test("a one-time password of another cost or format logs in once too, and its hash is replaced", async () => {
+test("accepts a one-time password of another cost or format once, and replaces its hash", async () => {
   await using house = await set();
   const values = { password_once: "unused", password_until: "2026-03-08T12:00:00.000Z" };
   await house.store.write({ changes: [{ kind: "update", collection: accountsCollection, key: 4, values }] });
@@ -125,7 +125,7 @@ test("a one-time password of another cost or format logs in once too, and its ha
   assert.equal((await house.passwords.prove(call, "django", "lètmein änd stay"))?.id, 4);
 });
 
-test("a password that is changed while its old hash is being replaced stays changed", async () => {
+test("keeps a password that is changed while its old hash is being replaced", async () => {
   await using house = await set();
 
   const verified = house.passwords.verify(call, "django", "lètmein änd stay");
@@ -139,7 +139,7 @@ test("a password that is changed while its old hash is being replaced stays chan
 });
 
 for (const values of [{ generation: 2, password_hash: foreignHash }, { active: false }, null])
-  test(`a password is not good for an account that has ${values === null ? "been deleted" : `changed (${Object.keys(values).join()})`} while it waited`, async () => {
+  test(`rejects a password if the account has ${values === null ? "been deleted" : `changed (${Object.keys(values).join()})`} while it waited`, async () => {
     await using house = await set(1);
 
     const verified = house.passwords.login(call, "ada", "lovelace 1815");
@@ -152,7 +152,7 @@ for (const values of [{ generation: 2, password_hash: foreignHash }, { active: f
     assert.equal(await verified, null);
   });
 
-test("a write that is made anew within one request needs no second hash, and another password does", async () => {
+test("uses no second hash for a repeated write within one request, except for another password", async () => {
   await using house = await set();
   const request = callOf({ now: call.now });
 
@@ -164,7 +164,7 @@ test("a write that is made anew within one request needs no second hash, and ano
   assert.notEqual(await house.passwords.hash(null, "lovelace 1815"), await house.passwords.hash(null, "lovelace 1815"));
 });
 
-test("a burst of guesses gets hardly further than the limit", async () => {
+test("lets a burst of guesses get hardly further than the limit", async () => {
   await using house = await set();
 
   const tries = await Promise.allSettled(
@@ -175,7 +175,7 @@ test("a burst of guesses gets hardly further than the limit", async () => {
   assert.ok(hashed >= 10 && hashed <= 11, `${hashed} were hashed`);
 });
 
-test("beyond 64 that wait the answer is 503 with Retry-After", async () => {
+test("answers 503 with Retry-After if more than 64 are waiting", async () => {
   await using house = await set();
 
   const tries = await Promise.allSettled(
@@ -191,7 +191,7 @@ test("beyond 64 that wait the answer is 503 with Retry-After", async () => {
   assert.match(await house.passwords.hash(call, "correct horse"), /^\$argon2id\$/);
 });
 
-test("refuses a caller who fills the queue after one read of the store, and no one else", async () => {
+test("refuses a caller who fills the queue after one read of the store, and no other caller", async () => {
   await using house = await set();
   const reads: string[] = [];
   const accounts: Accounts = {
@@ -206,7 +206,7 @@ test("refuses a caller who fills the queue after one read of the store, and no o
   const passwords = makePasswords({ accounts, store, throttle: loginThrottle({ store }), cores: 1 });
   const verify = (name: string, from = call) => passwords.verify(from, name, "lovelace 1815").catch(statusOf);
   const flood = Array.from({ length: 65 }, () => verify("ada"));
-  // Those that run and wait have their places as soon as their accounts were read.
+  // The running and waiting requests have their places as soon as their accounts were read.
   await Promise.all(Array.from({ length: 10 }, () => turn()));
   const before = reads.length;
 
@@ -244,7 +244,7 @@ const rules: [password: string, code: string | null][] = [
 ];
 
 for (const [password, code] of rules) {
-  test(`the new password ${JSON.stringify(password.slice(0, 24))} is ${code ?? "accepted"}`, () => {
+  test(`finds the new password ${JSON.stringify(password.slice(0, 24))} to be ${code ?? "accepted"}`, () => {
     const issue = checkNewPassword(password, account, ["latchkey"]);
 
     assert.equal(issue?.code ?? null, code);
@@ -252,11 +252,11 @@ for (const [password, code] of rules) {
   });
 }
 
-test("an account without an e-mail has no e-mail to repeat", () => {
+test("compares no e-mail if the account has none", () => {
   assert.equal(checkNewPassword("correct horse", { username: "ada", email: null }), null);
 });
 
-test("what a hash costs is a setting, and a hash of another cost is replaced by a login", async () => {
+test("takes the cost of a hash from a setting, and replaces a hash of another cost on login", async () => {
   const store = sqliteStore({ path: ":memory:" });
   const accounts = await accountsIn(store, [{ username: "ada", password: "lovelace 1815" }]);
   const throttle = loginThrottle({ store });

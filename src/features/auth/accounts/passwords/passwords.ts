@@ -24,56 +24,60 @@ import { equals } from "../../conditions.ts";
 import { accountsCollection, isPossibleName, type Account, type Accounts } from "../stored-accounts.ts";
 import { makeHashQueue, type Asker } from "./hash-queue.ts";
 
-/** Checks and makes passwords. Every hash of the process is computed here, so that they can be counted. */
+/** Checks and hashes passwords. All hashes of the process are computed here, so they can be counted. */
 export interface Passwords {
   /**
-   * The active account with this name and password; null for every reason why there is none, in the same time: also for a one-time
-   * password, which is for logins. Counts what is wrong, and replaces a hash of another format. Throws 429 before any hash, and 503 where too many wait.
+   * Returns the active account with this name and password. Returns null for every reason why there is none, in the
+   * same time, including a one-time password, which is only for logins. Counts failures, and replaces a hash of another
+   * format. Throws 429 before any hash, and 503 if too many wait.
    */
   verify(call: Call, username: string, password: string): Promise<Account | null>;
-  /** The same for somebody who is logged in and shows again who they are: a one-time password is good for it after its login too. */
+  /**
+   * Checks the password of a user who is logged in and proves their identity again. A one-time password is also valid
+   * for this after its login.
+   */
   prove(call: Call, username: string, password: string): Promise<Account | null>;
   /**
-   * The same as the first step of a login, which writes nothing but a failure: `people.beginLogin` writes the rest when the login is
-   * complete. A one-time password is good for it once.
+   * Checks the password of a login, as its first step. Writes only a failure: `people.beginLogin` writes the rest when
+   * the login is complete. A one-time password is valid for it once.
    */
   login(call: Call, username: string, password: string): Promise<ProvedPassword | null>;
   /**
-   * Hashes a new password, in turn with the other hashes of the caller's address; `account` is whoever asks, where that is known. Null: the
-   * service itself asks. Throws 503 where too many wait.
+   * Hashes a new password, in turn with the other hashes of the caller's address. `account` is the caller, if it is
+   * known. Null: the service itself is the caller. Throws 503 if too many wait.
    */
   hash(call: Call | null, password: string, account?: string): Promise<string>;
-  /** How many hashes are computed and how many wait for their turn. */
+  /** Returns how many hashes are computed and how many wait for their turn. */
   load(): { readonly running: number; readonly waiting: number };
 }
 
 /** An account whose password was right. */
 export interface ProvedPassword {
-  /** With its password hash in the service's own format. */
+  /** The account, with its password hash in the service's own format. */
   readonly account: Account;
   readonly proofs: readonly [Proof];
-  /** The hash as it is stored, which differs from the account's if it has another format. */
+  /** The stored hash. It differs from the account's if it has another format. */
   readonly storedHash: string | null;
 }
 
-/** What `makePasswords()` is made of, and what a hash costs. */
+/** The parts of `makePasswords()`, and the cost of a hash. */
 export interface PasswordsOptions {
   readonly accounts: Accounts;
   readonly store: Store;
   readonly throttle: LoginThrottle;
-  /** How many hashes are computed at once. */
+  /** The number of hashes that are computed at the same time. */
   readonly cores: number;
-  /** What a hash costs; as OWASP asks for it where it is left out. Other hashes are replaced at the next login. */
+  /** The cost of a hash. Default: the OWASP recommendation. Other hashes are replaced at the next login. */
   readonly cost?: PasswordCost;
-  /** Whether a password alone is not enough for the account. Then a right one writes nothing. False if it is left out. */
+  /** Returns true if the account needs more than a password. A right password then writes nothing. Default: false. */
   readonly needsMore?: (account: Account) => boolean;
-  /** Sees each hash, with the wait for its turn. */
+  /** Receives each hash, with the wait for its turn. */
   readonly tracer?: Tracer | null;
 }
 
-/** How many hashes may wait for their turn. */
+/** The number of hashes that may wait for their turn. */
 const MAX_WAITING = 64;
-/** How many of them are kept for logins from addresses that their account has used. */
+/** The number of these places that are kept for logins from addresses that their account has used. */
 const RESERVED_FOR_KNOWN = 16;
 
 const checks: ChecksOf<PasswordsOptions> = {
@@ -86,7 +90,7 @@ const checks: ChecksOf<PasswordsOptions> = {
   needsMore: optional(aFunction),
 };
 
-/** Makes the one place of a process where passwords are checked. */
+/** Makes the single place of a process where passwords are checked. */
 export function makePasswords(options: PasswordsOptions): Passwords {
   requireOptions(options, checks, { of: "makePasswords" });
   const { accounts, store, throttle, cores, cost = usualCost, tracer = null, needsMore = () => false } = options;
@@ -100,11 +104,11 @@ export function makePasswords(options: PasswordsOptions): Passwords {
     const asker = askerOf(call, { account: fold(username), isKnown });
     queue.requirePlace(asker);
     const account = isPossibleName(username) ? await accounts.findByUsername(username) : null;
-    // Counted under the stored spelling: what the store takes for the same name is one account.
+    // Counted under the stored spelling: names that are equal for the store are one account.
     const name = account?.username ?? username;
     const rooms = () => throttle.look(call, name);
     await rooms();
-    // Asked again, for what was tried while this one waited: a burst gets no further than the limit.
+    // Checked again, because of attempts while this one waited. So a burst gets no further than the limit.
     const checked = await hold(asker, (place) =>
       sideBySide(rooms, async () => {
         const good = await place.run(() => checkAccount(account, password, { cost, now: call.now, purpose }));
@@ -116,7 +120,7 @@ export function makePasswords(options: PasswordsOptions): Passwords {
     return checked === null ? null : { before: account!, after: checked };
   }
 
-  /** A password outside of a login. It writes what it has taught, unless the account needs more than a password. */
+  /** Checks a password outside of a login. Writes the results, unless the account needs more than a password. */
   async function verify(call: Call, username: string, password: string, purpose: Purpose): Promise<Account | null> {
     const checked = await check(call, username, password, purpose);
     if (checked === null) return null;
@@ -124,27 +128,30 @@ export function makePasswords(options: PasswordsOptions): Passwords {
     return checked.after;
   }
 
-  /** Writes what a good password has taught: when it was used, from where, and its hash in our own format. */
+  /**
+   * Writes the results of a right password: the time of its use, the address, and its hash in the service's own format.
+   */
   async function keep(call: Call, { before, after }: Checked): Promise<void> {
     const values: WrittenValues = {
       ...(after.passwordHash === before.passwordHash ? {} : { password_hash: after.passwordHash }),
-      // Its user has it now.
+      // Its user has used it.
       ...(before.passwordUntil === null || (before.passwordOnce ?? null) !== null ? {} : { password_until: null }),
     };
     const passed = await throttle.pass(call, before.username);
     if (Object.keys(values).length === 0 && passed.length === 0) return;
-    // Only while the password is the one that was checked: a change of it that came in between stands.
+    // Only if the password is still the one that was checked. A change in between is kept.
     const where = { all: [equals("id", before.id), equals("password_hash", before.passwordHash)] };
     try {
       const learned: Change = { kind: "updateAll", collection: accountsCollection, where, values };
       await store.write({ changes: Object.keys(values).length === 0 ? passed : [learned, ...passed] });
     } catch (error) {
-      // Nobody is kept out by a disk that is full: what could not be kept is learned the next time, and the store has told the log.
+      // A full disk does not lock a user out. The missing results are written the next time, and the store has logged
+      // the error.
       if (!(error instanceof StoreUnavailable)) throw error;
     }
   }
 
-  /** A write that is made anew, because another was faster, needs no other hash. They go with their calls. */
+  /** A write that is repeated after a conflict reuses its hash. The entries are deleted with their calls. */
   const newest = new WeakMap<Call, { readonly password: string; readonly hash: Promise<string> }>();
 
   return {
@@ -167,19 +174,22 @@ export function makePasswords(options: PasswordsOptions): Passwords {
   };
 }
 
-/** Its turn may have come late: a password that was changed meanwhile is a wrong one, and whoever was deactivated stays out. */
+/**
+ * Checks again after the wait for a turn: a password that was changed in the meantime is wrong, and a deactivated user
+ * is rejected.
+ */
 async function isAsItWas(accounts: Accounts, { id, generation }: Account): Promise<boolean> {
   const now = await accounts.find(id);
   return now !== null && now.active && now.generation === generation;
 }
 
-/** An account as it is stored, and as a right password shows it. */
+/** The stored account, and the account after a right password. */
 interface Checked {
   readonly before: Account;
   readonly after: Account;
 }
 
-/** The service itself has no address. */
+/** Returns the result of a right password. */
 function proved({ before, after }: Checked, now: number): ProvedPassword {
   return { account: after, proofs: [{ method: "pwd", at: now }], storedHash: before.passwordHash };
 }
@@ -189,7 +199,7 @@ function askerOf(call: Call | null, caller: Pick<Asker, "account" | "isKnown">):
   return { site: formatSite(address), address: formatNetwork(address), ...caller };
 }
 
-/** What a check depends on beside the password. */
+/** The conditions of a check, in addition to the password. */
 interface Checking {
   readonly cost: PasswordCost;
   /** Milliseconds since the epoch. */
@@ -197,7 +207,7 @@ interface Checking {
   readonly purpose: Purpose;
 }
 
-/** A password that comes with every request, one that logs in, and one that proves again who has logged in. */
+/** The use of a password: with every request, for a login, or to prove the identity again. */
 type Purpose = "verify" | "login" | "prove";
 
 async function checkAccount(account: Account | null, password: string, checking: Checking): Promise<Account | null> {
@@ -205,7 +215,10 @@ async function checkAccount(account: Account | null, password: string, checking:
   return matches && account !== null ? upgraded(account, password, checking.cost) : null;
 }
 
-/** A hash is always computed, so that the time does not tell which accounts there are. */
+/**
+ * Compares the password with the account's hash. A hash is always computed, so the time does not reveal which accounts
+ * exist.
+ */
 async function matchesAccount(
   account: Account | null,
   password: string,
@@ -219,7 +232,7 @@ async function matchesAccount(
   );
 }
 
-/** A password that was drawn and never used is good for a time. */
+/** True if a generated password was not used within its lifetime. */
 function isTooLate({ passwordUntil }: Account, now: number): boolean {
   return passwordUntil !== null && Date.parse(passwordUntil) <= now;
 }
@@ -235,14 +248,17 @@ async function upgraded(account: Account, password: string, cost: PasswordCost):
 
 const controlCharacter = /[\u0000-\u001f\u007f-\u009f]/;
 
-/** What is wrong with a new password; null where nothing is. `serviceNames` is what the service is called. The pointer is `/password`. */
+/**
+ * Returns the mistake in a new password, or null if there is none. `serviceNames` are the names of the service. The
+ * pointer is `/password`.
+ */
 export function checkNewPassword(
   password: string,
   account: { readonly username: string; readonly email: string | null },
   serviceNames: readonly string[] = [],
 ): Issue | null {
   const issue = (code: string, detail: string): Issue => ({ pointer: "/password", code, detail });
-  // Code points, as everywhere; whoever sends more than 512 code units has more than 256 of them.
+  // Counts code points, as everywhere. More than 512 code units always have more than 256 code points.
   const length = password.length > 512 ? password.length : [...password].length;
   if (length < 8) return issue("too_short", "The password must have at least 8 characters.");
   if (length > 256) return issue("too_long", "The password must have at most 256 characters.");

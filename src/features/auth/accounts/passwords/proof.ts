@@ -8,13 +8,13 @@ import { neededByIdentity } from "../../gate/policy.ts";
 import type { UsersParts } from "../parts.ts";
 import type { Account } from "../stored-accounts.ts";
 
-/** A login is fresh for so long, in milliseconds. */
+/** The time for which a login is fresh, in milliseconds. */
 const FRESH_MS = 600_000;
 
 /**
- * Ends the request unless the caller's login is fresh, because a credential must not make others that outlive it. If the caller's account
- * needs a second factor, the login must have been confirmed with one (401 `confirmation_required`). Otherwise the caller's own password
- * replaces a fresh login (400 at `/current_password`).
+ * Ends the request unless the caller's login is fresh, because a credential must not make others that outlive it. If
+ * the caller's account needs a second factor, the login must have been confirmed with one (401
+ * `confirmation_required`). Otherwise, the caller's own password replaces a fresh login (400 at `/current_password`).
  */
 export async function requireFreshLogin(parts: UsersParts, context: Context, password?: string): Promise<void> {
   const identity = requireOwnIdentity(context);
@@ -38,8 +38,9 @@ export function requireConfirmed(context: Context, identity: Identity, { allowsR
 }
 
 /**
- * The second maker of an `Admission`: for tokens and keys, which are made from a login that exists. It checks the freshness and the level
- * of the caller's login. For another user it needs an administrator, and for another administrator there is none (403).
+ * Creates an `Admission` for tokens and keys that are made from an existing login. It is the second way to create one.
+ * Checks the freshness and the level of the caller's login. Only an administrator may act for another user, and no
+ * caller for another administrator (403).
  */
 export async function vouch(
   parts: UsersParts,
@@ -56,8 +57,8 @@ export async function vouch(
 }
 
 /**
- * Returns the end of a credential that is made through a login for which another party vouches, in milliseconds since the epoch. Returns
- * null if it needs none. Ends the request (403) if nothing may be made through such a login.
+ * Returns the end of a credential that is made through an external login, in milliseconds since the epoch. Returns null
+ * if it needs none. Ends the request (403) if nothing may be made through such a login.
  */
 export function outsideEnd({ outsideCredentialsSeconds }: UsersParts, context: Context): number | null {
   const { scheme, issuer } = context.requireIdentity();
@@ -68,8 +69,8 @@ export function outsideEnd({ outsideCredentialsSeconds }: UsersParts, context: C
 }
 
 /**
- * Ends the request unless users who change their own login show again who they are: a session left open must not be enough. With a
- * second factor a confirmed login is needed, and `current_password` is not asked for.
+ * Ends the request unless users who change their own login prove their identity again, because an open session must not
+ * be enough. With a second factor, a confirmed login is required, and `current_password` is not requested.
  */
 export async function requireProof(
   parts: UsersParts,
@@ -84,7 +85,7 @@ export async function requireProof(
   await requirePassword(parts, call, account, password);
 }
 
-/** The caller. An administrator who acts for a user makes and changes no credentials. */
+/** Returns the caller. An administrator who acts for a user makes and changes no credentials. */
 function requireOwnIdentity(context: Context): Identity {
   const identity = context.requireIdentity();
   if (identity.actor !== undefined)
@@ -98,7 +99,10 @@ function needsLevel2({ rule }: UsersParts, identity: Identity, account: Account 
   return neededByIdentity(account ?? identity, needs, rule) === 2;
 }
 
-/** The level that the caller has confirmed lately. A login that lies ahead is not fresh: the clock was set back. */
+/**
+ * Returns the level that the caller has recently confirmed. A login in the future is not fresh, because the clock was
+ * set back.
+ */
 function confirmedAt(identity: Identity, now: number): number {
   if (identity.proofs === undefined || isAhead(identity, now)) return 0;
   return confirmedLevel(identity.proofs, now - FRESH_MS);
@@ -108,7 +112,7 @@ function isAhead({ proofs = [] }: Identity, now: number): boolean {
   return proofs.some(({ at }) => at > now + FRESH_MS);
 }
 
-/** Ends the request unless it is the account's password. A wrong one counts as a guess. */
+/** Ends the request unless it is the account's password. A wrong password counts as a guess. */
 async function requirePassword(
   { passwords }: Pick<UsersParts, "passwords">,
   call: Call,
