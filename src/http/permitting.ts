@@ -5,7 +5,7 @@ import { stepUpChallenge } from "../core/levels.ts";
 import { problem, type Problem } from "../core/problem/problem.ts";
 import type { Exchange } from "./exchange.ts";
 
-/** Narrows to rows where the permission says so; ends the request where it says no. */
+/** Ends the request if the permission denies it. Narrows it to some rows if the permission says so. */
 export function requirePermission(exchange: Exchange): void {
   const { access } = exchange.endpoint;
   if (access === "open") return;
@@ -21,20 +21,22 @@ export function requirePermission(exchange: Exchange): void {
   throw problem("permission_denied");
 }
 
-/** The challenge of RFC 9470 §3. */
+/** Returns the challenge of RFC 9470 §3. */
 function confirmationRequired({ call }: Exchange, { within, level }: Confirmation): Problem {
   const value = stepUpChallenge(call.realm, within, level);
   return problem("confirmation_required", { headers: [["WWW-Authenticate", value]] });
 }
 
-/** A limited credential does no more than its scopes allow, wherever the permission would let its user. */
+/**
+ * Ends the request if the scopes of a limited credential do not allow it. The permission of its user does not matter.
+ */
 function requireWithinScopes(exchange: Exchange): void {
   const { method } = exchange.endpoint;
   if (!scopesLet(exchange, isUnsafe(method) ? method : "GET"))
     throw problem("permission_denied", { detail: "The scopes of this credential do not allow it." });
 }
 
-/** Whether the scopes of the caller's credential are good for a method, where it is limited to any. */
+/** Returns true if the scopes of the caller's credential allow a method, or if it has no scopes. */
 export function scopesLet({ service: { scopesAllow }, observedIdentity: identity }: Exchange, method: string): boolean {
   if (identity === null || identity.scopes === null || scopesAllow === null) return true;
   return scopesAllow(identity.scopes, method);

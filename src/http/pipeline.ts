@@ -33,12 +33,12 @@ import { requireRepeatable } from "./repeating.ts";
 import { requireEndpoint, type Match } from "./routes.ts";
 import { ServedView } from "./viewing.ts";
 
-/** A service whose routes are known. */
+/** A service with its routes. */
 export interface RoutedService extends ServiceCore {
   readonly find: (path: string) => Match | null;
 }
 
-/** The way of every request through the service. Never throws: what goes wrong becomes an answer. */
+/** Answers one request. Never throws: an error becomes a response. */
 export function respond(service: RoutedService, arrival: Arrival): Eventually<Answer> {
   countRequest();
   const startedAt = service.observe === null ? 0 : performance.now();
@@ -57,7 +57,7 @@ function goAll(way: Way, startedAt: number): Eventually<Answer> {
   return answer instanceof Promise ? goOn(way, answer, startedAt) : finish(way, answer, startedAt);
 }
 
-/** Waits for the answer, and no longer than the service lets its code take. */
+/** Waits for the response, up to the time limit of the service. */
 function goOn(way: Way, answer: Promise<Answer>, startedAt: number): Promise<Answer> {
   const { inFlight } = way.service;
   return new Promise<Answer | null>((resolve, reject) => {
@@ -124,7 +124,7 @@ class Way {
     );
   }
 
-  /** Goes on where the caller has not asked too often. */
+  /** Continues if the caller is within the limits. */
   #admit(exchange: Exchange, endpoint: ServedEndpoint, next: () => Eventually<Answer>): Eventually<Answer> {
     const { limiters } = this.service;
     return limiters.length === 0 ? next() : after(askLimiters(limiters, "identified", exchange, endpoint), next);
@@ -148,7 +148,7 @@ class Way {
     return writeReply(exchange, shownTo(exchange, reply), (written) => new ServedView(this, written));
   }
 
-  /** Tells of what went wrong in the service itself, or in code that stands in it. */
+  /** Reports a fault of the service, or of custom code in it. */
   observeFault(error: unknown): void {
     this.service.observe?.({ kind: "fault", requestId: this.call.requestId, error: toldFault(error) });
   }
@@ -162,7 +162,7 @@ class Way {
     }
   }
 
-  /** The answer to a request that has waited in vain. What it still gives is given to nobody, and it writes nothing any more. */
+  /** Answers a request that has waited too long. Drops its later result, and lets it write nothing. */
   giveUp(): Promise<Answer> {
     const { service, call, exchange } = this;
     if (exchange !== null) exchange.phase = "over";
@@ -170,7 +170,7 @@ class Way {
     return this.#tellSoon((this.told = tooLate()));
   }
 
-  /** In the caller's format where that tells it soon: a page does, and what waits in vain may be the format. */
+  /** Writes the problem in the caller's format if that is quick. The slow code may be the format itself. */
   async #tellSoon(told: Problem): Promise<Answer> {
     try {
       const answer = await soonOf(this.#tell(told));
@@ -185,7 +185,7 @@ class Way {
     return writeProblem(this.service, this.call, told, () => new ServedView(this, told), format);
   }
 
-  /** A format of somebody's own cannot tell what went wrong; the default can. */
+  /** Writes the problem in the default format, because a custom one has failed. */
   #tellPlainly(fault: unknown): Eventually<Answer> {
     return this.#tell(this.#told(fault), this.service.formats[0]);
   }
@@ -197,7 +197,7 @@ class Way {
   }
 }
 
-/** Asks the handler, where the caller's preconditions hold: here, so that no endpoint can forget them. */
+/** Calls the handler if the preconditions hold. Checked here, so that no endpoint can forget it. */
 function handle(exchange: Exchange, endpoint: ServedEndpoint): Eventually<Reply> {
   const { call } = exchange;
   const isWeighed = !isUnsafe(call.method) || endpoint.preconditions !== undefined || !hasPreconditions(call);
@@ -211,7 +211,7 @@ function handle(exchange: Exchange, endpoint: ServedEndpoint): Eventually<Reply>
 function requireFormat(exchange: Exchange): Format {
   const { service, call, endpoint, action } = exchange;
   const { formats } = service;
-  // What is a type of its own (a page, a key set) is sent as it is: Accept may be disregarded (RFC 9110 §12.4.1).
+  // Sent unchanged with its own media type (a page, a key set): Accept may be ignored (RFC 9110 §12.4.1).
   if (endpoint.produces !== undefined) return formats[0]!;
   if (prefersRedirect(exchange.context)) return formats[0]!;
   const accept = endpoint.query === "ignored" ? readAccept(call, formats) : requireAccept(call, formats);
@@ -237,7 +237,7 @@ export function prefersOneOf(context: Context, types: readonly string[]): boolea
   return prefers(call.list("accept"), types, service.formats);
 }
 
-/** Whoever may write and not read is shown nothing by writing: not what was there, nor its tag. */
+/** Hides the record and its tag from a caller who may write but not read. */
 function shownTo(exchange: Exchange, reply: Reply): Reply {
   return !isUnsafe(exchange.call.method) || scopesLet(exchange, "GET") ? reply : withoutBody(reply);
 }
@@ -293,7 +293,7 @@ function finish(way: Way, answer: Answer, startedAt: number): Answer {
   return answer;
 }
 
-/** A path without what is longer than any id and may be a credential in the wrong place: what is observed is kept in logs. */
+/** Shortens parts that are longer than any id. They may be misplaced credentials, and logs store the path. */
 function shortened(path: string): string {
   return path.length > 40 ? path.replace(/[^/]{41,}/g, (part) => `${part.slice(0, 17)}…`) : path;
 }

@@ -2,7 +2,9 @@ import { parseIdempotencyKey } from "../core/headers/idempotency-key.ts";
 import { problem } from "../core/problem/problem.ts";
 import type { Exchange } from "./exchange.ts";
 
-/** The key under which a write may be repeated; null where the caller sent none. Ends the request where it is none that is kept. */
+/**
+ * Returns the key of a repeatable write. Returns null if the request has none. Ends the request if the key is invalid.
+ */
 export function repeatKey({ call }: Exchange): string | null {
   const header = call.header("idempotency-key");
   if (header === undefined) return null;
@@ -12,8 +14,8 @@ export function repeatKey({ call }: Exchange): string | null {
 }
 
 /**
- * Ends the request whose key could not be kept, before its body is looked at. Whoever sends a key relies on it: what is not kept, because
- * its answer could not be shown again, must not look as if it were.
+ * Ends the request if its key cannot be stored, before its body is read. The client relies on its key. An endpoint
+ * whose response cannot be shown again must refuse it.
  */
 export function requireRepeatable(exchange: Exchange): void {
   const {

@@ -1,11 +1,16 @@
 import { randomFillSync } from "node:crypto";
 
-/** Octets of chance in an id. */
+/** The number of random octets in an id. */
 const ID_BYTES = 16;
-/** Ids for which chance is drawn at once: a call into OpenSSL for each would take two microseconds. */
+/**
+ * The number of ids for which random octets are drawn together: a separate call into OpenSSL takes two microseconds.
+ */
 const DRAWN_AT_ONCE = 512;
 
-/** Makes ids of 22 random characters. An id with a count in it would show how many requests others send. `fill` draws the chance. */
+/**
+ * Makes ids of 22 random characters. An id with a counter would show how many requests others send. `fill` draws the
+ * random octets.
+ */
 export function requestIds(fill: (bytes: Uint8Array) => unknown = randomFillSync): () => string {
   const chance = Buffer.alloc(ID_BYTES * DRAWN_AT_ONCE);
   let at = chance.length;

@@ -6,11 +6,11 @@ import type { ServedEndpoint } from "./endpoint/endpoint.ts";
 import { parametersOf, PARAMETERS, type PathParameter } from "./endpoint/parameters.ts";
 import { withoutFinalSlash } from "./endpoint/path.ts";
 
-/** What a path offers. */
+/** The endpoints of a path. */
 export interface Route {
   readonly path: string;
   readonly methods: ReadonlyMap<string, ServedEndpoint>;
-  /** For `Allow`. */
+  /** The value of `Allow`. */
   readonly allow: string;
   readonly parameters: readonly PathParameter[];
 }
@@ -21,18 +21,18 @@ export interface Match {
   readonly params: Readonly<Record<string, number | string>>;
 }
 
-/** Finds the route of a path; null where there is none. */
+/** Finds the route of a path. Returns null if there is none. */
 export type FindRoute = (path: string) => Match | null;
 
 const NO_PARAMS: Readonly<Record<string, never>> = Object.freeze({});
 
-/** `OPTIONS *` asks whether the server is there (RFC 9110 §9.3.7). */
+/** `OPTIONS *` asks about the server as a whole (RFC 9110 §9.3.7). */
 const SERVER: Match = {
   route: { path: "*", methods: new Map(), allow: "OPTIONS", parameters: [] },
   params: NO_PARAMS,
 };
 
-/** Builds the table of routes. Throws where two endpoints stand at the same method and path. */
+/** Builds the table of routes. Throws if two endpoints have the same method and path. */
 export function makeRoutes(
   endpoints: readonly ServedEndpoint[],
   basePath: string,
@@ -77,12 +77,12 @@ export function makeRoutes(
   };
 }
 
-/** The endpoint for a method: `HEAD` wherever `GET`. */
+/** Returns the endpoint for a method. `HEAD` uses that of `GET`. */
 export function findEndpoint(route: Route | undefined, method: string): ServedEndpoint | undefined {
   return route?.methods.get(method === "HEAD" ? "GET" : method);
 }
 
-/** The endpoint for a method. Null for `OPTIONS`, which every route answers. */
+/** Returns the endpoint for a method. Returns null for `OPTIONS`, which every route answers. */
 export function requireEndpoint(route: Route, method: string): ServedEndpoint | null {
   const endpoint = findEndpoint(route, method);
   if (endpoint !== undefined) return endpoint;

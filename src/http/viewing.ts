@@ -21,7 +21,7 @@ import type { FindRoute, Match } from "./routes.ts";
 
 type Headers = View["headers"];
 
-/** A request, as far as it came. */
+/** The state of a request, as far as it came. */
 export interface Seen {
   readonly service: ServiceCore & { readonly find: FindRoute };
   readonly call: Call;
@@ -29,13 +29,13 @@ export interface Seen {
   readonly exchange: Exchange | null;
 }
 
-/** What a format may see of an answer. Nothing is looked up until it asks. */
+/** The view of a response for a format. Reads data only on demand. */
 export class ServedView implements View {
   readonly #seen: Seen;
   readonly #reply: Pick<Reply, "status" | "headers" | "tag">;
   #found: Map<string, Eventually<Row | null>> | null = null;
 
-  // It is made for every answer, and looked at by few.
+  // Created for every response, but used by few.
   constructor(seen: Seen, reply: Pick<Reply, "status" | "headers" | "tag">) {
     this.#seen = seen;
     this.#reply = reply;
@@ -120,7 +120,7 @@ export class ServedView implements View {
     return offers.filter((each) => each !== null);
   }
 
-  /** A record is read once, however many offers ask whether it is there. */
+  /** Reads a record once for all offers. */
   #find(placed: MountInPlace, exchange: Exchange): Eventually<Row | null> {
     this.#found ??= new Map();
     const at = `${placed.collection.name} ${exchange.key()}`;
@@ -129,7 +129,7 @@ export class ServedView implements View {
     return found;
   }
 
-  /** The same steps as those of a request, as far as the handler. */
+  /** Runs the steps of a request up to the handler. */
   async #offer(endpoint: ServedEndpoint, path: string): Promise<Offer | null> {
     const { service } = this.#seen;
     const { method, action = "call", mounted, own } = endpoint;
@@ -205,14 +205,14 @@ export class ServedView implements View {
   }
 }
 
-/** What somebody asks again is neither conditional nor a write. */
+/** Removes the preconditions and the fields of a write, because a repeated request has none. */
 function withoutConditions(rawHeaders: readonly string[]): readonly string[] {
   return rawHeaders.filter((_, at) => !OF_ONE_REQUEST.test(rawHeaders[at - (at % 2)]!));
 }
 
 const OF_ONE_REQUEST = /^(?:if-(?:none-)?match|prefer|idempotency-key|content-.*|transfer-encoding)$/i;
 
-/** A problem is told to whoever asks themselves; here it is only that there is nothing. */
+/** Returns null for a problem. Only the caller of a real request sees it. */
 async function told<T>(ask: () => Eventually<T>): Promise<T | null> {
   try {
     return await ask();

@@ -3,5 +3,5 @@ import { administrator, allOf, anyOf, self, unlimited } from "../../access/permi
 /** The user of the path, and administrators. */
 export const ownOrAny = anyOf(administrator, self());
 
-/** The same for what makes, changes or ends a way of logging in: a key that is limited must not give itself more. */
+/** The same for endpoints that create, change or end a way to log in: a limited key must not extend its own rights. */
 export const ownOrAnyUnlimited = allOf(unlimited, ownOrAny);

@@ -135,7 +135,7 @@ for (const [title, document, operations, result] of [
   ],
   ["a number as the name of a member", { a: {} }, [{ op: "add", path: "/a/01", value: 1 }], { a: { "01": 1 } }],
 ] as const) {
-  test(`RFC 6902: ${title}`, async () => {
+  test(`applies the example of RFC 6902: ${title}`, async () => {
     const before = structuredClone(document);
 
     assert.deepEqual(await patch(document, operations), result);
@@ -342,7 +342,7 @@ for (const [title, document, operations, told] of [
     "invalid_patch: A JSON Patch has at most 1000 operations.",
   ],
 ] as const) {
-  test(`${title} is refused, and nothing changes`, async () => {
+  test(`refuses ${title} and changes nothing`, async () => {
     const before = structuredClone(document);
 
     assert.equal(await refusal(document, operations), told);
@@ -350,7 +350,7 @@ for (const [title, document, operations, told] of [
   });
 }
 
-test("__proto__ can be added and is then a member like any other", async () => {
+test("adds __proto__ as a normal member", async () => {
   const result = (await patch({}, JSON.parse('[{"op":"add","path":"/__proto__","value":{"admin":true}}]'))) as Record<
     string,
     unknown
@@ -360,7 +360,7 @@ test("__proto__ can be added and is then a member like any other", async () => {
   assert.equal(result["admin"], undefined);
 });
 
-test("operations can be applied again and are never changed", async () => {
+test("applies operations again, and never changes them", async () => {
   const operations = parseJSONPatch([
     { op: "add", path: "/a", value: {} },
     { op: "add", path: "/a/b", value: 1 },
@@ -372,7 +372,7 @@ test("operations can be applied again and are never changed", async () => {
   assert.deepEqual(first, { a: { b: 1 } });
 });
 
-test("copies of copies are stopped before they fill the memory", async () => {
+test("stops copies of copies before they fill the memory", async () => {
   const started = process.threadCpuUsage();
   const long = "x".repeat(500_000);
   const doubling = Array.from({ length: 1000 }, () => ({ op: "copy", from: "/a", path: "/a/-" }));
@@ -404,7 +404,7 @@ test("copies of copies are stopped before they fill the memory", async () => {
   assert.ok(user + system < 2_000_000, `${user + system} µs`);
 });
 
-test("any operations give a document or a problem", async () => {
+test("returns a document or a problem for any operations", async () => {
   const path = fc
     .array(fc.constantFrom("a", "b", "0", "1", "-", "__proto__", "~0", "~", ""))
     .map((tokens) => tokens.map((token) => `/${token}`).join(""));

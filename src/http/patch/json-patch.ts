@@ -11,17 +11,19 @@ import { findValue, indexOf, type Pointer } from "./pointer.ts";
 export { parseJSONPatch, type Operation } from "./operation.ts";
 
 /**
- * Applies a JSON Patch: all of it or nothing, and the document stays as it is. Throws `patch_conflict` for a test that fails and a
- * place that is not there, `invalid_patch` where the result would grow beyond what a body may be.
+ * Applies a JSON Patch, all or nothing. Does not change the document. Throws `patch_conflict` if a test fails or a
+ * location does not exist, and `invalid_patch` if the result would be larger than a body may be.
  */
 export async function applyJSONPatch(document: unknown, operations: readonly Operation[]): Promise<unknown> {
   return new Patching(document).apply(operations);
 }
 
-/** How many values and characters a patch may add, so that copies of copies cannot fill the memory. */
+/**
+ * The maximum number of values and characters that a patch may add, so that copies of copies cannot fill the memory.
+ */
 const MAX_ADDED = 2 ** 20;
 
-/** How many values are moved about before others have their turn: a few milliseconds' worth. */
+/** The number of moved values before other requests run: a few milliseconds of work. */
 const WORK_OF_A_TURN = 2 ** 20;
 
 class Patching {
@@ -29,7 +31,10 @@ class Patching {
   #room = MAX_ADDED;
   #index = 0;
   #work = 0;
-  /** The objects and arrays that are this patch's own. The others belong to the document that was given, and are copied before a change. */
+  /**
+   * The objects and arrays that this patch has created. All others belong to the given document, and are copied before
+   * a change.
+   */
   readonly #own = new WeakSet<object>();
 
   constructor(document: unknown) {
@@ -40,11 +45,11 @@ class Patching {
     for (const [index, operation] of operations.entries()) {
       this.#index = index;
       this.#step(operation);
-      // A thousand moves in an array of half a million take half a second in all.
+      // A thousand moves in an array of half a million items take half a second together.
       if (this.#work > WORK_OF_A_TURN) await this.#giveWay();
     }
     if (this.#work > WORK_OF_A_TURN / 8) await this.#giveWay();
-    // A move adds nothing and can still make a document deeper.
+    // A move adds nothing, but can make a document deeper.
     if (!isWithin(this.#document, MAX_LEVELS))
       throw problem("invalid_patch", { detail: `The result has more than ${MAX_LEVELS} levels.` });
     return this.#document;
@@ -65,7 +70,7 @@ class Patching {
         return this.#replace(operation.path, this.#copyOf(operation.value, operation.path.length));
       case "move": {
         const value = this.#require(operation.from, "from");
-        if (operation.from.length === 0) return; // onto itself: into itself was refused when it was read
+        if (operation.from.length === 0) return; // onto itself: the parser has already refused a move into itself
         this.#remove(operation.from, "from");
         return this.#add(operation.path, value);
       }
@@ -114,7 +119,7 @@ class Patching {
     else if (isObject(parent)) setMember(parent, last, value);
   }
 
-  /** What holds the last step of a path, to be changed: it and all above it are made this patch's own. */
+  /** Returns the parent of a path for a change. Copies it and everything above it first. */
   #parentOf(path: Pointer): unknown {
     let parent = (this.#document = this.#owned(this.#document));
     for (const token of path.slice(0, -1)) {
@@ -143,7 +148,7 @@ class Patching {
     return value;
   }
 
-  /** A value of its own at this level, as far as there is room. */
+  /** Returns a copy of a value at this level, within the limit. */
   #copyOf(value: unknown, level: number): unknown {
     this.#room -= typeof value === "string" ? value.length + 1 : 1;
     this.#work += 10;

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { applyMergePatch } from "./merge-patch.ts";
 
-// RFC 7396 appendix A, in its order.
+// RFC 7396 appendix A, in the order of the RFC.
 for (const [original, patch, result] of [
   [{ a: "b" }, { a: "c" }, { a: "c" }],
   [{ a: "b" }, { b: "c" }, { a: "b", b: "c" }],
@@ -25,12 +25,12 @@ for (const [original, patch, result] of [
   [[1, 2], { a: "b", c: null }, { a: "b" }],
   [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
 ] as const) {
-  test(`${JSON.stringify(original)} merged with ${JSON.stringify(patch)} is ${JSON.stringify(result)}`, () => {
+  test(`merges ${JSON.stringify(original)} with ${JSON.stringify(patch)} into ${JSON.stringify(result)}`, () => {
     assert.deepEqual(applyMergePatch(original, patch), result);
   });
 }
 
-test("RFC 7396 §3: the example of a document", () => {
+test("merges the document of RFC 7396 §3", () => {
   const target = {
     title: "Goodbye!",
     author: { givenName: "John", familyName: "Doe" },
@@ -48,11 +48,11 @@ test("RFC 7396 §3: the example of a document", () => {
   });
 });
 
-test("the order of the members stays", () => {
+test("keeps the order of the members", () => {
   assert.deepEqual(Object.keys(applyMergePatch({ a: 1, b: 2, c: 3 }, { d: 4, b: 5 }) as object), ["a", "b", "c", "d"]);
 });
 
-test("neither the target nor the patch changes, and merging twice is merging once", () => {
+test("changes neither the target nor the patch, and gives the same result twice", () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 4 }), fc.jsonValue({ maxDepth: 4 }), (target, patch) => {
       const before = JSON.stringify([target, patch]);
@@ -65,7 +65,7 @@ test("neither the target nor the patch changes, and merging twice is merging onc
   );
 });
 
-test("__proto__ reaches no prototype", () => {
+test("reaches no prototype with __proto__", () => {
   const result = applyMergePatch(
     { a: 1 },
     JSON.parse('{"__proto__":{"admin":true},"constructor":{"prototype":{"admin":true}}}'),

@@ -2,7 +2,7 @@ import { isObject } from "../../core/checking/members.ts";
 import { problem, type Problem } from "../../core/problem/problem.ts";
 import { parsePointer, type Pointer } from "./pointer.ts";
 
-/** One step of a JSON Patch (RFC 6902 §4), read. */
+/** One parsed operation of a JSON Patch (RFC 6902 §4). */
 export type Operation =
   | { readonly op: "add" | "replace" | "test"; readonly path: Pointer; readonly value: unknown }
   | { readonly op: "remove"; readonly path: Pointer }
@@ -10,7 +10,7 @@ export type Operation =
 
 const MAX_OPERATIONS = 1000;
 
-/** Reads a JSON Patch. Throws `invalid_patch`, whose detail names the operation, counted from 0. */
+/** Reads a JSON Patch. Throws `invalid_patch`. Its detail names the operation, counted from 0. */
 export function parseJSONPatch(value: unknown): Operation[] {
   if (!Array.isArray(value)) throw problem("invalid_patch", { detail: "A JSON Patch is an array of operations." });
   if (value.length > MAX_OPERATIONS)
@@ -57,7 +57,7 @@ function isInside(path: Pointer, from: Pointer): boolean {
   return path.length > from.length && from.every((token, at) => token === path[at]);
 }
 
-/** What is told of an operation that could never be applied. */
+/** Returns the problem for an operation that can never be applied. */
 export function invalidOperation(index: number, what: string): Problem {
   return problem("invalid_patch", { detail: `Operation ${index}: ${what}.` });
 }

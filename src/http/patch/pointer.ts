@@ -1,14 +1,14 @@
 import { isObject } from "../../core/checking/members.ts";
 import { MAX_LEVELS } from "../formats/text.ts";
 
-/** A JSON Pointer taken apart (RFC 6901): the names and indexes on the way; none for the whole document. */
+/** A parsed JSON Pointer (RFC 6901): its names and indexes. Empty for the whole document. */
 export type Pointer = readonly string[];
 
-/** Reads a JSON Pointer; null where it is none. */
+/** Parses a JSON Pointer. Returns null if it is invalid. */
 export function parsePointer(text: string): Pointer | null {
   if (text === "") return [];
   if (!text.startsWith("/") || /~(?![01])/.test(text)) return null;
-  // Nothing is so deep: what is beyond it decides nothing.
+  // No document is so deep, so the rest does not matter.
   const tokens = text.slice(1).split("/", MAX_LEVELS + 1);
   return text.includes("~") ? tokens.map(unescape) : tokens;
 }
@@ -18,7 +18,10 @@ function unescape(token: string): string {
   return token.split("~1").join("/").split("~0").join("~");
 }
 
-/** The value that a pointer names; undefined where nothing is there. Only own members count, so no name reaches a prototype. */
+/**
+ * Returns the value at a pointer. Returns undefined if there is none. Only own members count, so no name reaches a
+ * prototype.
+ */
 export function findValue(document: unknown, pointer: Pointer): unknown {
   let value = document;
   for (const token of pointer) {
@@ -30,7 +33,9 @@ export function findValue(document: unknown, pointer: Pointer): unknown {
   return value;
 }
 
-/** The index below `length` that a token names; null for leading zeros, signs, `-` and what is out of range. */
+/**
+ * Returns the index below `length` that a token names. Returns null for leading zeros, signs, `-` and larger numbers.
+ */
 export function indexOf(token: string, length: number): number | null {
   return /^(?:0|[1-9][0-9]{0,9})$/.test(token) && Number(token) < length ? Number(token) : null;
 }

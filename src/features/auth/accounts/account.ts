@@ -21,7 +21,7 @@ import { requireFree, requireMayProbe } from "./taken.ts";
 import { requireMayName, usernameOriginOf } from "./usernames.ts";
 import { requireAdministrator } from "./users.ts";
 
-/** What is shown and changed of an account, where a user may be one of these. */
+/** The visible fields of an account. `roles` are the roles that a user may have. */
 const accountResource = (roles: readonly Role[]) =>
   defineResource({
     name: "account",
@@ -38,7 +38,7 @@ const accountResource = (roles: readonly Role[]) =>
 
 type Account = ReturnType<typeof accountResource>;
 
-/** `/users/{id}/account`: the side of a user that logs in. */
+/** Returns the endpoints of `/users/{id}/account`: how a user logs in. */
 export function accountEndpoints(parts: AccountsParts): readonly Endpoint[] {
   const path = "/users/{id}/account";
   const account = accountResource(parts.roles);
@@ -100,7 +100,7 @@ const documentationOf = (account: Account) =>
     },
   }) satisfies Record<string, EndpointDocumentation>;
 
-/** Accounts as a resource: they are kept by whoever checks credentials, and shown without what those need. */
+/** Mounts accounts as a resource. The code that checks credentials stores them. Their secrets are not shown. */
 function placeAccounts(parts: AccountsParts, account: Account): MountInPlace {
   const mounted = mount(account, { permission: { read: ownOrAny, update: ownOrAnyUnlimited }, personal: true });
   const beforeWrite = (write: Write<Account>): Eventually<Prepared> =>
@@ -110,7 +110,7 @@ function placeAccounts(parts: AccountsParts, account: Account): MountInPlace {
   return { ...mounted, ...place, collection: accountsCollection, beforeWrite, show: showAccount, noted };
 }
 
-/** Without its id, which the path says. */
+/** Leaves out the id, because it is in the path. */
 function showAccount({
   username,
   role,
@@ -121,7 +121,7 @@ function showAccount({
   return { username, role, active, created_at, last_login_at };
 }
 
-/** What is prepared are columns of the accounts' own table, of which the resource shows some. */
+/** Prepares columns of the accounts' own table. The resource shows some of them. */
 async function prepareChange(
   parts: AccountsParts,
   { context, current, draft }: Write<Account, "update">,
@@ -134,7 +134,7 @@ async function prepareChange(
   const changes: Change[] = [];
   if (before.active && !active) changes.push(...parts.revocations.endAccount(before, now, true));
   if (role !== before.role) changes.push(...parts.revocations.endAccess(before, now, role));
-  // Of the others nobody loses the last one, also where there is none yet.
+  // For other users the rule is skipped: they cannot be the last administrator, even if there is none yet.
   if (before.role === "admin" && before.active) changes.push(requireAdministrator);
   if (username === before.username) return { changes };
   requireMayName(parts, context);
@@ -148,7 +148,7 @@ async function prepareChange(
   };
 }
 
-/** A name that was chosen. One that follows the e-mail is as long as that, and stays while it is not changed. */
+/** Checks a chosen username. A username that follows the email may be as long as an email. */
 function requireUsername({ users }: AccountsParts, username: string): void {
   const flaw = users.resource.fields.username.kind.parse(username);
   if (flaw instanceof Flaw) throw invalid([{ pointer: "/username", code: flaw.code, detail: flaw.detail }]);

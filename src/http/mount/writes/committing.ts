@@ -27,16 +27,20 @@ import { requireRoomForRepeats } from "./idempotency.ts";
 import type { Unwritten } from "./outcome.ts";
 import type { Written } from "./write.ts";
 
-/** Two or three of ten succeed where four processes change one record as fast as they can. */
+/**
+ * The number of attempts. If four processes change one record as fast as possible, two or three of ten attempts
+ * succeed.
+ */
 const ATTEMPTS = 30;
 
-/** So long a change of another process is waited for at most, in milliseconds: it takes a few. */
+/** The longest wait for a change of another process, in milliseconds. A change takes a few. */
 const MOST_APART_MS = 128;
 
 /**
- * The reply of the first attempt that gives one. Whoever changes a record without If-Match wants the change on whatever is there: where another
- * was faster, it is made anew on what that one has written. In this process they do so one after another, and whoever comes meanwhile lines up
- * as well, for one of the two would be in vain; from those of other processes they come apart by a random time, longer with the first attempts.
+ * Returns the reply of the first attempt that succeeds. A change without If-Match applies to any state, so it is
+ * repeated if another write came first. In this process, such changes run one after another, and new ones join the
+ * queue, because one of two concurrent changes would fail. Changes of other processes are separated by a random wait,
+ * which grows with the first attempts.
  */
 export async function untilSettled(
   placed: MountInPlace,
@@ -46,7 +50,8 @@ export async function untilSettled(
   const { lines } = exchange.service;
   const { id } = exchange.params;
   const record = `${placed.collection.name} ${id ?? ""}`;
-  // Writes of a collection may be about other records than what stands in the line, and whoever may not know of the record is in nobody's way.
+  // A write of a collection may be about records outside of the queue. And a caller who may not see the record delays
+  // no other.
   const linesUp = id !== undefined && lines.has(record) && (await findVisible(placed, exchange)) !== null;
   if (!linesUp) {
     const reply = await attempt();
@@ -67,20 +72,23 @@ async function attemptAnew({ context }: Exchange, attempt: () => Promise<Reply |
 
 export const REPLAYED = ["Idempotency-Replayed", "true"] as const;
 
-/** What a transaction is about, as far as it is known before it is written. */
+/** The facts about a write that are known before it. */
 export interface Writing {
   readonly kind: Written["kind"];
-  /** The name of the action; null for every other kind. */
+  /** The name of the action. Null for other writes. */
   readonly action: string | null;
-  /** The row as it was; null where there was none, or none is changed. */
+  /** The row before the write. Null if there was none, or if no row is changed. */
   readonly before: Row | null;
-  /** The place of its change among those of the transaction; its own place among the writings where it is left out. */
+  /** The index of its change in the transaction. Default: its index among the writings. */
   readonly at?: number;
-  /** The mount whose record it is, where that is another one. */
+  /** The mount of the record, if it is another one. */
   readonly of?: MountInPlace;
 }
 
-/** Writes, tells `afterWrite`, and lets others go first where the answer is as large as the body was. */
+/**
+ * Commits a write and calls `afterWrite`. Lets other requests run first if the body was large, because the response is
+ * then large too.
+ */
 export function commit(
   placed: MountInPlace,
   exchange: Exchange,
@@ -90,7 +98,7 @@ export function commit(
   return commitAll(placed, exchange, transaction, [writing]);
 }
 
-/** The same of several records: the first changes are theirs, one for each. */
+/** Does the same for several records. The first changes belong to them, one for each. */
 export async function commitAll(
   placed: MountInPlace,
   exchange: Exchange,
@@ -100,7 +108,7 @@ export async function commitAll(
   return commitWhole(placed, exchange, await withAlongside(placed, exchange, transaction, writings), writings);
 }
 
-/** The same of a transaction that has everything. */
+/** Does the same for a complete transaction. */
 export async function commitWhole(
   placed: MountInPlace,
   exchange: Exchange,
@@ -118,7 +126,7 @@ export async function commitWhole(
   return outcome;
 }
 
-/** Makes the rows of an outcome whole: if an update shows only some columns, the others are as they were. */
+/** Completes the rows of an outcome. If an update returns only some columns, the others are unchanged. */
 function completed(outcome: Outcome, { changes }: Transaction, writings: readonly Writing[]): Outcome {
   if (outcome.kind !== "written") return outcome;
   const rows = [...outcome.rows];
@@ -131,7 +139,7 @@ function completed(outcome: Outcome, { changes }: Transaction, writings: readonl
   return { ...outcome, rows };
 }
 
-/** Adds to an outcome its place in the record: the list that has an unknown id, or the issues of a `require`. */
+/** Adds to an outcome its place in the record: the list with an unknown id, or the issues of a `require`. */
 function placedIn({ links }: MountInPlace, { changes }: Transaction, outcome: Outcome): Outcome {
   if (outcome.kind === "refused") {
     const change = changes[outcome.change];
@@ -141,7 +149,10 @@ function placedIn({ links }: MountInPlace, { changes }: Transaction, outcome: Ou
   return { ...outcome, column: placeOfLink(links, changes, outcome) ?? outcome.column };
 }
 
-/** Adds the changes that belong to every write of any resource: an event, a line of a trail. They are written or undone with it. */
+/**
+ * Adds the changes that belong to every write of any resource: an event, a line of a trail. They are committed or
+ * rolled back with it.
+ */
 export async function withAlongside(
   placed: MountInPlace,
   { service: { alongside }, cause }: Exchange,
@@ -151,7 +162,7 @@ export async function withAlongside(
   if (alongside.length === 0) return transaction;
   const more: Change[] = [];
   await inTurns(writings, ({ kind, action, before, of = placed }, at) => {
-    // One table, one name, whatever the shape in which it was sent.
+    // One table has one name, for every shape of the request.
     const { resource } = of.newer ?? of;
     const id = before === null ? (kind === "create" ? idMadeBy(transaction, at) : null) : (before.record["id"] as Key);
     const write: RecordWrite = { resource, kind, action, id, deletedWith: null, cause };
@@ -161,7 +172,10 @@ export async function withAlongside(
   return { ...transaction, changes: [...transaction.changes, ...more] };
 }
 
-/** The records that the database deletes with a record: one write for each resource, because the database alone knows which they are. */
+/**
+ * Returns the records that the database deletes with a record: one write for each resource, because only the database
+ * knows the records.
+ */
 function deletedWith(
   of: MountInPlace,
   { resource, kind, cause }: RecordWrite,
@@ -174,14 +188,14 @@ function deletedWith(
   });
 }
 
-/** The id of the record that a change of a transaction makes: the one that is given to it, or what stands for the one that the store will give. */
+/** Returns the id of a new record: the given one, or a placeholder for the one that the store will assign. */
 function idMadeBy({ changes }: Transaction, at: number): Key | KeyOf {
   const change = changes[at];
   const given = change?.kind === "insert" ? change.key : undefined;
   return typeof given === "string" ? given : keyOf(at);
 }
 
-/** What is told is done already: a hook that fails is a fault, and the caller's answer is the same. */
+/** Calls the hook for a finished write. An error is a fault and does not change the response. */
 function tell(
   afterWrite: NonNullable<MountInPlace["afterWrite"]>,
   exchange: Exchange,
@@ -212,31 +226,31 @@ function idOf(row: Row | null): Key | null {
   return row === null ? null : (row.record["id"] as Key);
 }
 
-/** What is told is the hook's own: whatever it does with it, the answer shows what was written. */
+/** Returns a copy for the hook. Changes to it do not affect the response. */
 function copyOf(row: Row): StoredOf<Resource> {
   return copyOfJSON(storedOf(row));
 }
 
-/** A record of the store has an id, whatever else it has. */
+/** Returns the record of a row. Records of the store always have an id. */
 export function storedOf({ record }: Row): StoredOf<Resource> {
   return record as StoredOf<Resource>;
 }
 
-/** Whether somebody else was faster, and the write is to be made anew on what is there now. */
+/** Returns true if another write came first, and this one must run again on the new state. */
 export function isOvertaken(outcome: Unwritten, { call }: Exchange): boolean {
   if (outcome.kind === "refused") return outcome.name === OVERTAKEN;
   if (outcome.kind !== "stale" && outcome.kind !== "missing") return false;
-  // The caller's precondition is about the record; what else belongs to the write may have changed all the same.
+  // The caller's precondition is about the record only. The other rows of the write may still have changed.
   return outcome.change > 0 || call.header("if-match") === undefined;
 }
 
-/** What a repeat of a change is answered. */
+/** Returns the reply to a repeated change. */
 export async function replayed(placed: MountInPlace, exchange: Exchange, row: Row): Promise<Reply> {
   const reply = isErased(placed, row) ? { status: 204 } : await showChanged(placed, exchange, row);
   return { ...reply, headers: [REPLAYED] };
 }
 
-/** What was written is gone, and everything that told of it with it: a repeat learns that it was one. */
+/** Returns true if the record and everything stored of it were deleted. A repeat then learns only that it was one. */
 export function isErased({ sources }: MountInPlace, { record }: Row): boolean {
   return sources.some((name) => !Object.hasOwn(record, name));
 }

@@ -24,7 +24,7 @@ import {
   type PreparedPart,
 } from "./several.ts";
 
-/** POST of an array to a collection: all of its records are created, or none. */
+/** Answers POST of an array to a collection: creates all of its records, or none. */
 export async function createAll(placed: MountInPlace, exchange: Exchange, sent: readonly unknown[]): Promise<Reply> {
   const idempotency = repeatable(placed, exchange, sent.length);
   return answerOnce(exchange, idempotency, {
@@ -64,7 +64,7 @@ async function repeated(placed: MountInPlace, exchange: Exchange, kept: readonly
 }
 
 async function preparePart(placed: MountInPlace, exchange: Exchange, read: Draft, at: number): Promise<PreparedPart> {
-  // Nothing was there, so that the draft is a whole record.
+  // There was no record, so the draft is complete.
   const draft = read as Draft<Resource, "made">;
   const { context } = exchange;
   const id = madeId(placed, exchange);

@@ -15,15 +15,15 @@ import { goingFields, goingInBody } from "../going.ts";
 import type { MountInPlace } from "../mount.ts";
 import { hiddenFor, olderName, toldAsOlder, wholeFor } from "../older/translating.ts";
 
-/** What a body is read against. */
+/** The target of a body. */
 export interface Target {
-  /** The id of the path; null where the service hands one out, or there is none. */
+  /** The id in the path. Null if the service assigns one, or if there is none. */
   readonly id: Key | null;
-  /** What callers see of the record that is there; null where one is made. */
+  /** The visible fields of the existing record. Null for a new one. */
   readonly current: Readonly<Record<string, unknown>> | null;
 }
 
-/** Reads the body as a whole representation. Ends the request with every issue at once. */
+/** Reads the body as a complete representation. Ends the request with all issues together. */
 export function requireDraft<R extends Resource, const T extends Target>(
   resource: R,
   context: Context,
@@ -33,19 +33,19 @@ export function requireDraft(resource: Resource, context: Context, target: Targe
   return readWhole(resource, context, requireValue(resource, context), target);
 }
 
-/** A record that is sent to a mount: which one, and what is there. */
+/** The target of a sent record: its id and its current state. */
 export interface SentTarget {
-  /** The id of the path; null where the service hands one out. */
+  /** The id in the path. Null if the service assigns one. */
   readonly id: Key | null;
-  /** The record that is there; null where one is made. */
+  /** The existing record. Null for a new one. */
   readonly record: StoredRecord | null;
-  /** The body names some fields only; nobody misses the others. */
+  /** True if the body may leave out fields. */
   readonly partial?: boolean;
-  /** The names in the body that come from the record, if the caller may not read it; left out if they may. */
+  /** The names of the fields in the body that come from the record, if the caller may not read it. */
   readonly hidden?: ReadonlySet<string>;
 }
 
-/** Reads the body as a whole representation of a record of this mount. Ends the request with every issue at once. */
+/** Reads the body as a complete record of this mount. Ends the request with all issues together. */
 export function requireSent<const T extends SentTarget>(
   placed: MountInPlace,
   context: Context,
@@ -55,7 +55,7 @@ export function requireSent(placed: MountInPlace, context: Context, target: Sent
   return readSent(placed, context, requireValue(placed.resource, context), target);
 }
 
-/** Reads a whole representation of a record of this mount, in whatever shape. Ends the request with every issue at once. */
+/** Reads a complete record of this mount, in any shape. Ends the request with all issues together. */
 export function readSent(placed: MountInPlace, context: Context, whole: unknown, sent: SentTarget): Draft {
   const { resource, older, newer, show } = placed;
   const { id, record, partial = false, hidden } = sent;
@@ -71,16 +71,17 @@ export function readSent(placed: MountInPlace, context: Context, whole: unknown,
   return toldAsOlder(placed, () => readWhole(newer.resource, context, made, target, (name) => olderName(older, name)));
 }
 
-/** A change of a record, before anybody has looked for the record. */
+/** A change of a record, before the record is read. */
 export interface Patch {
   /**
-   * Applies it to what callers see of a record, and reads the result as a whole. Throws `patch_conflict` if it does not apply. For a caller
-   * who may not read the record the outcome depends on the patch alone.
+   * Applies the patch to the visible fields of a record, and reads the result as a complete record. Throws
+   * `patch_conflict` if it does not apply. For a caller who may not read the record, the outcome depends on the patch
+   * alone.
    */
   applyTo(record: StoredRecord, mayRead: boolean): Eventually<Draft>;
-  /** Ends the request where the patch is wrong whatever the record: to be asked where none is there. */
+  /** Ends the request if the patch is wrong for every record. Called if the record is missing. */
   requireSound(): void;
-  /** What it is refused with from whoever may not read the record, where its outcome would tell something of that; else null. */
+  /** The problem for a caller who may not read the record, if the outcome would reveal it. Null otherwise. */
   readonly unseen: Problem | null;
 }
 
@@ -116,7 +117,9 @@ export function requirePatch(placed: MountInPlace, context: Context, id: Key): P
   };
 }
 
-/** Reads a merge patch of a record. If the caller may not read the record, the patch replaces whole fields, because a merge looks at them. */
+/**
+ * Reads a merge patch. If the caller may not read the record, the patch replaces whole fields: a merge depends on them.
+ */
 export function readMerged(
   placed: MountInPlace,
   context: Context,
@@ -129,7 +132,7 @@ export function readMerged(
   return readSent(placed, context, merged(base, value), { id, record, ...hiddenIn(current, named, mayRead) });
 }
 
-/** Names the fields that a patch leaves as they are, if they are hidden from the caller. */
+/** Returns the names of the unchanged fields, if they are hidden from the caller. */
 function hiddenIn(
   current: Readonly<Record<string, unknown>>,
   named: ReadonlySet<string>,
@@ -138,7 +141,10 @@ function hiddenIn(
   return mayRead ? {} : { hidden: new Set(Object.keys(current).filter((name) => !named.has(name))) };
 }
 
-/** What a JSON Patch is refused with from whoever may not read the record: with what is within it, or another operation, they could guess what is there. */
+/**
+ * Returns the problem for a JSON Patch of a caller who may not read the record. A patch of nested values, or another
+ * operation, would let the caller guess values.
+ */
 function unseenPatch(resource: Resource, operations: readonly Operation[]): Problem | null {
   const at = operations.findIndex(
     ({ op, path }) => !["add", "replace", "remove"].includes(op) || path.length !== 1 || isGiven(resource, path[0]!),
@@ -147,7 +153,7 @@ function unseenPatch(resource: Resource, operations: readonly Operation[]): Prob
   return at === -1 ? null : problem("patch_conflict", { detail });
 }
 
-/** The same of a representation: whoever repeats what the service gives is not refused, so that they could guess it. */
+/** Does the same for a representation: a caller could guess a value of the service if only that value were accepted. */
 export function unseenFields(resource: Resource, sent: unknown): Problem | null {
   const given = isObject(sent) ? Object.keys(sent).filter((name) => name !== "id" && isGiven(resource, name)) : [];
   const issues = given.map((name) => ({ pointer: `/${name}`, code: "read_only", detail: "This field cannot be set." }));
@@ -162,12 +168,15 @@ export function withoutGiven(
   return Object.fromEntries(Object.entries(sent).filter(([name]) => !isGiven(resource, name)));
 }
 
-/** Notes what the caller sends of what will go. */
+/** Notes the deprecated fields in the request. */
 export function noteGoing(resource: Resource, context: Context, sent: unknown): void {
   if (resource.deprecations !== null) exchangeOf(context).useDeprecated(goingInBody(resource, sent));
 }
 
-/** Nobody misses a field of the service's own in a body. A patch that takes it away asks for a change of it all the same. */
+/**
+ * Ends the request if a patch removes a field that only the service sets. A body may leave it out, but removing it is a
+ * change.
+ */
 function requireReadOnlyKept(resource: Resource, operations: readonly Operation[], patched: unknown): void {
   const issues = operations.flatMap((operation): Issue[] => {
     const taken = operation.op === "remove" ? operation.path : operation.op === "move" ? operation.from : [];
@@ -183,7 +192,10 @@ function isGiven({ fields }: Resource, name: string): boolean {
   return name === "id" || (Object.hasOwn(fields, name) && !isWritable(fields[name]!));
 }
 
-/** What was sent, nothing where there was no body. Ends the request where the root is another element than the record. */
+/**
+ * Returns the sent value, or an empty object if there is no body. Ends the request if the root element is not the
+ * record.
+ */
 function requireValue(resource: Resource, context: Context): unknown {
   const { body } = context;
   if (body === null) return {};
@@ -195,7 +207,10 @@ function requireValue(resource: Resource, context: Context): unknown {
   return sent;
 }
 
-/** What was sent, with the JSON text read that XML carries for fields of any JSON value. Ends the request where it is none. */
+/**
+ * Returns the sent value, with the JSON text of XML parsed for fields of any JSON value. Ends the request if it is
+ * invalid.
+ */
 function sentValue({ fields }: Resource, { value, leavesAreText }: ReceivedBody): unknown {
   if (!leavesAreText || !isObject(value)) return value;
   const read = { ...value };
@@ -221,14 +236,14 @@ function sentValue({ fields }: Resource, { value, leavesAreText }: ReceivedBody)
   return read;
 }
 
-/** Null removes a member of the document (RFC 7396); a record keeps its members, and what was removed is null in it. */
+/** Merges a patch. A null removes a member (RFC 7396), but a record keeps its members: removed ones become null. */
 function merged(current: Readonly<Record<string, unknown>>, patch: unknown): unknown {
   if (!isObject(patch)) return patch;
   const removed = Object.entries(patch).filter(([, value]) => value === null);
   return { ...(applyMergePatch(current, patch) as object), ...Object.fromEntries(removed) };
 }
 
-/** Reads a whole representation. Ends the request with every issue at once. */
+/** Reads a complete representation. Ends the request with all issues together. */
 function readWhole(
   resource: Resource,
   context: Context,
@@ -247,7 +262,9 @@ function readWhole(
   throw invalid(draft);
 }
 
-/** Without a pointer: the sent fields are not wrong. The write is refused for every hidden value, so the answer depends on none. */
+/**
+ * Has no pointer, because the sent fields are not wrong. Every hidden value is refused, so the response reveals none.
+ */
 function undecided({ fields }: Resource, hidden: string, nameOf: NameOf): Problem {
   const name = nameOf(hidden) ?? "another field";
   const isSendable = Object.hasOwn(fields, hidden) && isWritable(fields[hidden]!) && nameOf(hidden) !== null;
@@ -255,10 +272,10 @@ function undecided({ fields }: Resource, hidden: string, nameOf: NameOf): Proble
   return problem("conflict", { detail: `Whether this fits depends on ${name}, which you may not read and ${cure}` });
 }
 
-/** The name of a field in the shape that was sent; null if it has none there. */
+/** Returns the name of a field in the shape of the request. Returns null if the shape does not have it. */
 type NameOf = (name: string) => string | null;
 
-/** Passwords are changed as they are shown at a login: nobody on their way reads along. */
+/** Requires TLS for a password, as at a login, so that it cannot be read on its way. */
 function requireSecret({ fields }: Resource, context: Context, whole: unknown): void {
   if (exchangeOf(context).service.allowsCleartextLogins || !isObject(whole)) return;
   for (const [name, { options }] of Object.entries(fields))

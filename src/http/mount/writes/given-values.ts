@@ -3,10 +3,13 @@ import { Flaw, isShown, type Field } from "../../../resource/kinds/field.ts";
 import type { Resource } from "../../../resource/resource.ts";
 import type { WrittenValues } from "../../../store/store.ts";
 
-/** The fault of whoever has given something: `a wrong title: …` is what. */
+/** Creates the fault of the code that gave a value, for example `a wrong title: …`. */
 export type MakeFault = (what: string) => TypeError;
 
-/** The values that a hook or an action gives for a record, each read by its field, so that what is shown is what is declared. */
+/**
+ * Reads the values that a hook or an action gives for a record. Each is read by its field, so that responses show only
+ * declared values.
+ */
 export function readGiven(
   fields: Resource["fields"],
   values: Readonly<Record<string, unknown>>,
@@ -16,7 +19,7 @@ export function readGiven(
   return Object.fromEntries(
     given.map(([name, value]) => {
       const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
-      // What nobody is shown may be kept in another form than it is sent in. The id of what it stands within is no field.
+      // A hidden field may be stored in another form than it is sent. The id of the parent record is not a field.
       const isRead = field !== undefined && isShown(field) && !isKeyOf(value);
       return [name, isRead ? readValue(name, field, value, fault) : value];
     }),
@@ -27,7 +30,7 @@ function isKeyOf(value: unknown): boolean {
   return isObject(value) && Object.keys(value).join() === "keyOf" && Number.isSafeInteger(value["keyOf"]);
 }
 
-/** One of them. */
+/** Reads one of these values. */
 export function readValue(name: string, { kind, options }: Field, value: unknown, fault: MakeFault): unknown {
   if (value === null && options.optional === true) return null;
   const read = kind.parse(value);

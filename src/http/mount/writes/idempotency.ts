@@ -21,13 +21,16 @@ const KEPT_MS = 24 * 60 * 60 * 1000;
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** How many writes a caller may have kept in a day (UTC). */
+/** The maximum number of stored writes of a caller per day (UTC). */
 const MAX_A_DAY = 10_000;
 
-/** The most octets that are kept for one caller in a day (UTC): 10,000 records of 6 KiB, or as much as the bodies of all callers may hold in memory. */
+/**
+ * The maximum number of octets that are stored for one caller per day (UTC): 10,000 records of 6 KiB, or as much as the
+ * bodies of all callers may hold in memory.
+ */
 const MAX_OCTETS_A_DAY = 64 * 1024 * 1024;
 
-/** How many writes each caller has had kept, and how many octets of them; the key is the caller and the day. */
+/** The number of stored writes of each caller, and of their octets. The key is the caller and the day. */
 export const idempotencyCountsCollection: Collection = {
   name: "repeat_counts",
   key: "text",
@@ -40,32 +43,34 @@ export const idempotencyCountsCollection: Collection = {
   indexes: [["caller"]],
 };
 
-/** A write that is kept for repeats. */
+/** A write that is stored for repeats. */
 export interface Kept {
   readonly idempotency: Idempotency;
-  /** The length of its records as they are kept. */
+  /** The length of its records in the stored form. */
   readonly octets: number;
 }
 
-/** Returns the write with the length of its records as they are kept. Returns null if it is not kept. */
+/** Returns the write with the length of its records in the stored form. Returns null if it is not stored. */
 export function keptWith(idempotency: Idempotency | null, records: readonly StoredRecord[]): Kept | null {
   return idempotency === null ? null : { idempotency, octets: octetsKept(idempotency, records) };
 }
 
-/** Returns the length of these records as they are kept, in octets. */
+/** Returns the length of these records in the stored form, in octets. */
 export function octetsKept(idempotency: Idempotency, records: readonly StoredRecord[]): number {
   const rows = records.map((record) => ({ revision: 0, record }));
   return Buffer.byteLength(formatKept(idempotency, keptRows(idempotency, rows)));
 }
 
-/** The transaction of a write that may be kept for repeats: then it counts, and is refused where there are too many. */
+/**
+ * Returns the transaction of a write. A write that is stored for repeats is counted, and refused if there are too many.
+ */
 export function withRepeats(exchange: Exchange, changes: readonly Change[], kept: Kept | null): Transaction {
   if (kept === null) return { changes };
   return { changes: [...changes, ...countKept(exchange, kept)], idempotency: kept.idempotency };
 }
 
 function countKept({ call, identity }: Exchange, { idempotency, octets }: Kept): readonly Change[] {
-  // Whoever is nobody shares no count with others, and is counted where sign-ups are.
+  // Unknown callers share no count. Sign-ups have their own limit.
   if (identity === null) return [];
   const caller = String(identity.id);
   const key = `${caller} ${Math.floor(call.now / DAY_MS)}`;
@@ -91,14 +96,17 @@ function countKept({ call, identity }: Exchange, { idempotency, octets }: Kept):
 
 const TOO_MANY = "too_many_repeats";
 
-/** Ends the request whose write was refused because too many are kept. */
+/** Ends the request if its write was refused because too many are stored. */
 export function requireRoomForRepeats(outcome: Outcome, { call }: Exchange): void {
   if (outcome.kind !== "refused" || outcome.name !== TOO_MANY) return;
   const seconds = Math.ceil((DAY_MS - (call.now % DAY_MS)) / 1000);
   throw problem(TOO_MANY, { headers: [["Retry-After", String(seconds)]] });
 }
 
-/** The record under which a repeated write of so many records is known; null where the caller sent no `Idempotency-Key`. */
+/**
+ * Returns the facts under which a write of so many records can be repeated. Returns null if the request has no
+ * `Idempotency-Key`.
+ */
 export function repeatable({ kept, personal }: MountInPlace, exchange: Exchange, rows = 1): Idempotency | null {
   const { call, body, service } = exchange;
   const key = repeatKey(exchange);
@@ -119,20 +127,21 @@ export function repeatable({ kept, personal }: MountInPlace, exchange: Exchange,
   };
 }
 
-/** What an earlier write under a key has left. */
+/** The result of an earlier write with the same key. */
 export type Repeated = Extract<Recalled, { readonly kind: "replayed" }>;
 
-/** How a write is answered. */
+/** The ways to answer a write. */
 interface Answers {
   /** Makes the write. */
   readonly anew: () => Promise<Reply>;
-  /** Gives the answer of an earlier copy of the request. */
+  /** Returns the reply of an earlier copy of the request. */
   readonly again: (known: Repeated) => Eventually<Reply>;
 }
 
 /**
- * Answers a request that may be repeated. It looks for an earlier copy before it reads the request, for what the request says need not hold any more.
- * Another copy may be written while this one is under way, and be the reason why this one is refused: a refusal looks again.
+ * Answers a request that may be a repeat. Looks for an earlier copy before it reads the request, because its content
+ * may no longer be valid. Another copy may be committed during this one and cause its refusal. So a refusal looks
+ * again.
  */
 export async function answerOnce(
   exchange: Exchange,

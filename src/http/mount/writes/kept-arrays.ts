@@ -7,13 +7,16 @@ import { octetsKept, type Kept } from "./idempotency.ts";
 import { findRows, ReadOctets, readRecords } from "./large-reads.ts";
 import type { Part } from "./part.ts";
 
-/** The longest answer that is kept for repeats, in octets. If it is longer, only ids and revisions are kept, and a repeat reads the records again. */
+/**
+ * The longest response that is stored for repeats, in octets. For a longer one, only ids and revisions are stored, and
+ * a repeat reads the records again.
+ */
 const MOST_KEPT = 1024 * 1024;
 
-/** A text that is chosen as an id has 200 characters at most. */
+/** A chosen text id has at most 200 characters. */
 const LONGEST_ID = 250;
 
-/** Decides what is kept of an array's answer. Returns null if the request has no key. */
+/** Decides what is stored of an array's response. Returns null if the request has no key. */
 export async function keptOf(
   parts: readonly Part[],
   idempotency: Idempotency | null,
@@ -35,8 +38,8 @@ function recordOf(before: Row | null, own: Change): StoredRecord {
 }
 
 /**
- * Returns the rows of an answer that was kept. If only their revisions were kept, it reads them again. Returns null if one of them has another
- * revision by now.
+ * Returns the rows of a stored response. If only their revisions were stored, reads them again. Returns null if one of
+ * them has another revision now.
  */
 export async function keptRowsOf(
   placed: MountInPlace,

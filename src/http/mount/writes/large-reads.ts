@@ -7,8 +7,8 @@ import type { MountInPlace } from "../mount.ts";
 import { longestOf, MOST_OCTETS } from "../reads/page-length.ts";
 
 /**
- * Counts the octets of the records that one attempt of a request reads because it changes them. With the body of the request they may be as many as
- * one caller may hold (8 MiB).
+ * Counts the octets of the records that one attempt reads in order to change them. With the body of the request, one
+ * caller may hold at most 8 MiB.
  */
 export class ReadOctets {
   readonly #exchange: Exchange;
@@ -16,13 +16,13 @@ export class ReadOctets {
   readonly #most: number;
   #read: number;
 
-  /** `read` are the octets that the same attempt has read before. */
+  /** `read` is the number of octets that the same attempt has read before. */
   constructor(exchange: Exchange, { resource, newer }: MountInPlace, tooMany = tooLarge, read = 0) {
     this.#exchange = exchange;
     this.#tooMany = tooMany;
     this.#read = read;
     const room = holdOf(exchange).room();
-    // A page ends behind the record with which it is long enough.
+    // A page ends after the record that makes it long enough.
     this.#most = room - Math.min(longestOf((newer ?? { resource }).resource), room / 8);
   }
 
@@ -40,14 +40,17 @@ export class ReadOctets {
     return Math.max(1, Math.min(MOST_OCTETS, this.#most - this.#read));
   }
 
-  /** Ends the request if these octets are too many: with `tooMany` for this request, or with 503 beside others of the same caller. */
+  /**
+   * Ends the request if there are too many octets: with `tooMany` for this request alone, or with 503 together with
+   * others of the same caller.
+   */
   take(octets: number): void {
     this.#read += octets;
     if (this.#read > this.#most) throw this.#tooMany();
     holdOf(this.#exchange).takeRecords(this.#read);
   }
 
-  /** Counts the same octets again, because the store gives the records a second time. */
+  /** Counts the same octets again, because the store returns the records a second time. */
   takeAgain(): void {
     this.take(this.#read);
   }
@@ -57,7 +60,7 @@ export class ReadOctets {
 interface Asked {
   readonly collection: Collection;
   readonly columns: readonly string[];
-  /** How many characters these columns have at most. */
+  /** The maximum number of characters in these columns. */
   readonly longest: number;
 }
 

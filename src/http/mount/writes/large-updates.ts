@@ -6,8 +6,9 @@ import type { Writing } from "./committing.ts";
 import type { ReadOctets } from "./large-reads.ts";
 
 /**
- * Reduces the updates of large records: each writes only the columns that it changes, and its outcome shows only these and those that the database
- * computes. If another change may alter the same rows, the outcome shows whole rows, and they count as read a second time.
+ * Reduces the updates of large records: each writes only the changed columns, and its outcome contains only these and
+ * the computed ones. If another change may alter the same rows, the outcome contains whole rows, and they count as read
+ * a second time.
  */
 export async function slimmed(
   { collection }: Pick<MountInPlace, "collection">,

@@ -7,10 +7,10 @@ import type { MountInPlace } from "../mount.ts";
 import { asOlder } from "../older/translating.ts";
 import { mountOf, referenced, tellOperator } from "./referring.ts";
 
-/** What became of a transaction that was not written. */
+/** The outcome of a transaction that was not written. */
 export type Unwritten = Exclude<Outcome, { readonly kind: "written" } | { readonly kind: "replayed" }>;
 
-/** What a caller is told when the store did not write. */
+/** Returns the problem for the caller if the store did not write. */
 export function refusal(outcome: Unwritten, mount: MountInPlace, exchange: Exchange): Error {
   return asOlder(mount, refusalIn(outcome, mount, exchange));
 }
@@ -51,12 +51,12 @@ function refusalIn(outcome: Unwritten, mount: MountInPlace, exchange: Exchange):
   }
 }
 
-/** Another record has the value at the pointer. */
+/** Returns the problem for a value that another record already has. */
 export function takenAt(pointer: string): Problem {
   return problem("taken", { issues: [{ pointer, code: "taken", detail: "This value is already taken." }] });
 }
 
-/** A table that was there before may leave the keys to whoever makes its rows. */
+/** Returns the problem for a missing id. An existing table may require that the client chooses the keys. */
 function idNeeded({ resource: { name, path, id }, permissions }: MountInPlace): Error {
   if (permissions.replace === undefined)
     return new TypeError(
@@ -67,13 +67,13 @@ function idNeeded({ resource: { name, path, id }, permissions }: MountInPlace): 
   return problem("invalid", { issues: [{ pointer: "/id", code: "required", detail }] });
 }
 
-/** What a `require` was called: a code of the catalogue, or of a problem that the mount names. */
+/** Returns the problem for the name of a `require`: a code of the catalogue, or a problem of the mount. */
 function refusedAs(name: string, mount: MountInPlace): AnyProblem {
   if (isCode(name)) return name;
   return ownAmong(problemsNamedBy(mount)).find(({ code }) => code === name) ?? "conflict";
 }
 
-/** The problems that a mount and its actions say they refuse with. */
+/** Returns the problems that a mount and its actions declare. */
 export function problemsNamedBy({
   problems,
   actions,

@@ -3,12 +3,12 @@ import type { Writing } from "./committing.ts";
 
 /** The part of one record in the transaction of an array. */
 export interface Part {
-  /** The place of the record in the array. */
+  /** The index of the record in the array. */
   readonly at: number;
   readonly own: Change;
-  /** Written so that `keyOf(0)` is the record's own id. */
+  /** Further changes. In them, `keyOf(0)` is the record's own id. */
   readonly further: readonly Change[];
-  /** The number of rows of relations that these changes make and remove. */
+  /** The number of link rows that these changes add and delete. */
   readonly linkRows: number;
   readonly writing: Writing;
 }

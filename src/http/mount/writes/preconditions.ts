@@ -8,19 +8,28 @@ import type { MountInPlace } from "../mount.ts";
 import { tagOfCollection } from "../reads/listing.ts";
 import { tagOfRow } from "../reads/reading.ts";
 
-/** Returns the tags that name the row's state, in every representation, as `stateIn` gives them. With `isOld`, the revision too, which was the tag until 0.2. */
+/**
+ * Returns the tags of the row's state in every representation, in the form of `stateIn`. With `isOld`, also the
+ * revision, which was the tag until 0.2.
+ */
 export function tagsOfState(placed: MountInPlace, exchange: Exchange, row: Row, isOld: boolean): readonly string[] {
   const { formats } = exchange.service;
   const tags = everyTag(formats, stateIn(tagOfRow(placed, exchange, row)));
   return isOld && placed.noted === undefined ? [...tags, ...everyTag(formats, String(row.revision))] : tags;
 }
 
-/** Returns true if `If-Match` is one tag of 0.1. A list of them would find out a revision by trying many in one request. */
+/**
+ * Returns true if `If-Match` is one tag of 0.1. A list of such tags could find a revision by trying many in one
+ * request.
+ */
 export function isOldTag(ifMatch: string | undefined): boolean {
   return ifMatch !== undefined && /^"-?\d{1,16}(?:-[\w-]+)?"$/.test(ifMatch);
 }
 
-/** Ends the request where `If-Match` or `If-None-Match` does not hold for the row (RFC 9110 §13.2.2), whichever of its representations the caller has read. */
+/**
+ * Ends the request if `If-Match` or `If-None-Match` does not hold for the row (RFC 9110 §13.2.2). The caller may have
+ * read any representation.
+ */
 export function requirePreconditions(placed: MountInPlace, exchange: Exchange, row: Row): void {
   const { call } = exchange;
   if (placed.requireIfMatch && call.header("if-match") === undefined) throw problem("precondition_required");
@@ -29,14 +38,15 @@ export function requirePreconditions(placed: MountInPlace, exchange: Exchange, r
   requirePreconditionsHold(call, tags, stateIn);
 }
 
-/** Ends the request where it requires something to be there. */
+/** Ends the request if it requires an existing record. */
 export function requireNothingThere({ call }: Exchange): void {
   if (checkPreconditions(call, null).kind !== "proceed") throw problem("precondition_failed");
 }
 
 /**
- * Ends a creation whose preconditions do not hold for the collection, which is what POST names: it is always there, and its tag is
- * that of its first page as the caller would read it. Nothing binds what is written to that page; it is a look before.
+ * Ends a creation if its preconditions do not hold for the collection that POST names. The collection always exists,
+ * and its tag is that of its first page as the caller sees it. The check comes before the write and is not part of its
+ * transaction.
  */
 export function requireCollectionAsKnown(placed: MountInPlace, exchange: Exchange): Eventually<void> {
   const { call, service } = exchange;

@@ -14,7 +14,10 @@ import { matches } from "../reads/matches.ts";
 import { readGiven } from "./given-values.ts";
 import { preparedMistakes, type Prepared, type Write, type WriteOfRecord } from "./write.ts";
 
-/** A caller who may reach only some rows may make or leave behind only such. And what is left can be shown. */
+/**
+ * Throws unless the caller may write the resulting record, which must also be showable. A caller who may reach only
+ * some rows may create or leave only such rows.
+ */
 export function requireAllowed(
   placed: MountInPlace,
   { only }: { readonly only: Where | null },
@@ -25,12 +28,12 @@ export function requireAllowed(
   requireShowable(placed, record);
 }
 
-/** What the mount's own hook adds to a write. */
+/** Calls the hook of the mount, and returns what it adds to a write. */
 export async function prepare(placed: MountInPlace, write: WriteOfRecord): Promise<Prepared> {
   const { beforeWrite, resource, collection } = placed;
   await giveWay(write.context.body);
   if (beforeWrite === null) return {};
-  // What has been checked stays as it is: what a hook adds stands in what it gives, and is looked at too.
+  // Checked values must not change. A hook returns its additions, which are checked too.
   Object.freeze(write.draft?.values);
   Object.freeze(write.draft?.transient);
   Object.freeze(write.current);
@@ -42,12 +45,12 @@ export async function prepare(placed: MountInPlace, write: WriteOfRecord): Promi
   if (mistakes.length > 0) throw fault(`something wrong: ${mistakes.join("; ")}`);
   if (prepared.values === undefined) return prepared;
   const complete = (): ReturnType<NonNullable<Prepared["complete"]>> => prepared.complete?.() ?? [];
-  // The hook is the newer one's, in whatever shape was sent.
+  // The hook belongs to the newer shape, for every shape of the request.
   const { fields } = (placed.newer ?? placed).resource;
   return { ...prepared, values: readGiven(fields, prepared.values, fault), complete };
 }
 
-/** The changes that belong to a write besides its own. */
+/** Returns the additional changes of a write. */
 export async function furtherChanges(
   prepared: Prepared,
   { links, resource }: MountInPlace,
@@ -63,7 +66,10 @@ export async function furtherChanges(
 
 const leftOut = new WeakMap<Resource["fields"], readonly string[]>();
 
-/** The fields that a new record needs, and that nobody may send and the service does not make: none, as a rule. */
+/**
+ * Returns the required fields of a new record that no client may send and the service does not generate. Usually there
+ * are none.
+ */
 function leftToHooks(fields: Resource["fields"]): readonly string[] {
   const known = leftOut.get(fields);
   if (known !== undefined) return known;
@@ -76,7 +82,7 @@ function leftToHooks(fields: Resource["fields"]): readonly string[] {
   return found;
 }
 
-/** The values of a new record, below the parent of its path. */
+/** Returns the values of a new record, with the parent in its path. */
 export function valuesOf(
   { resource, newer }: MountInPlace,
   { params }: Exchange,
@@ -93,7 +99,7 @@ export function valuesOf(
   return parentColumn === null ? values : { [parentColumn]: params[parentColumn]!, ...values };
 }
 
-/** The id of a new record where the service makes it; null where the store hands one out. */
+/** Returns the id of a new record if the service generates it. Returns null if the store assigns one. */
 export function madeId({ resource }: MountInPlace, { service, call }: Exchange): string | null {
   return resource.id === "uuid" ? service.makeUUID(call.now) : null;
 }

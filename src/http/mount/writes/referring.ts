@@ -5,20 +5,20 @@ import { scopesLet } from "../../permitting.ts";
 import type { MountInPlace } from "../mount.ts";
 import { Question } from "../reads/expand/verdicts.ts";
 
-/** The mount whose records are kept in a table, or what they name in a relation's. */
+/** Returns the mount whose records are in a table. For a link table, returns the mount of its records. */
 export function mountOf(mounts: readonly MountInPlace[], table: string): MountInPlace | null {
   const keepsIn = ({ collection, links }: MountInPlace): boolean =>
     collection.name === table || links.some((link) => link.collection.name === table);
   return mounts.find(keepsIn) ?? null;
 }
 
-/** A record stays because another refers to it. Which ones do is for those alone who may see that there are any. */
+/** Returns the problem for a record that others refer to. Names them only to a caller who may see them. */
 export function referenced(by: MountInPlace | null, exchange: Exchange, how: string): Problem {
   if (by === null || !maySee(by, exchange)) return problem("referenced");
   return problem("referenced", { detail: `The record is still referenced by ${how}.` });
 }
 
-/** No caller may see a table that no resource has, and whoever runs the service has to know where to look. */
+/** Logs the name of a table without a resource. Callers cannot see it, but the operator needs it. */
 export function tellOperator(table: string, { resource }: MountInPlace, { service, call }: Exchange): void {
   const message = `The request ${call.requestId} was refused: a record of ${resource.plural} is still referenced by the table ${table}, which no resource has.`;
   service.observe?.({ kind: "notice", level: "info", message });

@@ -23,11 +23,13 @@ import { slimmed } from "./large-updates.ts";
 import { refusal, takenAt, type Unwritten } from "./outcome.ts";
 import type { Part } from "./part.ts";
 
-/** How many records one array has at most. */
+/** The maximum number of records in one array. */
 export const MAX_RECORDS = 1000;
-// As many as a problem document tells.
 
-/** The members of an array that was sent. Ends the request where it is none, or has none or too many. */
+/**
+ * Returns the members of an array in the request. Ends the request if the value is not an array, is empty or has too
+ * many members.
+ */
 export function requireMembers(value: unknown): readonly unknown[] {
   if (Array.isArray(value) && value.length >= 1 && value.length <= MAX_RECORDS) return value as unknown[];
   const [code, detail] =
@@ -37,7 +39,7 @@ export function requireMembers(value: unknown): readonly unknown[] {
   throw invalid([{ pointer: "", code, detail }]);
 }
 
-/** Reads each member. Ends the request with what is wrong with all of them, a hundred issues at most. */
+/** Reads each member. Ends the request with the issues of all of them, at most a hundred. */
 export async function readEach<M, T>(members: readonly M[], read: (member: M, at: number) => T): Promise<readonly T[]> {
   const done: T[] = [];
   const found = new FoundIssues();
@@ -50,7 +52,7 @@ export async function readEach<M, T>(members: readonly M[], read: (member: M, at
 export class FoundIssues {
   #found: { readonly at: number; readonly issue: Issue }[] = [];
 
-  /** Runs the work for the member at a place. Skips it if the members before it have a hundred issues. */
+  /** Runs the work for the member at an index. Skips it if earlier members have a hundred issues. */
   collect(at: number, work: () => Eventually<void>): Eventually<void> {
     const last = this.#found[MAX_ISSUES - 1];
     if (last !== undefined && last.at < at) return;
@@ -68,16 +70,16 @@ export class FoundIssues {
     this.#found = [...this.#found, ...more].toSorted((one, other) => one.at - other.at).slice(0, MAX_ISSUES);
   }
 
-  /** Ends the request if anything is wrong. */
+  /** Ends the request if there are issues. */
   end(): void {
     if (this.#found.length > 0) throw invalid(this.#found.map(({ issue }) => issue));
   }
 }
 
-/** A record whose hook was asked. What that completes is asked for once the preconditions of all hold. */
+/** A record after its hook. Its `complete` is called when the preconditions of all records hold. */
 export type PreparedPart = () => Promise<Part>;
 
-/** Does the same with each, one after another. */
+/** Runs a step for each item, one after another. */
 export async function inOrder<T, R>(
   each: readonly T[],
   step: (one: T, at: number) => Promise<R>,
@@ -87,7 +89,7 @@ export async function inOrder<T, R>(
   return done;
 }
 
-/** Does something about one record of an array: what is wrong is told with its place. */
+/** Does work for one record of an array. Adds its index to a problem. */
 export async function told<T>(at: number, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -96,14 +98,17 @@ export async function told<T>(at: number, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** How the records of an array are written. */
+/** The options for writing the records of an array. */
 interface Committing {
   readonly idempotency: Idempotency | null;
   /** The count of the octets that were read of them. Null for new records. */
   readonly octets: ReadOctets | null;
 }
 
-/** Writes all of them in one transaction. `owners` has the place in the array for each change. Ends the request if the changes are too many. */
+/**
+ * Writes all parts in one transaction. `owners` has the index in the array for each change. Ends the request if there
+ * are too many changes.
+ */
 export async function commitParts(
   placed: MountInPlace,
   exchange: Exchange,
@@ -123,13 +128,15 @@ export async function commitParts(
 
 interface Joined {
   readonly changes: readonly Change[];
-  /** The place in the array for each change. */
+  /** The index in the array for each change. */
   readonly owners: readonly number[];
-  /** The count of the changes, for the limit of an array. */
+  /** The number of changes, for the limit of an array. */
   readonly weight: number;
 }
 
-/** The changes of all parts: their own first, and the rows of relations last, so that one statement can write many of them. */
+/**
+ * Joins the changes of all parts: their own first, and link rows last, so that one statement can write many of them.
+ */
 function* joined(parts: readonly Part[]): Pieces<Joined> {
   const changes = parts.map(({ own }) => own);
   const owners = parts.map(({ at }) => at);
@@ -151,7 +158,7 @@ function* joined(parts: readonly Part[]): Pieces<Joined> {
   return { changes: [...changes, ...linking], owners: [...owners, ...linkOwners], weight: weightOf(weight, linkRows) };
 }
 
-/** The change with the keys that it speaks of where they stand now. */
+/** Returns the change with the new positions of the keys that it refers to. */
 export function moved(change: Change, place: (made: number) => number): Change {
   const move = <T>(value: T): T | KeyOf => (isKeyOf(value) ? keyOf(place(value.keyOf)) : value);
   if (change.kind === "link") return { ...change, record: move(change.record) };
@@ -163,7 +170,7 @@ export function moved(change: Change, place: (made: number) => number): Change {
   return { ...moved, values: Object.fromEntries(values) as WrittenValues };
 }
 
-/** What a caller is told when the store did not write: of the record whose change it was. */
+/** Returns the problem if the store did not write, for the record that caused it. */
 export function refusalOf(
   outcome: Unwritten,
   placed: MountInPlace,
@@ -180,13 +187,13 @@ export function refusalOf(
   return owner === undefined || !(told instanceof Problem) ? told : told.below(`/${owner}`);
 }
 
-/** The records at these places are not there, or not for this caller to change. */
+/** Returns the problem for records that do not exist, or that this caller may not change. */
 export function notFound(places: readonly number[]): Problem {
   const detail = "There is no such record.";
   return problem("not_found", { issues: places.map((at) => ({ pointer: `/${at}/id`, code: "not_found", detail })) });
 }
 
-/** The records at these places are in another state than their `if_match` says. */
+/** Returns the problem for records whose state differs from their `if_match`. */
 export function stale(places: readonly number[]): Problem {
   const detail = "The record is in another state.";
   return problem("precondition_failed", {
@@ -194,7 +201,7 @@ export function stale(places: readonly number[]): Problem {
   });
 }
 
-/** The reply that shows all of them, in the order of the array. */
+/** Returns the reply that shows all records, in the order of the array. */
 export async function showAll(
   { resource, show, jsonMembers }: MountInPlace,
   exchange: Exchange,
@@ -209,7 +216,9 @@ export async function showAll(
   return { status, headers, body };
 }
 
-/** Replies to a repeat whose records have changed since, so that the first answer cannot be shown again. */
+/**
+ * Returns the reply to a repeat if its records have changed since, so that the first response cannot be shown again.
+ */
 export function withoutRecords(status: 201 | 204): Reply {
   return { status, headers: [REPLAYED] };
 }

@@ -9,8 +9,8 @@ import { referenced } from "./referring.ts";
 import { MAX_RECORDS, moved } from "./several.ts";
 
 /**
- * Removes a record, and its id from the lists that lose it: of each of their records that is a write like any other, with a new revision,
- * its event and its `afterWrite`. `changes` are those of the removal, its own first.
+ * Deletes a record, and removes its id from the lists that must lose it. For each record with such a list, this is a
+ * normal write with a new revision, an event and its `afterWrite`. `changes` are those of the deletion, its own first.
  */
 export async function commitRemoval(
   placed: MountInPlace,
@@ -42,13 +42,16 @@ export async function commitRemoval(
   return asOfRemoval(outcome, placed, at);
 }
 
-/** One mount may have several such lists, and its record is changed once. */
+/** Groups the links by mount, because one mount may have several such lists, and each record is changed once. */
 function linksByMount({ listedBy }: MountInPlace): ReadonlyMap<MountInPlace, readonly Link[]> {
   const grouped = Map.groupBy(listedBy, ({ of }) => of);
   return new Map([...grouped].map(([of, listings]) => [of, listings.map(({ link }) => link)]));
 }
 
-/** The records that name the id: whole for a hook, else the lists alone. Ends the request if one transaction cannot change so many. */
+/**
+ * Returns the records with the id in a list: whole for a hook, otherwise only the lists. Ends the request if one
+ * transaction cannot change so many.
+ */
 async function listing(
   exchange: Exchange,
   { of, links, read }: { readonly of: MountInPlace; readonly links: readonly Link[]; readonly read: number },
@@ -58,7 +61,8 @@ async function listing(
     referenced(of, exchange, `${which}, and so many are not changed at once. Take it out of some of them first`);
   const states = await exchange.service.store.list({
     collection: of.collection,
-    // One list is read from the table of its links; several may look at all records, beside everybody else.
+    // One list is read from its link table. Several lists may need a scan of all records, which runs outside of the
+    // event loop.
     where: links.length === 1 ? selectedBy(links[0]!, [id]) : { any: links.map((link) => selectedBy(link, [id])) },
     sort: [{ column: "id" }],
     limit: MAX_RECORDS + 1,
@@ -73,12 +77,12 @@ async function listing(
   const ids = [...revisions.keys()] as readonly Key[];
   for await (const records of readRecords(exchange, { collection: of.collection, ...columns }, ids, octets))
     for (const record of records) rows.push({ revision: revisions.get(record["id"])!, record });
-  // A hook gets the records as they are afterwards, too.
+  // A hook also gets the records after the write.
   if (of.afterWrite !== null) octets.take(octets.read - read);
   return { rows, octets: octets.read };
 }
 
-/** The change that takes the id out of a record's lists. */
+/** Returns the change that removes the id from a record's lists. */
 function without(
   exchange: Exchange,
   of: MountInPlace,
@@ -99,7 +103,10 @@ function without(
   return { kind: "update", collection, key: record["id"] as Key, values, revision, ...shown };
 }
 
-/** As if the removal were the first change. Who has named the id meanwhile, or was changed, is looked at anew. */
+/**
+ * Returns the outcome as if the deletion were the first change. A record that has changed or named the id in the
+ * meantime is checked again.
+ */
 function asOfRemoval(outcome: Outcome, { listedBy }: MountInPlace, at: number): Outcome {
   if (!("change" in outcome)) return outcome;
   const isNamedAnew =

@@ -37,24 +37,24 @@ import {
   type PreparedPart,
 } from "./several.ts";
 
-/** A change of one record, as it was sent (RFC 7396). */
+/** A change of one record in the request (RFC 7396). */
 interface Patch {
   readonly at: number;
   readonly id: Key;
-  /** Null: whatever its state is. */
+  /** Null if any state is accepted. */
   readonly ifMatch: ETags | null;
   readonly value: Readonly<Record<string, unknown>>;
 }
 
-/** A patch, and as much of its record as the permission and the preconditions need. */
+/** A patch, and the part of its record that the permission and the preconditions need. */
 interface Known {
   readonly patch: Patch;
-  /** Null: there is none that the caller may change. */
+  /** Null if there is no record that the caller may change. */
   readonly row: Row | null;
   readonly only: Where | null;
 }
 
-/** A patch, its record, and what the one makes of the other. */
+/** A patch, its record, and the result. */
 interface Drafted {
   readonly patch: Patch;
   readonly row: Row;
@@ -62,7 +62,7 @@ interface Drafted {
   readonly draft: Draft;
 }
 
-/** PATCH of a collection with an array: all of its records are changed, or none. */
+/** Answers PATCH of a collection with an array: changes all of its records, or none. */
 export async function updateAll(placed: MountInPlace, exchange: Exchange): Promise<Reply> {
   const members = requireMembers(exchange.body?.value);
   const taken = new Set<Key>();
@@ -79,7 +79,7 @@ export async function updateAll(placed: MountInPlace, exchange: Exchange): Promi
   });
 }
 
-/** Gives null where a record changed meanwhile whose state the caller did not say. */
+/** Makes one attempt. Returns null if a record has changed in the meantime and the caller did not name its state. */
 async function attempt(
   placed: MountInPlace,
   exchange: Exchange,
@@ -98,7 +98,7 @@ async function attempt(
   const prepared = await inOrder(drafted, (each) => preparePart(placed, exchange, each));
   await requireCollectionAsKnown(placed, exchange);
   const parts = await inOrder(prepared, (complete) => complete());
-  // In one order, so that two such writes do not wait for each other.
+  // Always in the same order, so that two such writes do not deadlock.
   const sorted = parts.toSorted((one, other) => (patches[one.at]!.id < patches[other.at]!.id ? -1 : 1));
   const { outcome, owners } = await commitParts(placed, exchange, sorted, { idempotency, octets });
   if (outcome.kind === "written")
@@ -110,7 +110,7 @@ async function attempt(
   throw refusalOf(outcome, placed, exchange, { owners, count: parts.length });
 }
 
-/** Reads one member. `taken` are the ids of those before it. */
+/** Reads one member. `taken` holds the ids of the earlier ones. */
 function readPatch(member: unknown, at: number, taken: Set<Key>, kind: IdKind): Patch {
   if (!isObject(member))
     throw invalid([{ pointer: "", code: "invalid", detail: "An object with an id and what changes is required." }]);
@@ -133,7 +133,7 @@ function readPatch(member: unknown, at: number, taken: Set<Key>, kind: IdKind): 
   return { at, id, ifMatch, value };
 }
 
-/** Ends the request where a record comes without the state that it is meant for. */
+/** Ends the request if a record has no `if_match`. */
 function requireTags(patches: readonly Patch[]): void {
   const without = patches.filter(({ ifMatch }) => ifMatch === null);
   const detail = "The state that is meant is required.";
@@ -141,7 +141,7 @@ function requireTags(patches: readonly Patch[]): void {
   if (issues.length > 0) throw problem("precondition_required", { issues });
 }
 
-/** Reads the states of the records that this caller may change, and only the columns that decide about that. */
+/** Reads the states of the records that this caller may change, with only the columns that decide this. */
 async function findKnown(
   placed: MountInPlace,
   exchange: Exchange,
@@ -163,7 +163,7 @@ async function findKnown(
   });
 }
 
-/** Returns the places of the records whose `if_match` does not hold. */
+/** Returns the indexes of the records whose `if_match` does not hold. */
 async function othersIn(placed: MountInPlace, exchange: Exchange, known: readonly Known[]): Promise<readonly number[]> {
   const others: number[] = [];
   await inTurns(known, ({ patch: { at, ifMatch }, row }) => {
@@ -174,7 +174,10 @@ async function othersIn(placed: MountInPlace, exchange: Exchange, known: readonl
   return others;
 }
 
-/** Returns the problem of an array with records that are not there or in another state. Throws the issues of the patches themselves first. */
+/**
+ * Returns the problem for an array with missing records or other states. Throws the issues of the patches themselves
+ * first.
+ */
 async function refusalBefore(placed: MountInPlace, exchange: Exchange, known: readonly Known[]): Promise<Problem> {
   await readEach(known, ({ patch: { id, value }, row }) => {
     // A field that only the service sets may be repeated. Only the whole record shows if its value is the same.
@@ -252,7 +255,10 @@ async function repeated(
   return rows === null ? withoutRecords(204) : shown(placed, exchange, patches, rows, { isReplay: true });
 }
 
-/** What is told of them, in the order of the array. Whoever may change a record and not read it is shown nothing of any. */
+/**
+ * Returns the reply with all records, in the order of the array. Shows none to a caller who may change a record but not
+ * read it.
+ */
 async function shown(
   placed: MountInPlace,
   exchange: Exchange,

@@ -23,14 +23,14 @@ import type { Context } from "../../exchange.ts";
 
 type WriteKind = "create" | "replace" | "update" | "delete";
 
-/** A write that is about to happen, told apart by `kind`: any, or one of those kinds. */
+/** A write that is about to happen. `kind` distinguishes the kinds. */
 export type Write<R extends Resource = Resource, K extends WriteKind = WriteKind> = Writes<R>[K] & OfTable<R>;
 
-/** The same, before its table stands beside it. */
+/** The same, before its table is added. */
 export type WriteOfRecord = Writes<Resource>[WriteKind];
 
 interface OfTable<R extends Resource> {
-  /** The table of its own resource, for `changes`: a mount cannot be named in its own hooks. */
+  /** The table of the resource, for `changes`. A hook cannot refer to its own mount. */
   readonly collection: Collection<StoredOf<R>>;
 }
 
@@ -44,10 +44,10 @@ interface Writes<R extends Resource> {
 interface Creation<R extends Resource> {
   readonly kind: "create";
   readonly context: Context;
-  /** Null where the store hands one out. */
+  /** Null if the store assigns one. */
   readonly id: RecordOf<R>["id"] | null;
   readonly current: null;
-  /** What was sent, with what the service adds to it. */
+  /** The sent values, with those that the service adds. */
   readonly draft: Draft<R, "made">;
 }
 
@@ -55,9 +55,9 @@ interface Alteration<R extends Resource, K extends WriteKind> {
   readonly kind: K;
   readonly context: Context;
   readonly id: RecordOf<R>["id"];
-  /** What is there now, with the columns that nobody is shown. */
+  /** The current record, with hidden columns. */
   readonly current: StoredOf<R>;
-  /** What was sent; of an update, what it makes of the record. */
+  /** The sent values. For an update, the resulting record. */
   readonly draft: Draft<R>;
 }
 
@@ -65,21 +65,21 @@ interface Removal<R extends Resource> {
   readonly kind: "delete";
   readonly context: Context;
   readonly id: RecordOf<R>["id"];
-  /** What is there now, with the columns that nobody is shown. */
+  /** The current record, with hidden columns. */
   readonly current: StoredOf<R>;
   readonly draft: null;
 }
 
-/** What a write has left: for what may be lost, as it is told once the write is on the disk and before the answer is sent. */
+/** The result of a write. For work that may be lost: it is passed after the commit and before the response. */
 export interface Written<R extends Resource = Resource> {
   readonly kind: WriteKind | "action";
-  /** The name of the action; null for every other kind. */
+  /** The name of the action. Null for other writes. */
   readonly action: string | null;
-  /** Null where no single record was meant: an action on the collection. */
+  /** Null if there is no single record: an action on the collection. */
   readonly id: RecordOf<R>["id"] | null;
-  /** The record as it was, with the columns that nobody is shown; null where there was none. */
+  /** The record before the write, with hidden columns. Null if there was none. */
   readonly before: StoredOf<R> | null;
-  /** The record as it is; null where it is gone, and where no single record was meant. */
+  /** The record after the write. Null if it was deleted, or if there is no single record. */
   readonly after: StoredOf<R> | null;
   readonly cause: Cause;
 }
@@ -87,33 +87,37 @@ export interface Written<R extends Resource = Resource> {
 /** Values for columns of a resource. */
 export type PreparedValues<R extends Resource> = { readonly [K in keyof WritableOf<R>]?: WritableOf<R>[K] | KeyOf };
 
-/** What else belongs to a write. */
+/** The additions to a write. */
 export interface Prepared<R extends Resource = Resource> {
-  /** Stored in place of, or besides, what was sent. */
+  /** Values to store, in addition to the sent ones or instead of them. */
   readonly values?: PreparedValues<R>;
-  /** Changes of the same transaction, after the record's own: `keyOf(0)` is its id. */
+  /** Changes in the same transaction, after the record's own. `keyOf(0)` is its id. */
   readonly changes?: readonly Change[];
   /**
-   * What costs much, or conflicts with what others have: asked once the preconditions hold. Its changes stand behind `changes`.
+   * Returns changes that are expensive or may conflict with other records. Called when the preconditions hold. They
+   * follow `changes`.
    */
   complete?(): Eventually<readonly Change[]>;
 }
 
-/** What a function gives that gives `P`: the compiler lets names pass in it that mean nothing, and here it does not. */
+/** The allowed result of a function that returns `P`. Rejects unknown names, which TypeScript alone would accept. */
 export type Exactly<P, R extends Resource> = [NameOfNothing<Awaited<P>, R>] extends [never]
   ? PreparedAs<P, R>
   : [Misgiven<Awaited<P>, keyof PreparedValues<R>>] extends [never]
     ? ThereIsNo<NameOfNothing<Awaited<P>, R>, keyof Prepared | keyof PreparedValues<R>>
     : Misgiven<Awaited<P>, keyof PreparedValues<R>>;
 
-/** What the compiler says of a problem that is given, and of columns that stand beside `values`. */
+/** The compiler's message for a returned problem, and for columns next to `values`. */
 export type Misgiven<P, Columns> = [Extract<P, Error>] extends [never]
   ? P extends object
     ? `${Extract<keyof P, Columns & string>} belongs into values`
     : never
   : "a problem is thrown: throw problem(…)";
 
-/** A promise is held against a promise and all else against what it has to be, so that the compiler points at the value that is wrong. */
+/**
+ * Compares a promise with a promise, and any other value with its allowed form, so that the compiler points at the
+ * wrong value.
+ */
 type PreparedAs<P, R extends Resource> =
   P extends PromiseLike<unknown>
     ? Eventually<Prepared<R>>
@@ -131,11 +135,11 @@ type NameOfNothing<P, R extends Resource> = P extends object
 
 type MemberOf<P, M extends string> = P extends { readonly [K in M]?: infer V } ? V : never;
 
-/** The names within a member that are not known there. */
+/** The unknown names within a member. */
 export type Stray<P, M extends string, Known> =
   MemberOf<P, M> extends infer V ? (V extends object ? Exclude<keyof V, Known> : never) : never;
 
-/** The columns that some changes name and that their tables do not have, as far as the compiler knows those. */
+/** The columns in some changes that their tables do not have, as far as the compiler knows. */
 export type StrayColumn<Changes> = Changes extends readonly (infer C)[] ? StrayOf<C> : never;
 
 type StrayOf<C> = C extends { readonly collection: Collection<infer V> }
@@ -146,10 +150,10 @@ type StrayOf<C> = C extends { readonly collection: Collection<infer V> }
 
 type NamedBy<C> = C extends { readonly column: infer Name } ? Name : never;
 
-/** Written as a method, so that one that knows its own resource is one of these: it is asked for writes of that alone. */
+/** Declared as a method, so that a hook for a specific resource fits. It is called only for writes of that resource. */
 export type BeforeWrite = { beforeWrite(write: Write): Eventually<Prepared> }["beforeWrite"];
 
-/** Written as a method for the same reason. */
+/** Declared as a method for the same reason. */
 export type AfterWrite = { afterWrite(written: Written): Eventually<void> }["afterWrite"];
 
 const preparedMembers: Readonly<Record<keyof Prepared, Check>> = {
@@ -158,7 +162,10 @@ const preparedMembers: Readonly<Record<keyof Prepared, Check>> = {
   complete: unseen(optional(aFunction)),
 };
 
-/** What is wrong with what `beforeWrite` gave. A name that means nothing would be dropped without a word, and the write would lack what it stood for. */
+/**
+ * Returns the mistakes in the result of `beforeWrite`. An unknown name would otherwise be dropped silently, and its
+ * value would be missing in the write.
+ */
 export function preparedMistakes(prepared: unknown, { columns }: Collection): readonly string[] {
   if (!isObject(prepared))
     return [`it is ${sortOf(prepared)}; it has to give { values, changes }, or {} where nothing is added`];
@@ -169,7 +176,7 @@ export function preparedMistakes(prepared: unknown, { columns }: Collection): re
     return [`${sortOf(prepared)}, which says nothing of this kind`];
   if (isObject(values) && isStrangeToCopy(values, known)) return [`values that are ${sortOf(values)}`];
   return [
-    // What a class has is looked at as well: a Map has a function of the name values.
+    // Checks the members of the class too: a Map has a method named `values`.
     ...membersMistakes(
       { ...prepared, values, changes: prepared["changes"], complete: prepared["complete"] },
       preparedMembers,
