@@ -13,7 +13,7 @@ import {
 } from "./accounts/stored-accounts.ts";
 import { ofUser, timeText } from "./conditions.ts";
 
-/** Which identity from outside is which account; the key is the two names of the identity as JSON, letter by letter. */
+/** Maps identities from outside to accounts. The key is the two names of the identity as JSON, compared exactly. */
 export const bindingsCollection: Collection = {
   name: "bindings",
   key: "text",
@@ -24,46 +24,53 @@ export const bindingsCollection: Collection = {
   indexes: [["user_id"]],
 };
 
-/** Somebody whom a proxy or an issuer elsewhere vouches for. */
+/** An identity that a proxy or an outside issuer vouches for. */
 export interface ExternalIdentity {
-  /** Who vouches: the `iss` of a token; empty for the proxy in front. */
+  /** The party that vouches: the `iss` of a token. Empty for the reverse proxy. */
   readonly issuer: string;
-  /** What that one calls them, for ever. */
+  /** The name that the issuer gives to the user. It never changes. */
   readonly subject: string;
-  /** The username that they would have here. Looked at once, when they are first seen. */
+  /** The username that the user would have here. Read only when the identity is first seen. */
   readonly username: string;
 }
 
-/** Knows identities from outside again. */
+/** Finds the accounts of identities from outside. */
 export interface Bindings {
   /**
-   * The account that an identity is bound to. Whoever is seen for the first time is bound now: to the account of exactly that
-   * username, if nobody else is and its user had no say in the name; else to the one that `create` makes. Null where there is
-   * neither. Throws 403 `identity_not_bound` where the username or the e-mail is somebody's already. `now` in milliseconds.
+   * Returns the account that an identity is bound to. Binds an identity that is seen for the first time: to the account
+   * of exactly that username, if that account has no identity and its user did not choose the name. Otherwise to the
+   * account that `create` makes. Returns null if there is neither. Throws 403 `identity_not_bound` if the username or
+   * the e-mail belongs to another user. `now` in milliseconds.
    */
   resolve(identity: ExternalIdentity, now: number, create?: MakeAccount): Eventually<Account | null>;
-  /** Binds by hand, also to an account that is bound already. The id that has the identity then: another one where it was taken. */
+  /**
+   * Binds an identity by hand, also to an account that already has one. Returns the id of the user that the identity is
+   * bound to, which is another id if the identity was taken. Returns null if the user does not exist.
+   */
   bind(userId: number, identity: Pick<ExternalIdentity, "issuer" | "subject">, now: number): Promise<number | null>;
-  /** False where nobody was bound to it. */
+  /** Removes the binding of an identity. Returns false if the identity was not bound. */
   unbind(identity: Pick<ExternalIdentity, "issuer" | "subject">): Promise<boolean>;
 }
 
-/** The changes that make a user and the account; the id that the first one makes is the account's. Null: there is not enough to make one of. */
+/**
+ * Returns the changes that make a user and the account. The id that the first change creates is the id of the account.
+ * Returns null if there is not enough data to make one.
+ */
 export type MakeAccount = () => readonly Change[] | null;
 
-/** What `storeBindings()` is made of. */
+/** Options of `storeBindings()`. */
 export interface BindingsOptions {
   readonly store: Store;
   readonly accounts: Accounts;
   readonly observe: Observer;
 }
 
-/** Two processes may see the same newcomer, and one of them finds what the other has done. */
+/** Two processes may see the same new identity. One of them then retries and finds the result of the other. */
 const ATTEMPTS = 5;
 
 const checks: ChecksOf<BindingsOptions> = { store: anObject, accounts: anObject, observe: aFunction };
 
-/** The bindings of a store. */
+/** Returns the bindings of a store. */
 export function storeBindings(options: BindingsOptions): Bindings {
   requireOptions(options, checks, { of: "storeBindings" });
   const { store, accounts, observe } = options;
@@ -91,19 +98,19 @@ export function storeBindings(options: BindingsOptions): Bindings {
 
   async function claim(row: Row, identity: ExternalIdentity, key: string, now: number) {
     const { id, username, active } = accountOf(row);
-    // Whoever may not come in is bound when they may.
+    // An inactive account is bound later, when it is active.
     if (username === identity.username && !active) return null;
     if (username !== identity.username || !isClaimable(row)) throw notBound(observe, identity, id);
     const outcome = await store.write({
       changes: [
-        // In the state in which the name was looked at. What is bound by its name has a name that counts as given.
+        // Requires the revision whose name was compared. The name of an account that is bound by name counts as given.
         { kind: "update", collection: accountsCollection, key: id, values: given, revision: row.revision },
         { kind: "require", collection: bindingsCollection, where: ofUser(id), atMost: 0, name: "bound" },
         insertBinding(key, id, now),
       ],
     });
     if (outcome.kind === "refused") {
-      // By another who had the same identity in hand, or to another identity.
+      // The identity was bound by another request, or the account has another identity.
       if ((await store.find(bindingsCollection, key)) !== null) return OVERTAKEN;
       throw notBound(observe, identity, id);
     }
@@ -154,7 +161,10 @@ const OVERTAKEN = Symbol("somebody was faster");
 
 const given = { username_origin: "given" } as const;
 
-/** Its user had no say in the name. Of the time before origins were kept, only who cannot log in with a password can be told to be from outside. */
+/**
+ * Returns true if the user did not choose the name. Accounts from before origins were stored count only if they cannot
+ * log in with a password.
+ */
 function isClaimable({ record }: Row): boolean {
   const origin = record["username_origin"] as UsernameOrigin | null;
   return origin === "given" || (origin === null && record["password_hash"] === null);

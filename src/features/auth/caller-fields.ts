@@ -8,7 +8,7 @@ import type { DraftContext } from "../../resource/kinds/field.ts";
 import { DeclarationError, type Fields, type RecordOf } from "../../resource/resource.ts";
 import { ownUserFieldsMistakes, type OwnUserFields } from "./users.ts";
 
-/** Fields of users, of which those in `identity` are known of every caller, and what users may be. */
+/** The fields of users and their roles. The fields in `identity` are known for every caller. */
 export interface DefinedUsers<
   F extends Fields = Fields,
   I extends keyof F & string = keyof F & string,
@@ -19,7 +19,7 @@ export interface DefinedUsers<
   readonly roles: readonly R[];
 }
 
-/** The same as it is written: each may be left out. */
+/** The declaration of users, before defaults. Each member is optional. */
 export interface UsersDeclaration<
   F extends Fields,
   I extends keyof F & string,
@@ -29,7 +29,7 @@ export interface UsersDeclaration<
   readonly roles?: readonly R[];
 }
 
-/** What a field of a user holds. */
+/** The type of the value of a user's field. */
 type ValueOf<F extends Fields, K> =
   RecordOf<{ readonly fields: F; readonly parentColumn: null }> extends infer R
     ? K extends keyof R
@@ -38,9 +38,9 @@ type ValueOf<F extends Fields, K> =
     : never;
 
 /**
- * What users have and may be, with its types: for `accounts({ ...users })` or the member `users` of a config file, and for `sameAs`,
- * `callerField`, `callerFields` and `hasRole`, which know the fields in `identity` and the roles. Throws `DeclarationError` where users
- * cannot have them.
+ * Defines the fields and the roles of users, with their types: for `accounts({ ...users })` or the member `users` of a
+ * config file, and for `sameAs`, `callerField`, `callerFields` and `hasRole`, which know the fields in `identity` and
+ * the roles. Throws `DeclarationError` if the declaration is invalid.
  */
 export function defineUsers<
   const F extends Fields = {},
@@ -54,8 +54,9 @@ export function defineUsers(users: OwnUserFields): DefinedUsers {
 }
 
 /**
- * Rows whose `column`, of the same name where it is left out, holds what the field `member` of the caller does, as its tenant. Other rows
- * are as if they were not there, and none can be made or left for others. Denies whoever has no value there.
+ * Allows the rows whose `column` has the same value as the field `member` of the caller, for example the tenant.
+ * `column` has the name of `member` by default. Other rows are hidden as if they did not exist, and no row can be
+ * created for or moved to another value. Denies callers who have no value in the field.
  */
 export function sameAs<F extends Fields, I extends keyof F & string, const M extends I>(
   users: DefinedUsers<F, I>,
@@ -80,7 +81,10 @@ export function sameAs(users: DefinedUsers, member: string, column = member): Pe
   });
 }
 
-/** A ready-made `default`: what the field `member` of the caller holds. Ends the request where nobody is known (401) or holds nothing there (403). */
+/**
+ * A ready-made `default`: the value of the field `member` of the caller. Ends the request with 401 if the caller is
+ * unknown, and with 403 if the caller has no value in the field.
+ */
 export function callerField<F extends Fields, I extends keyof F & string, const M extends I>(
   users: DefinedUsers<F, I>,
   member: M,
@@ -94,7 +98,10 @@ export function callerField(users: DefinedUsers, member: string) {
   };
 }
 
-/** What the fields in `identity` hold for a caller. Throws a TypeError where the service puts others into identities. */
+/**
+ * Returns the values of the fields in `identity` for a caller. Throws a TypeError if the service puts other fields into
+ * identities.
+ */
 export function callerFields<F extends Fields, I extends keyof F & string>(
   users: DefinedUsers<F, I>,
   identity: Identity,
@@ -107,7 +114,10 @@ export function callerFields({ identity: names }: DefinedUsers, { fields = {}, s
   );
 }
 
-/** Whoever has one of these roles. Administrators are allowed nothing by this that they are not named for. Throws `DeclarationError` where one is not declared. */
+/**
+ * Allows callers who have one of these roles. Administrators get no access unless their role is named. Throws
+ * `DeclarationError` if a role is not declared.
+ */
 export function hasRole<R extends string>(
   users: { readonly roles: readonly R[] },
   ...roles: readonly NoInfer<R>[]
@@ -137,7 +147,7 @@ export function hasRole(users: { readonly roles: readonly string[] }, ...roles: 
   });
 }
 
-/** Throws `DeclarationError` where the users put no such field into identities. */
+/** Throws `DeclarationError` if the users have no such field in `identity`. */
 function requireMember(of: string, users: unknown, member: unknown): void {
   const known: unknown = isObject(users) ? users["identity"] : null;
   if (!Array.isArray(known))

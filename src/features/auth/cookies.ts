@@ -3,15 +3,17 @@ import { isUnsafe } from "../../core/call/cross-site.ts";
 import { problem } from "../../core/problem/problem.ts";
 import type { Context } from "../../http/exchange.ts";
 
-/** A field of an answer. */
+/** A header field of a response. */
 export type Header = readonly [name: string, value: string];
 
-/** Whether a cookie is for TLS alone: left out only where the caller is on this machine and there is no TLS to send it over. */
+/** True if a cookie must be sent over TLS only. False only if the caller is on this machine and does not use TLS. */
 export function isSecure({ client }: Call): boolean {
   return client.encrypted || !client.loopback;
 }
 
-/** The value of a cookie; null where there is none. Two different ones end the request. */
+/**
+ * Returns the value of a cookie. Returns null if the request has none. Ends the request if it has two different values.
+ */
 export function requireOneCookie(call: Call, name: string): string | null {
   const value = call.cookie(name);
   if (value === null) throw problem("duplicate_credentials");
@@ -19,8 +21,9 @@ export function requireOneCookie(call: Call, name: string): string | null {
 }
 
 /**
- * Ends a request (403) by which a page of another site would log its visitor in as somebody else (login CSRF). A link that is followed may
- * log in, as those in mails do: of whatever else another site asks for by GET, browsers keep no `SameSite` cookie (RFC 6265bis §5.7).
+ * Ends a request with 403 if a page of another site would log its visitor in as another user (login CSRF). A link that
+ * the user follows may log in, for example a link in an e-mail. For every other GET request that another site causes,
+ * browsers store no `SameSite` cookie (RFC 6265bis §5.7).
  */
 export function refuseLoginCSRF(context: Context): void {
   if (isUnsafe(context.call.method)) context.requireSameSite();

@@ -7,13 +7,16 @@ import type { JSONValue } from "../../store/store.ts";
 import type { FirstStep } from "./gate/contract.ts";
 import type { LoginBody, People } from "./login.ts";
 
-/** What logins read: programs send JSON, pages and old clients a form. */
+/** The media types that logins accept. Programs send JSON. Pages and old clients send a form. */
 export const loginTypes = ["application/json", formType];
 
-/** The largest body of a login, in bytes: any client may send one. */
+/** The largest body of a login, in bytes. It is small because any client may send one. */
 export const MAX_LOGIN_BODY_BYTES = 16 * 1024;
 
-/** What a login sends: a name and a password, or another first proof. Values are compared and never stored, so only their length is limited. */
+/**
+ * The fields of a login: a name and a password, or another first proof. Values are compared and never stored, so only
+ * their length is limited.
+ */
 export const loginFields = {
   username: text({ maxLength: 254, optional: true, description: "With `password`." }),
   password: text({ maxLength: 4096, trim: false, optional: true, description: "With `username`." }),
@@ -27,13 +30,13 @@ export const loginFields = {
 /** The body of a login. */
 export const credentials = defineResource({ name: "credentials", plural: "credentials", fields: loginFields });
 
-/** The first proof of a login, from its body. */
+/** Checks the first proof of a login, from its body. */
 export function logInWith(people: People, context: Context): Promise<FirstStep> {
   const { values } = requireDraft(credentials, context, { id: null, current: null });
   return people.prove(context, loginBody(values));
 }
 
-/** The body of a login, as a first proof reads it. */
+/** Returns the body of a login in the form that a first proof reads. */
 export function loginBody(values: Omit<LoginBody, "credential"> & { readonly credential: unknown }): LoginBody {
   const { username, password, pending, credential, email, code, token } = values;
   return { username, password, pending, credential: (credential ?? null) as JSONValue, email, code, token };

@@ -1,7 +1,7 @@
-/** A user, as the users' own paths describe one. */
+/** The schema of a user, as the endpoints of users describe it. */
 export const userSchema = { $ref: "#/components/schemas/User" } as const;
 
-/** The caller's own password, in a body. */
+/** The schema of the caller's own password in a body. */
 export const proofSchema = {
   type: "string",
   maxLength: 256,

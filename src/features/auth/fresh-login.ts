@@ -2,7 +2,7 @@ import { problem } from "../../core/problem/problem.ts";
 import type { Context } from "../../http/exchange.ts";
 import { text } from "../../resource/kinds/fields.ts";
 
-/** What a field is like in which somebody sends their own password, to show again who they are. */
+/** Options of a field in which users send their own password to prove their identity again. */
 export const ownPassword = {
   maxLength: 256,
   trim: false,
@@ -12,13 +12,16 @@ export const ownPassword = {
   confidential: true,
 } as const;
 
-/** The field by which somebody shows again who they are. */
+/** The field in which users prove their identity again. */
 export const proofField = text({
   ...ownPassword,
   description: "The caller's own password, where the login is older than ten minutes.",
 });
 
-/** Ends the request of whoever came with a key: a key with seconds to live would mint one without an end. */
+/**
+ * Ends the request if the caller uses a key. Otherwise a key that expires in seconds could create one that never
+ * expires.
+ */
 export function withoutKey(context: Context): void {
   if (context.requireIdentity().keyId !== undefined)
     throw problem("permission_denied", { detail: "A key makes no credentials." });

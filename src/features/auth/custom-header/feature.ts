@@ -5,18 +5,18 @@ import { defineFeature, type Feature } from "../../../feature/feature.ts";
 import type { AccountsFeature } from "../login.ts";
 import { customHeader } from "./scheme.ts";
 
-/** Options of `customHeaderLogin()`: the header, its token and whom it stands for. */
+/** Options of `customHeaderLogin()`: the header, its token and its account. */
 export interface CustomHeaderLoginOptions {
-  /** `X-Custom-Token` where it is left out. */
+  /** The name of the header. Default: `X-Custom-Token`. */
   readonly header?: string;
   readonly token: Secret;
-  /** Whoever knows the token acts as the account of this name; while there is none, it is nobody's. */
+  /** Callers with the token act as the account of this name. If there is no such account, the token is refused. */
   readonly username: string;
 }
 
 const checks: ChecksOf<CustomHeaderLoginOptions> = { header: optional(text), token: aSecret, username: text };
 
-/** One shared token in a header of its own, for callers that speak no standard scheme. */
+/** Logs callers in with one shared token in a custom header, for clients that support no standard scheme. */
 export function customHeaderLogin(people: AccountsFeature, options: CustomHeaderLoginOptions): Feature {
   return defineFeature({
     name: "custom-header-login",

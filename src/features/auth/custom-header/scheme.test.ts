@@ -25,7 +25,7 @@ function ask(presented: string, account: Account | null) {
   return scheme.authenticate(presented, callOf(), scheme.carriers[0]!);
 }
 
-test("whoever knows the token acts as the one account, and hears so at once", () => {
+test("accepts the token as the one account, without waiting", () => {
   assert.deepEqual(ask("a-token-of-32-characters-or-more", ada), {
     kind: "accepted",
     identity: {
@@ -40,7 +40,7 @@ test("whoever knows the token acts as the one account, and hears so at once", ()
   });
 });
 
-test("a wrong token, and the right one for an account that is gone or inactive, are told in the same words", () => {
+test("answers a wrong token and the token of a missing or inactive account with the same words", () => {
   const detail = "Invalid or missing token.";
 
   for (const wrong of ["x", "a-token-of-32-characters-or-more ", "A-token-of-32-characters-or-more"]) {
@@ -55,7 +55,7 @@ test("a wrong token, and the right one for an account that is gone or inactive, 
   assert.equal(customHeader({ token, account: () => ada }).missingDetail, detail);
 });
 
-test("the header is X-Custom-Token where no other is named, and has no challenge", () => {
+test("uses the header X-Custom-Token by default, and sends no challenge", () => {
   assert.deepEqual(customHeader({ token, account: () => ada }).carriers, [{ in: "header", name: "X-Custom-Token" }]);
   assert.deepEqual(customHeader({ header: "X-Door", token, account: () => ada }).carriers, [
     { in: "header", name: "X-Door" },

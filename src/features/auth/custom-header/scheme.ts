@@ -6,11 +6,11 @@ import { aSecret, type Secret } from "../../../core/crypto/secret.ts";
 import { after, type Eventually } from "../../../core/eventually.ts";
 import { identityOf, type Account } from "../accounts/stored-accounts.ts";
 
-/** Options of `customHeader()`: the header, its token, and whom it stands for. */
+/** Options of `customHeader()`: the header, its token and its account. */
 export interface CustomHeaderOptions {
   readonly header?: string;
   readonly token: Secret;
-  /** Everyone who knows the token acts as this account; null where it is not there any more. */
+  /** Returns the account that callers with the token act as. Returns null if it no longer exists. */
   readonly account: () => Eventually<Account | null>;
 }
 
@@ -19,7 +19,7 @@ const detail = "Invalid or missing token.";
 
 const checks: ChecksOf<CustomHeaderOptions> = { header: optional(text), token: aSecret, account: aFunction };
 
-/** One shared token in a header of its own, for callers that speak no standard scheme. */
+/** Accepts one shared token in a custom header, for clients that support no standard scheme. */
 export function customHeader(options: CustomHeaderOptions): Scheme {
   requireOptions(options, checks, { of: "customHeader" });
   const { header = "X-Custom-Token", token, account } = options;

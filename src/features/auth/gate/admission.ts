@@ -5,15 +5,19 @@ import type { Account } from "../accounts/stored-accounts.ts";
 let make: (account: Account, proofs: readonly Proof[]) => Admission;
 
 /**
- * The right to start one login of an account. Only the gate makes it, after it has decided that the proofs are enough. Whatever starts a
- * login takes one and spends it, so code that skips the gate does not compile, and throws if it is JavaScript.
+ * The right to start one login of an account. Only the gate makes it, after it has decided that the proofs are enough.
+ * Code that starts a login must take one and spend it. TypeScript code that skips the gate does not compile, and
+ * JavaScript code throws.
  */
 export class Admission {
   readonly proofs: readonly Proof[];
   readonly level: Level;
   /** The user who logs in. */
   readonly userId: number;
-  /** The account's generation at the admission. A changed password or another end of its logins gives it a new one. */
+  /**
+   * The account's generation at the admission. It changes when the password changes or when all logins of the account
+   * end for another reason.
+   */
   readonly generation: number;
   readonly #account: Account;
   #isSpent = false;
@@ -46,7 +50,7 @@ export function admit(account: Account, proofs: readonly Proof[]): Admission {
   return make(account, proofs);
 }
 
-/** Makes an admission for the operator of the machine: the command and the test kit. */
+/** Makes an admission for the operator of the machine: for the command and the test kit. */
 export function admitAsOperator(account: Account, now: number): Admission {
   return make(account, [{ method: "operator", at: now }]);
 }

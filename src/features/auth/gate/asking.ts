@@ -10,10 +10,13 @@ import type { GateEndpointsParts } from "./parts.ts";
 import type { PendingLogin } from "./pending.ts";
 import { mustHaveFactor } from "./policy.ts";
 
-/** The member `login` of a problem or an answer: what the client has to send to complete the login. */
+/** The member `login` of a problem or a response: what the client must send to complete the login. */
 export type LoginObject = Readonly<Record<string, JSONValue>>;
 
-/** The problem that asks for another proof. If the login would set a cookie, its name travels in a cookie too. */
+/**
+ * Returns the problem that asks for another proof. If the login would set a cookie, the name of the waiting login is
+ * also sent in a cookie.
+ */
 export async function askFor(parts: GateEndpointsParts, context: Context, waiting: Waiting): Promise<Problem> {
   const { call } = context;
   const { account, name, login, keptBy } = waiting;
@@ -28,7 +31,7 @@ export async function askFor(parts: GateEndpointsParts, context: Context, waitin
   });
 }
 
-/** What a waiting login needs, with the factors that the account has. */
+/** Describes the proofs that a waiting login needs, with the factors of the account. */
 export async function describe(
   parts: GateEndpointsParts,
   { call }: Context,
@@ -53,7 +56,7 @@ export async function describe(
   return { needs, expires_at: new Date(login.expiresAt).toISOString(), factors };
 }
 
-/** Returns true if the account must have a factor, has none, and waits for it. */
+/** Returns true if the account must have a factor but has none, and must add one before it can log in. */
 export function needsEnrolment({ gate }: GateEndpointsParts, account: Account): boolean {
   return (account.factors ?? 0) === 0 && mustHaveFactor(account.role, gate.rule);
 }

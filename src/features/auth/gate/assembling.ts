@@ -25,7 +25,7 @@ export const gateCollections: readonly Collection[] = [
   factorTriesCollection,
 ];
 
-/** What the gate takes of the accounts. */
+/** Options of the gate, which come from the accounts. */
 export interface GateOptions {
   readonly host: Host;
   readonly accounts: Accounts;
@@ -45,12 +45,12 @@ export interface GateOptions {
 export interface AssembledGate {
   readonly gate: Gate;
   readonly parts: FactorEndpointsParts;
-  /** Asked once every feature is set up: without a kind of factor there are none. */
+  /** Returns the endpoints. Called after every feature is set up. Returns none if no kind of factor is registered. */
   endpoints(): readonly Endpoint[];
   upkeep(now: number): readonly Change[];
 }
 
-/** Puts the gate together. */
+/** Assembles the gate, its endpoints and its upkeep. */
 export function assembleGate(options: GateOptions): AssembledGate {
   const { host, accounts, passwords, revocations, notify, rule, cookie } = options;
   const { store, throttle } = host;

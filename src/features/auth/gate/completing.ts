@@ -12,11 +12,11 @@ import { RECOVERY } from "./factors.ts";
 import { findSubject, type GateEndpointsParts } from "./parts.ts";
 import type { PendingLogin } from "./pending.ts";
 
-/** What a client sends to complete a login. */
+/** The body that a client sends to complete a login. */
 export interface CompletionBody extends FactorAnswer {
   /** The name of the waiting login. Null if a cookie names it. */
   readonly pending: string | null;
-  /** The id of a factor, `recovery` or `password`. Null if the answer says which factor it is of. */
+  /** The id of a factor, `recovery` or `password`. Null if the answer itself identifies the factor. */
   readonly factor: string | null;
   readonly password: string | null;
 }
@@ -28,7 +28,10 @@ export interface FoundPending {
   readonly byCookie: boolean;
 }
 
-/** The waiting login of a request. Ends the request with 401 `login_expired` if there is none, or if the account has changed. */
+/**
+ * Returns the waiting login of a request. Ends the request with 401 `login_expired` if there is none, or if the account
+ * has changed.
+ */
 export async function requirePending(
   parts: GateEndpointsParts,
   context: Context,
@@ -44,7 +47,7 @@ export async function requirePending(
   return { login, account, byCookie: named === null };
 }
 
-/** Completes a login, or the confirmation of one. Every try is counted before its answer is checked. */
+/** Completes or confirms a login. Counts every try before it checks the answer. */
 export async function complete(parts: GateEndpointsParts, context: Context, body: CompletionBody): Promise<Reply> {
   requireInTime(context);
   const { call } = context;
@@ -61,7 +64,7 @@ export async function complete(parts: GateEndpointsParts, context: Context, body
   return withMore({ ...reply, headers: [...(reply.headers ?? []), ...headers] }, answered.shown);
 }
 
-/** A right answer: its proof, what it writes, and what is shown with the login. */
+/** A right answer: its proof, the changes that it writes, and the members that it adds to the response of the login. */
 interface Answered {
   readonly proof: Proof;
   readonly changes: readonly Change[];
@@ -96,7 +99,7 @@ async function answer(
   return { proof, changes: activation.changes, shown };
 }
 
-/** Confirming by password is for accounts without a factor. It counts as a wrong password does. */
+/** Confirms a login by password, for accounts without a factor. A wrong password counts as in a login. */
 async function answerByPassword(
   parts: GateEndpointsParts,
   call: Call,
@@ -110,7 +113,7 @@ async function answerByPassword(
   return { proof: { method: "pwd", at: call.now }, changes: [], shown: {} };
 }
 
-/** The factor that the answer is of: an active one, or the one that this login makes. */
+/** Returns the factor that the answer belongs to: an active one, or the one that this login adds. */
 async function requireFactor(
   { factors, gate }: GateEndpointsParts,
   { login, account }: Pick<FoundPending, "login" | "account">,
@@ -146,7 +149,7 @@ function check(
   return factor.active ? kind.check(call, account, factor, body, login.key) : kind.confirm(call, account, factor, body);
 }
 
-/** A login whose next proof was right. */
+/** A login whose next proof is right. */
 interface Proved {
   readonly login: PendingLogin;
   readonly account: Account;
@@ -172,12 +175,12 @@ async function confirm(parts: GateEndpointsParts, context: Context, proved: Prov
   return beginning.renew(context, admission, { id: login.holder, options: login.options });
 }
 
-/** Another request was faster: it has completed this login, or used the same code. */
+/** Returns the error for a request that lost a race: another request has completed this login or used the same code. */
 async function lost(parts: GateEndpointsParts, { call }: Context, { key }: PendingLogin): Promise<Error> {
   return (await parts.pending.isWaiting(key)) ? wrong(parts, call) : expired(parts, call);
 }
 
-/** Adds members to the body of a login. */
+/** Adds members to the response body of a login. */
 export function withMore(reply: Reply, more: Readonly<Record<string, JSONValue>>): Reply {
   if (Object.keys(more).length === 0 || reply.body?.kind !== "data") return reply;
   return { ...reply, body: { ...reply.body, value: { ...(reply.body.value as object), ...more } } };

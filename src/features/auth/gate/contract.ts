@@ -15,19 +15,22 @@ export type SecondFactorRule = "optional" | "admins" | "everyone";
 export type BeginningOptions = Readonly<Record<string, JSONValue>>;
 
 /**
- * A kind of login: a session, a token pair, an API token. It is registered by name in `setUp` (`people.begins`), so that a login which
- * waits for a factor can start it later.
+ * A kind of login: a session, a token pair, an API token. It is registered by name in `setUp` (`people.begins`), so
+ * that the gate can start it later if the login waits for a factor.
  */
 export interface Beginning<O extends BeginningOptions = BeginningOptions> {
-  /** Lower case with hyphens, unlike every other kind of login of the service. */
+  /** In lower case with hyphens. Unique among the kinds of logins of the service. */
   readonly name: string;
-  /** Where the answer carries the login: in a cookie, or in the body. The name of a waiting login travels there too. */
+  /**
+   * Returns where the response carries the login: in a cookie, or as text in the body. The name of a waiting login is
+   * sent in the same place.
+   */
   keptBy(options: O): "cookie" | "text";
-  /** Starts the login and spends the admission. Returns the response that the first request would have had. */
+  /** Starts the login and spends the admission. Returns the response that the first request would have got. */
   start(context: Context, admission: Admission, options: O): Promise<Reply>;
   /** Returns the options if the caller came with a login of this kind, which can then be confirmed. Otherwise returns null. */
   current?(context: Context): Current<O> | null;
-  /** Gives a confirmed login its new proofs: a session under a new id, or an access token of the same family. */
+  /** Gives a confirmed login its new proofs: a session gets a new id, and a token family gets a new access token. */
   renew?(context: Context, admission: Admission, current: Current<O>): Promise<Reply>;
 }
 
@@ -38,19 +41,19 @@ export interface Current<O extends BeginningOptions = BeginningOptions> {
   readonly options: O;
 }
 
-/** A complete first step of a login: whose it is, what was proved, and what begins. */
+/** A complete first step of a login: its account, its proofs, and the kind of login to start. */
 export interface LoginAttempt<O extends BeginningOptions = BeginningOptions> {
   readonly account: Account;
   readonly proofs: readonly [Proof, ...Proof[]];
   readonly begin: Beginning<O>;
   readonly options: O;
-  /** The factor that was used as the first proof, and what it stores from now on. */
+  /** The factor that was used as the first proof, and the data that it stores from now on. */
   readonly used?: { readonly factor: StoredFactor; readonly data: JSONValue };
-  /** The password hash as it is stored, if the account has a newer one now (`requireLogin` returns it). */
+  /** The stored password hash, if the account has a newer one now (`requireLogin` returns it). */
   readonly storedHash?: string | null;
 }
 
-/** A second factor, or a passkey, as it is stored. */
+/** A second factor or a passkey from the store. */
 export interface StoredFactor {
   readonly id: number;
   readonly userId: number;
@@ -61,9 +64,13 @@ export interface StoredFactor {
   readonly createdAt: string;
   /** RFC 3339. Null if it was never used. */
   readonly lastUsedAt: string | null;
-  /** What its kind stores: a public key, an encrypted secret. Nothing that opens the account by itself. */
+  /**
+   * The data that its kind stores: a public key or an encrypted secret. The data alone must not be enough to log in.
+   */
   readonly data: JSONValue;
-  /** The waiting login that makes this factor. Null if a user who is logged in does, and for every active factor. */
+  /**
+   * The waiting login that adds this factor. Null if a user who is logged in adds it, and null for every active factor.
+   */
   readonly pending: string | null;
   readonly revision: number;
 }
@@ -71,7 +78,7 @@ export interface StoredFactor {
 /** The first step of a login, as `beginLogin` takes it. */
 export type FirstStep = Pick<LoginAttempt, "account" | "proofs" | "used" | "storedHash">;
 
-/** What a body of a login may have instead of a name and a password. */
+/** The members that the body of a login may have instead of a name and a password. */
 export interface FirstProofBody {
   readonly pending: string | null;
   readonly credential: JSONValue;
@@ -82,19 +89,22 @@ export interface FirstProofBody {
 
 /** A first proof other than a password, for `POST /api/session/` and `POST /api/token/`. Registered in `setUp` (`people.firstProof`). */
 export interface FirstProof {
-  /** The members of the body that it needs. It is asked if all of them are there. */
+  /** The members of the body that it needs. It is called if all of them are present. */
   readonly members: readonly (keyof FirstProofBody)[];
-  /** Returns whose login it is. Ends the request with 401 `invalid_credentials` if the proof is wrong. */
+  /** Returns the account and its proofs. Ends the request with 401 `invalid_credentials` if the proof is wrong. */
   prove(context: Context, body: FirstProofBody): Promise<FirstStep>;
 }
 
-/** What a caller sends for a factor: `code` or `credential`. */
+/** The answer that a caller sends for a factor: `code` or `credential`. */
 export interface FactorAnswer {
   readonly code: string | null;
   readonly credential: JSONValue;
 }
 
-/** A right answer: its proof, and what the factor stores from now on. A factor whose `data` changed meanwhile is not accepted. */
+/**
+ * A right answer: its proof, and the data that the factor stores from now on. The answer is refused if the `data` of
+ * the factor has changed in the meantime.
+ */
 export interface FactorSuccess {
   readonly proof: Omit<Proof, "at" | "factor">;
   readonly data: JSONValue;
@@ -102,26 +112,32 @@ export interface FactorSuccess {
   readonly handle?: string;
 }
 
-/** What starting a factor needs. */
+/** The data that starts the enrolment of a factor. */
 export interface Enrolment {
-  /** What is stored until the factor is confirmed. */
+  /** The data that is stored until the factor is confirmed. */
   readonly data: JSONValue;
-  /** The members of the answer beside `id` and `kind`: `{ secret, uri }` or `{ options }`. Shown once. */
+  /** The members of the response in addition to `id` and `kind`: `{ secret, uri }` or `{ options }`. Shown once. */
   readonly shown: Readonly<Record<string, JSONValue>>;
 }
 
 /** A kind of factor, registered in `setUp` (`people.factorKind`). A third party can write one. */
 export interface FactorKind {
-  /** Lower case: `totp`, `passkey`. */
+  /** In lower case: `totp`, `passkey`. */
   readonly name: string;
   readonly method: ProofMethod;
   /** The member that carries its answer. */
   readonly answeredBy: "code" | "credential";
   /** Starts a new factor of an account. `others` are the active factors of this kind. */
   enrol(call: Call, account: Account, label: string, others: readonly StoredFactor[]): Eventually<Enrolment>;
-  /** Checks the first answer of a new factor. Returns what it stores from now on. Returns null if the answer is wrong. */
+  /**
+   * Checks the first answer of a new factor. Returns the data that it stores from now on. Returns null if the answer is
+   * wrong.
+   */
   confirm(call: Call, account: Account, factor: StoredFactor, answer: FactorAnswer): Eventually<FactorSuccess | null>;
-  /** What a waiting login asks of these factors, for example a WebAuthn challenge. `pendingId` is bound to the login. */
+  /**
+   * Returns what a waiting login asks of these factors, for example a WebAuthn challenge. `pendingId` is bound to the
+   * login.
+   */
   ask?(call: Call, account: Account, factors: readonly StoredFactor[], pendingId: string): Eventually<JSONValue>;
   /** Checks an answer of an active factor. Returns null if it is wrong. */
   check(
@@ -131,13 +147,16 @@ export interface FactorKind {
     answer: FactorAnswer,
     pendingId: string,
   ): Eventually<FactorSuccess | null>;
-  /** The active factor of this account that an answer is of, if it is not the one that the caller named. */
+  /**
+   * Returns the active factor of this account that an answer belongs to, if the caller did not name it. Returns null if
+   * there is none.
+   */
   find?(factors: readonly StoredFactor[], answer: FactorAnswer): StoredFactor | null;
   /** True if an account can log in with such a factor alone, as with a passkey that checks the person. */
   logsInAlone?(factor: StoredFactor): boolean;
 }
 
-/** An event that the user of an account is told about, apart from the request. */
+/** An event that the user of an account is notified of, separately from the request. */
 export type Notice =
   | "factor_added"
   | "factor_removed"

@@ -2,17 +2,20 @@ import type { Call } from "../../../core/call/call.ts";
 import { formatClearedCookie, formatSetCookie } from "../../../core/headers/set-cookie.ts";
 import { isSecure, requireOneCookie, type Header } from "../cookies.ts";
 
-/** The name of the cookie of a waiting login on this connection. */
+/** Returns the name of the cookie of a waiting login on this connection. */
 function cookieName({ client }: Call, cookie: string): string {
   return client.encrypted ? `__Host-${cookie}` : cookie;
 }
 
-/** Returns the waiting login that a cookie names. Returns null without one. Two different ones end the request. */
+/**
+ * Returns the waiting login that a cookie names. Returns null if the request has no such cookie. Ends the request if it
+ * has two different values.
+ */
 export function findPendingCookie(call: Call, cookie: string): string | null {
   return requireOneCookie(call, cookieName(call, cookie));
 }
 
-/** The cookie of a waiting login. `expiresAt` in milliseconds since the epoch. */
+/** Returns the cookie of a waiting login. `expiresAt` in milliseconds since the epoch. */
 export function pendingCookie(call: Call, cookie: string, value: string, expiresAt: number): Header {
   const maxAgeSeconds = Math.max(0, Math.floor((expiresAt - call.now) / 1000));
   const name = cookieName(call, cookie);

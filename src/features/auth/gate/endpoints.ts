@@ -55,7 +55,7 @@ const newFactor = defineResource({
   },
 });
 
-/** Completing a login that waits for another proof, and confirming one that exists. */
+/** Returns the endpoints that complete a login that waits for another proof, and that confirm an existing login. */
 export function gateEndpoints(parts: GateEndpointsParts): readonly Endpoint[] {
   const open = {
     access: "open",
@@ -102,7 +102,10 @@ export function gateEndpoints(parts: GateEndpointsParts): readonly Endpoint[] {
   ];
 }
 
-/** Any site can make a browser send a form. A client that sends JSON shows the name of the login, or passes the check with its cookie. */
+/**
+ * Any site can make a browser send a form. A client that sends JSON must name the login in the body, or send its cookie
+ * and pass the check.
+ */
 function fromOwnPage(context: Context): void {
   context.requireSameSite();
 }
@@ -127,7 +130,7 @@ async function completeLogin(parts: GateEndpointsParts, context: Context): Promi
   return { ...rest, status: 303, headers: [...(reply.headers ?? []), ["Location", wayBack(context, next)]] };
 }
 
-/** Recovery codes are shown once: a form gets their page before it goes on. */
+/** Recovery codes are shown once. A form gets a page with the codes before it continues. */
 function showsCodes({ body }: Reply): boolean {
   return (
     body?.kind === "data" && typeof body.value === "object" && body.value !== null && "recovery_codes" in body.value

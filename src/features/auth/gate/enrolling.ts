@@ -9,10 +9,10 @@ import type { FactorKind, FactorSuccess, StoredFactor } from "./contract.ts";
 import { factorsCollection, MOST_FACTORS, RECOVERY } from "./factors.ts";
 import type { GateEndpointsParts } from "./parts.ts";
 
-/** What a new factor shows once, and its id. */
+/** The members of a new factor that are shown once, and its id. */
 export type ShownEnrolment = Readonly<Record<string, JSONValue>>;
 
-/** The kind of this name. Ends the request with 400 if the service has none. */
+/** Returns the kind of this name. Ends the request with 400 if the service has none. */
 export function requireKind({ gate }: GateEndpointsParts, name: string): FactorKind {
   const kind = gate.kinds.get(name);
   if (kind !== undefined) return kind;
@@ -26,7 +26,7 @@ export function requireKind({ gate }: GateEndpointsParts, name: string): FactorK
   ]);
 }
 
-/** Starts a new factor. It counts once its first answer was right. `pending` is the waiting login that makes it. */
+/** Starts a new factor. It counts after its first right answer. `pending` is the waiting login that adds it. */
 export async function enrol(
   parts: GateEndpointsParts,
   call: Call,
@@ -62,14 +62,16 @@ export async function enrol(
   }
 }
 
-/** The changes that make a factor count, and the recovery codes of the first one. */
+/** The changes that activate a factor, and the recovery codes of the first one. */
 export interface Activation {
   readonly changes: readonly Change[];
   /** Shown once, if this is the first factor. */
   readonly recoveryCodes: readonly string[] | null;
 }
 
-/** Makes a factor count. The first one ends every other login of the account, and `endKeys` its API token and keys. */
+/**
+ * Activates a factor. The first one ends every other login of the account. `endKeys` also ends its API token and keys.
+ */
 export function activate(
   parts: GateEndpointsParts,
   account: Account,
@@ -92,7 +94,7 @@ export function activate(
   return { changes, recoveryCodes: codes?.codes ?? null };
 }
 
-/** New recovery codes instead of the old ones. */
+/** Replaces the recovery codes with new ones. */
 export function replaceCodes(
   parts: GateEndpointsParts,
   userId: number,

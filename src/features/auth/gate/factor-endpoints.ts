@@ -21,7 +21,7 @@ import { findSubject } from "./parts.ts";
 import { removeFactor } from "./removing.ts";
 import { renewLogin } from "./renewing.ts";
 
-/** What the endpoints of factors need of accounts. */
+/** The dependencies of the endpoints of factors. */
 export interface FactorEndpointsParts extends GateEndpointsParts {
   requireAccount(context: Context): Promise<Account>;
   requireFreshLogin(context: Context, password: string | undefined): Promise<void>;
@@ -197,7 +197,7 @@ async function remove(parts: FactorEndpointsParts, context: FactorContext): Prom
   return { status: 204, cache: "no-store" };
 }
 
-/** Only the user adds factors and makes recovery codes. */
+/** Returns the account if it is the caller's own. Only the user adds factors and makes recovery codes. */
 async function requireOwnAccount(parts: FactorEndpointsParts, context: Context): Promise<Account> {
   const account = await parts.requireAccount(context);
   const { id, actor }: Identity = context.requireIdentity();

@@ -2,7 +2,7 @@ import type { Change, Collection, JSONValue, Row, Store } from "../../../store/s
 import { equals, ofUser, timeText } from "../conditions.ts";
 import type { StoredFactor } from "./contract.ts";
 
-/** Second factors and passkeys of every kind. A factor counts once it is active. */
+/** Second factors and passkeys of every kind. A factor counts after it is active. */
 export const factorsCollection: Collection = {
   name: "factors",
   key: "integer",
@@ -11,11 +11,11 @@ export const factorsCollection: Collection = {
     { name: "kind", type: "text" },
     { name: "label", type: "text" },
     { name: "active", type: "boolean" },
-    /** What the kind stores. Secrets in it are encrypted under the server's secret. */
+    /** The data of its kind. Secrets in it are encrypted under the server's secret. */
     { name: "data", type: "json" },
-    /** A name by which a kind finds a factor without its user: the id of a passkey. */
+    /** A name that identifies a factor without its user: the id of a passkey. */
     { name: "handle", type: "text", nullable: true, unique: true },
-    /** The waiting login that makes this factor, if one does. */
+    /** The waiting login that adds this factor, if there is one. */
     { name: "pending", type: "text", nullable: true },
     { name: "created_at", type: "date-time" },
     { name: "last_used_at", type: "date-time", nullable: true },
@@ -23,25 +23,25 @@ export const factorsCollection: Collection = {
   indexes: [["user_id", "id"], ["created_at"]],
 };
 
-/** An account has at most so many factors, active or not. */
+/** The largest number of factors of an account, active or not. */
 export const MOST_FACTORS = 20;
 
-/** A factor that was never confirmed is deleted after this time. */
+/** The lifetime of an unconfirmed factor, in milliseconds. */
 const UNCONFIRMED_MS = 3_600_000;
 
-/** The kind of the row with the recovery codes of an account. It is no factor by itself. */
+/** The kind of the row with the recovery codes of an account. It is not a factor by itself. */
 export const RECOVERY = "recovery";
 
 /** The factors of a store. */
 export interface Factors {
-  /** Every factor of an account, active or not, and the row of its recovery codes. Oldest first. */
+  /** Returns every factor of an account, active or not, and the row of its recovery codes. Oldest first. */
   list(userId: number): Promise<readonly StoredFactor[]>;
-  /** Returns a factor of this account. Returns null if the account has none of this id. */
+  /** Returns a factor of this account. Returns null if the account has none with this id. */
   find(userId: number, id: number): Promise<StoredFactor | null>;
   /** Returns the active factor of this handle and its account. Returns null if there is none. */
   findByHandle(handle: string): Promise<StoredFactor | null>;
   insert(factor: NewFactor, now: number): Change;
-  /** Stores what an answer leaves. The transaction is stale if the factor has changed since it was read. */
+  /** Stores the data of an accepted answer. The transaction is stale if the factor has changed since it was read. */
   use(factor: StoredFactor, data: JSONValue, now: number): Change;
   activate(factor: StoredFactor, data: JSONValue, handle: string | null, now: number): Change;
   delete(factor: StoredFactor): Change;
@@ -53,7 +53,7 @@ export interface NewFactor extends Pick<StoredFactor, "userId" | "kind" | "label
   readonly pending?: string | null;
 }
 
-/** The factors of a store. */
+/** Returns the factors of a store. */
 export function makeFactors(store: Store): Factors {
   const collection = factorsCollection;
   return {

@@ -27,16 +27,16 @@ import type {
 import type { PendingLogin, PendingLogins } from "./pending.ts";
 import { neededByIdentity, neededLevel } from "./policy.ts";
 
-/** What the gate of one service is made of. */
+/** The parts of the gate of one service. */
 export interface GateParts {
   readonly store: Store;
   readonly accounts: Accounts;
   readonly throttle: LoginThrottle;
   readonly pending: PendingLogins;
   readonly rule: SecondFactorRule;
-  /** Stores what the answer of a factor leaves. */
+  /** Stores the data that a factor keeps after an answer. */
   use(factor: StoredFactor, data: JSONValue, now: number): Change;
-  /** Describes a waiting login to its client: its factors, and what they ask. */
+  /** Describes a waiting login to its client: its factors, and the answers that they need. */
   askFor(context: Context, waiting: Waiting): Promise<Problem>;
 }
 
@@ -48,12 +48,12 @@ export interface Waiting {
   readonly keptBy: "cookie" | "text";
 }
 
-/** A login whose proofs are known, as its admission needs it. */
+/** A login whose proofs are known, in the form that its admission needs. */
 export interface ProvedLogin extends Pick<LoginAttempt, "account" | "storedHash"> {
   readonly proofs: readonly Proof[];
 }
 
-/** Decides for every login whether the proofs are enough. Nothing is remembered before that. */
+/** Decides for every login whether the proofs are enough. Writes nothing before that. */
 export interface Gate {
   readonly rule: SecondFactorRule;
   /**
@@ -61,19 +61,25 @@ export interface Gate {
    * waiting login, or with 401 `invalid_credentials` if the account may not log in.
    */
   beginLogin<O extends BeginningOptions>(context: Context, attempt: LoginAttempt<O>): Promise<Reply>;
-  /** Starts a login whose proofs are enough. For the completion of a waiting login: `more` is written in the same transaction. */
+  /**
+   * Admits a login whose proofs are enough. Used to complete a waiting login: `more` is written in the same
+   * transaction.
+   */
   admitLogin(call: Call, login: ProvedLogin, more: readonly Change[]): Promise<Admission | null>;
-  /** Makes the admission of a confirmed login, and writes what its proof uses up. Returns null if another request was faster. */
+  /**
+   * Makes the admission of a confirmed login, and writes the changes that use up its proof. Returns null if another
+   * request was faster.
+   */
   admitConfirmed(account: Account, proofs: readonly Proof[], changes: readonly Change[]): Promise<Admission | null>;
   /** Decides about every accepted credential. */
   readonly standing: Standing;
   /** True if these proofs are enough for the account. */
   isEnough(account: Account, proofs: readonly Proof[]): boolean;
-  /** Registers a kind of login. Returns it. Throws `DeclarationError` if its name is taken. */
+  /** Registers a kind of login and returns it. Throws `DeclarationError` if its name is taken. */
   begins<O extends BeginningOptions>(beginning: Beginning<O>): Beginning<O>;
   /** Registers a first proof other than a password. */
   firstProof(proof: FirstProof): void;
-  /** The first proof that this body has. Returns null if it has none. */
+  /** Returns the first proof that this body has. Returns null if it has none. */
   findFirstProof(body: FirstProofBody): FirstProof | null;
   /** Registers a kind of factor. Throws `DeclarationError` if its name is taken. */
   factorKind(kind: FactorKind): void;
@@ -95,7 +101,7 @@ export function makeGate(parts: GateParts): Gate {
     if (scheme.proves === "program") return identity;
     const proved = withProofs(scheme, identity);
     if (identity.needs !== undefined) return judge(proved, identity.needs);
-    // Nothing can ask for a factor, so no account needs one.
+    // No kind of factor is registered, so no account needs one.
     if (rule === "optional" && kinds.size === 0) return proved;
     return after(findNeeds(accounts, identity), (needs) => judge(proved, needs));
   };
@@ -156,7 +162,10 @@ const insufficient: Rejection = {
   code: "factor_required",
 };
 
-/** The identity with what its credential has proved. A scheme that does not say what it proves gives level 1 and no proof. */
+/**
+ * Adds the proofs of the credential to the identity. A scheme that does not report its proofs gives level 1 and no
+ * proof.
+ */
 function withProofs({ proves }: Scheme, identity: Identity): Identity {
   if (proves === "each")
     return identity.level === undefined ? { ...identity, ...provedBy(identity.proofs ?? []) } : identity;
@@ -164,7 +173,7 @@ function withProofs({ proves }: Scheme, identity: Identity): Identity {
     const { authTime: _, ...rest } = identity;
     return { ...rest, level: 1 };
   }
-  // A scheme that does not know the time of its proof is never fresh.
+  // A scheme that does not know the time of its proof never gives a fresh login.
   const at = identity.authTime ?? 0;
   const proofs = proves.map((method): Proof => ({ method, at }));
   const { authTime: _, ...rest } = identity;
@@ -176,8 +185,9 @@ function findNeeds(accounts: Accounts, { id }: Identity): Eventually<1 | 2> {
 }
 
 /**
- * Writes what a complete login leaves behind, and makes its admission: the time of the login, the known address, the forgiven failures
- * and the used one-time password. Returns null if the account has changed since its proofs, or if another login used the one-time password.
+ * Makes the admission of a complete login and writes its results: the time of the login, the known address, the cleared
+ * failures and the used one-time password. Returns null if the account has changed since its proofs, or if another
+ * login used the one-time password.
  */
 async function admitLogin(
   parts: GateParts,
@@ -191,13 +201,13 @@ async function admitLogin(
     last_login_at: timeText(call.now),
     ...(storedHash === account.passwordHash ? {} : { password_hash: account.passwordHash }),
     ...(isOnce ? { password_once: "used" } : {}),
-    // Its user has the drawn password now.
+    // The user has received the generated password.
     ...(withPassword && account.passwordUntil !== null && (account.passwordOnce ?? null) === null
       ? { password_until: null }
       : {}),
   };
   const collection = accountsCollection;
-  // Only while the password is the one that was checked: a change of it that came in between stays.
+  // Requires the password that was checked. A password change in the meantime wins.
   const isSame = withPassword
     ? [equals("id", account.id), equals("password_hash", storedHash)]
     : [equals("id", account.id)];
@@ -211,11 +221,12 @@ async function admitLogin(
   try {
     const { kind } = await parts.store.write({ changes });
     if (kind !== "written") return null;
-    // The first factor ends every login of before: this one belongs to the account as it is now.
+    // The first factor ends every earlier login. This login belongs to the account in its new state.
     const now = more.length === 0 ? account : await parts.accounts.find(account.id);
     return now === null ? null : admit(now, proofs);
   } catch (error) {
-    // A full disk keeps nobody out who has proved enough, unless something must be used up. The store has logged it.
+    // A full disk does not refuse a login with enough proofs, unless something must be used up. The store has logged
+    // the error.
     if (!(error instanceof StoreUnavailable) || isOnce || more.length > 0) throw error;
     return admit(account, proofs);
   }

@@ -12,7 +12,7 @@ import type { PendingLogins } from "./pending.ts";
 import type { RecoveryCodes } from "./recovery.ts";
 import type { FactorTries } from "./tries.ts";
 
-/** What the endpoints of the gate are made of. */
+/** The parts of the endpoints of the gate. */
 export interface GateEndpointsParts {
   readonly store: Store;
   readonly accounts: Accounts;
@@ -23,19 +23,22 @@ export interface GateEndpointsParts {
   readonly pending: PendingLogins;
   readonly factors: Factors;
   readonly tries: FactorTries;
-  /** Null if the service has no secret: then no factor can be added. */
+  /** Null if the service has no secret. In that case no factor can be added. */
   readonly recovery: RecoveryCodes | null;
   /** The name of the cookie of a waiting login. */
   readonly cookie: string;
-  /** The changes that send a notice. */
+  /** Returns the changes that send a notice. */
   notify(notice: Notice, account: Account, now: number): readonly Change[];
-  /** True if another party vouches for this account: a proxy, an outside issuer or an identity provider. */
+  /** Returns true if another party vouches for this account: a proxy, an outside issuer or an identity provider. */
   hasOutsideLogin(account: Account): Promise<boolean>;
-  /** The challenge of a 401 for this call. */
+  /** Returns the challenge of a 401 for this call. */
   challenge(call: Call): string;
 }
 
-/** The subject of the wrong codes of an account. An address from which the account logged in before has its own. */
+/**
+ * Returns the subject under which wrong codes of an account are counted. An address from which the account logged in
+ * before has a separate subject.
+ */
 export async function findSubject({ throttle }: GateEndpointsParts, call: Call, account: Account): Promise<string> {
   const isKnown = await throttle.isKnown(call, account.username);
   return isKnown ? `${account.id} ${formatNetwork(call.client.address)}` : String(account.id);

@@ -8,18 +8,21 @@ import { equals, later, ofUser, timeText, until } from "../conditions.ts";
 import type { BeginningOptions } from "./contract.ts";
 import { formatProofs, parseProofs } from "./proofs.ts";
 
-/** Logins that wait for another proof. The key is a hash of the name that the client got, so no row logs anyone in. */
+/**
+ * Logins that wait for another proof. The key is a hash of the name that the client got, so a row cannot be used to log
+ * in.
+ */
 export const pendingLoginsCollection: Collection = {
   name: "pending_logins",
   key: "text",
   columns: [
     { name: "user_id", type: "integer", references: { collection: "accounts", onDelete: "cascade" } },
-    /** The account's generation at the first proof. A login of an older one is dead. */
+    /** The account's generation at the first proof. A login of an older generation is invalid. */
     { name: "generation", type: "integer" },
     /** `login` or `confirm`. */
     { name: "purpose", type: "text" },
     { name: "proofs", type: "json" },
-    /** The kind of login that begins when it is complete, and its options. */
+    /** The kind of login that starts after the last proof, and its options. */
     { name: "beginning", type: "text" },
     { name: "options", type: "json" },
     /** The login that is confirmed: the key of a session, or a token family. */
@@ -47,7 +50,7 @@ export interface PendingLogin {
   readonly tries: number;
 }
 
-/** What begins a waiting login. */
+/** The data of a new waiting login. */
 export type NewPending = Pick<PendingLogin, "purpose" | "proofs" | "beginning" | "options" | "holder">;
 
 const LIFE_MS = 300_000;
@@ -57,7 +60,10 @@ const nameForm = /^[\w-]{43}$/;
 
 /** The waiting logins of a store. Times in milliseconds since the epoch. */
 export interface PendingLogins {
-  /** Stores one. `name` is for the client and is not stored. The oldest one of the account ends if it has more than ten. */
+  /**
+   * Stores a waiting login. `name` is for the client and is not stored. Ends the oldest one of the account if it has
+   * more than ten.
+   */
   create(
     account: Account,
     login: NewPending,
@@ -67,17 +73,20 @@ export interface PendingLogins {
   find(name: string, now: number): Promise<PendingLogin | null>;
   /** True if the waiting login of this key has not ended. */
   isWaiting(key: string): Promise<boolean>;
-  /** Counts a try, before its answer is checked. Returns how many have been made, or null if the login has none left. */
+  /**
+   * Counts a try, before its answer is checked. Returns the number of tries so far. Returns null if the login has none
+   * left.
+   */
   count(login: PendingLogin): Promise<number | null>;
-  /** The changes that end it, in a transaction that is refused if another request has ended it. */
+  /** Returns the changes that end a waiting login. The transaction is refused if another request ended it first. */
   end(login: PendingLogin): readonly Change[];
   due(now: number): readonly Change[];
 }
 
-/** Refuses a transaction that ends a waiting login which another request has ended. */
+/** The name of the refusal of a transaction if another request has already ended the waiting login. */
 export const PENDING_ENDED = "pending_ended";
 
-/** The waiting logins of a store. */
+/** Returns the waiting logins of a store. */
 export function makePendingLogins(store: Store): PendingLogins {
   const collection = pendingLoginsCollection;
 
@@ -138,7 +147,7 @@ export function makePendingLogins(store: Store): PendingLogins {
     },
     isWaiting: async (key) => (await store.find(collection, key)) !== null,
     async count({ key }) {
-      // Each round that another request wins counts one of its few tries.
+      // Each round that another request wins uses one of the few tries.
       for (let round = 0; round <= MOST_TRIES; round++) {
         const row = await store.find(collection, key);
         const tries = (row?.record["tries"] ?? MOST_TRIES) as number;

@@ -14,7 +14,7 @@ const methods: ReadonlySet<string> = new Set<ProofMethod>([
 const VERIFIES_USER = 1;
 const VOUCHES_FOR_2 = 2;
 
-/** The proofs of a login as a session, a pending login or a token carries them: `["hwk", 1764170000000, "3", 1]`. */
+/** Formats the proofs of a login for a session, a pending login or a token: `["hwk", 1764170000000, "3", 1]`. */
 export function formatProofs(proofs: readonly Proof[]): readonly (readonly (string | number)[])[] {
   return proofs.map(({ method, at, factor = "", verifiesUser = false, vouchesFor }) => {
     const flags = (verifiesUser ? VERIFIES_USER : 0) | (vouchesFor === 2 ? VOUCHES_FOR_2 : 0);
@@ -23,7 +23,7 @@ export function formatProofs(proofs: readonly Proof[]): readonly (readonly (stri
   });
 }
 
-/** Returns the proofs that `formatProofs` wrote. Returns null for any other value. */
+/** Parses the proofs that `formatProofs` wrote. Returns null for any other value. */
 export function parseProofs(value: unknown): readonly Proof[] | null {
   if (!Array.isArray(value)) return null;
   const proofs = value.map(parseProof);
@@ -44,7 +44,7 @@ function parseProof(value: unknown): Proof | null {
   });
 }
 
-/** The proofs of a login from before proofs were stored: its password, at the time of the login. */
+/** Returns the proofs of a login from before proofs were stored: its password, at the time of the login. */
 export function passwordAt(at: number): readonly Proof[] {
   return Object.freeze([Object.freeze({ method: "pwd" as const, at })]);
 }

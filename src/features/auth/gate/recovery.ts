@@ -2,25 +2,25 @@ import { randomBytes } from "node:crypto";
 import { hmac, sameBytes, type Secret } from "../../../core/crypto/secret.ts";
 import type { JSONValue } from "../../../store/store.ts";
 
-/** A new account with a factor gets so many codes. */
+/** The number of recovery codes of an account. */
 const CODES = 10;
 
-/** Letters and digits that are not mistaken for each other when they are read from paper. */
+/** Letters and digits that are hard to confuse when they are read from paper. */
 const ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz";
-/** 17 letters of 31 have more than 80 bits. */
+/** 17 characters from an alphabet of 31 have more than 80 bits. */
 const LETTERS = 17;
 
 /** Recovery codes: shown once, stored as HMACs. */
 export interface RecoveryCodes {
-  /** Ten new codes, and what is stored of them. */
+  /** Makes ten new codes. `data` is the part that is stored. */
   make(userId: number): { readonly codes: readonly string[]; readonly data: JSONValue };
-  /** What is stored without the code. Returns null if the code is none of them. */
+  /** Returns the stored data without the code. Returns null if the code is not one of them. */
   use(userId: number, data: JSONValue, code: string): JSONValue | null;
-  /** How many codes are left. */
+  /** Returns how many codes are left. */
   count(data: JSONValue): number;
 }
 
-/** The recovery codes of a service, under its secret. */
+/** Makes the recovery codes of a service, under its secret. */
 export function makeRecoveryCodes(secret: Secret): RecoveryCodes {
   const keys = secret.deriveEach("recovery-code");
   const digestOf = (key: Uint8Array, userId: number, code: string): string =>
@@ -40,18 +40,18 @@ export function makeRecoveryCodes(secret: Secret): RecoveryCodes {
   };
 }
 
-/** Four groups, like `7kq2h-m4xwp-9vtc8-zn`. */
+/** Draws a code in four groups, like `7kq2h-m4xwp-9vtc8-zn`. */
 function drawCode(): string {
   let letters = "";
   while (letters.length < LETTERS) {
-    // A byte beyond the last whole alphabet would make some letters more frequent.
+    // Skips a byte beyond the last whole alphabet, because it would make some letters more frequent.
     for (const byte of randomBytes(LETTERS))
       if (byte < 248 && letters.length < LETTERS) letters += ALPHABET[byte % ALPHABET.length];
   }
   return letters.replace(/(.{5})(?=.)/g, "$1-");
 }
 
-/** Spaces, hyphens and capitals do not matter. */
+/** Ignores spaces, hyphens and capitals. */
 function normalize(code: string): string {
   return code.toLowerCase().replaceAll(/[\s-]/g, "");
 }

@@ -7,11 +7,11 @@ import { dropCodes } from "./enrolling.ts";
 import type { GateEndpointsParts } from "./parts.ts";
 import { mustHaveFactor } from "./policy.ts";
 
-/** A factor to delete, and who deletes it. */
+/** The factor to delete, and the user who deletes it. */
 export interface Removal {
   readonly account: Account;
   readonly factor: StoredFactor;
-  /** False: an administrator or the command deletes it, which ends every login of the user. */
+  /** False if an administrator or the command deletes it, which ends every login of the user. */
   readonly isOwn: boolean;
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -43,7 +43,10 @@ export async function removeFactor(parts: GateEndpointsParts, removal: Removal):
   if (kind !== "written") throw problem("conflict", { detail: "The account was changed at the same time. Try again." });
 }
 
-/** True if the account can still log in without this factor: with its password, another passkey, or another party's word. */
+/**
+ * Returns true if the account can still log in without this factor: with its password, another passkey, or an outside
+ * party that vouches for it.
+ */
 async function hasOtherLogin(parts: GateEndpointsParts, account: Account, factor: StoredFactor): Promise<boolean> {
   if (account.passwordHash !== null || (await parts.hasOutsideLogin(account))) return true;
   const alone = (each: StoredFactor): boolean => parts.gate.kinds.get(each.kind)?.logsInAlone?.(each) === true;

@@ -4,15 +4,15 @@ import type { JSONValue } from "../../../store/store.ts";
 import type { Header } from "../cookies.ts";
 import type { GateEndpointsParts } from "./parts.ts";
 
-/** A login that replaces the caller's: its cookies, and the members of the answer. */
+/** A login that replaces the caller's: its cookies, and the members of the response. */
 export interface RenewedLogin {
   readonly headers: readonly Header[];
   readonly members: Readonly<Record<string, JSONValue>>;
 }
 
 /**
- * Starts the caller's login again after the first factor has ended every login of the account. It has the proofs of before and the new
- * one. Returns null if the caller came with a credential that is no login, for example Basic.
+ * Starts the caller's login again, because the first factor ends every login of the account. The new login has the
+ * earlier proofs and the new one. Returns null if the caller's credential is not a login, for example Basic.
  */
 export async function renewLogin(
   parts: GateEndpointsParts,

@@ -3,12 +3,15 @@ import { problem } from "../../../core/problem/problem.ts";
 import type { Change, Collection, Row, Store } from "../../../store/store.ts";
 import { timeText, until } from "../conditions.ts";
 
-/** Wrong second-factor codes; the key is a digest of the account, and of the address if the account logged in from it before. */
+/**
+ * Wrong second-factor codes. The key is a digest of the account, and also of the address if the account logged in from
+ * it before.
+ */
 export const factorTriesCollection: Collection = {
   name: "factor_tries",
   key: "text",
   columns: [
-    /** The times of the tries of the last day, in milliseconds since the epoch. A right code takes its own out. */
+    /** The times of the tries of the last day, in milliseconds since the epoch. A right code removes its try. */
     { name: "times", type: "json" },
     { name: "expires_at", type: "date-time" },
   ],
@@ -20,21 +23,24 @@ const DAY_MS = 24 * HOUR_MS;
 const MOST_AN_HOUR = 10;
 const MOST_A_DAY = 30;
 
-/** How often a try is written again if others write at the same time. */
+/** The largest number of attempts to write a try while other requests write at the same time. */
 const MOST_ROUNDS = 40;
 
-/** Counts wrong codes. Every try is counted before its code is checked, so that tries at the same time cannot pass the limit together. */
+/**
+ * Counts wrong codes. Counts every try before its code is checked, so that concurrent tries cannot exceed the limit
+ * together.
+ */
 export interface FactorTries {
-  /** Counts one try. Ends the request with 429 if there are too many. `isLast` is true for the tenth of an hour. */
+  /** Counts one try. Ends the request with 429 if there are too many. `isLast` is true for the tenth try in an hour. */
   count(subject: string, now: number): Promise<{ readonly isLast: boolean }>;
-  /** Takes a try back, because its code was right. */
+  /** Removes a try, because its code was right. */
   takeBack(subject: string, at: number): Promise<void>;
-  /** Forgets every try of these subjects. */
+  /** Returns the changes that delete every try of these subjects. */
   forget(subjects: readonly string[]): readonly Change[];
   due(now: number): readonly Change[];
 }
 
-/** The counters of a store. Processes that share the store share them. */
+/** Returns the counters of a store. Processes that share the store share the counters. */
 export function makeFactorTries(store: Store): FactorTries {
   const collection = factorTriesCollection;
   const read = (row: Row | null, now: number): number[] =>
@@ -101,7 +107,7 @@ function tooMany(waitMs: number) {
   });
 }
 
-/** The table does not show which account was attacked from where. */
+/** Hashes the subject, so that the table does not show which account was attacked from which address. */
 function keyOf(subject: string): string {
   return digest(`factor ${subject}`).toString("base64url");
 }

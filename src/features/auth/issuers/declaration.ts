@@ -6,22 +6,28 @@ import { findTLSProblems, type IssuerTLSFiles } from "./tls.ts";
 /** The signature algorithms that an outside issuer may use (RFC 7518 §3.1, RFC 8037, RFC 9864): asymmetric ones only. */
 export type IssuerAlgorithm = keyof typeof keyShapes;
 
-/** An issuer elsewhere whose access tokens are taken, as one writes it down. */
+/** The declaration of an outside issuer whose access tokens the service accepts. */
 export interface IssuerDeclaration extends IssuerTLSFiles {
-  /** The `iss` of its tokens, character for character. */
+  /** The `iss` of its tokens, compared exactly. */
   readonly issuer: string;
-  /** What `aud` of its tokens has to name: this service, as the issuer calls it. */
+  /** The value that `aud` of its tokens must contain: the name that the issuer uses for this service. */
   readonly audience: string;
-  /** Where its public keys are (RFC 7517): https, or http on loopback. Nothing in a token leads anywhere else. */
+  /**
+   * The URL of its public keys (RFC 7517): https, or http on loopback. Keys are never fetched from an address in a
+   * token.
+   */
   readonly jwksURL: string;
-  /** The algorithms that it signs with. A token has no say in this. */
+  /** The algorithms that it signs with. A token cannot choose another one. */
   readonly algorithms: readonly IssuerAlgorithm[];
-  /** The claim that holds a username of ours; `sub` where it is left out. `email` counts only beside `email_verified: true`. */
+  /**
+   * The claim that holds a username of this service. Default: `sub`. `email` counts only with `email_verified: true`.
+   */
   readonly usernameClaim?: string;
-  /** The only `typ` that is taken. Left out: `JWT`, `at+jwt` or none. */
+  /** The only accepted `typ`. Default: `JWT`, `at+jwt` or no `typ`. */
   readonly typ?: string;
   /**
-   * The level that its tokens give: 2 if the issuer always checks a second factor, or the values of `acr` with which it says so. Default: 1.
+   * The level of its tokens: 2 if the issuer always checks a second factor, or the values of `acr` that say that it
+   * did. Default: 1.
    */
   readonly level?: VouchedLevel;
 }
@@ -29,13 +35,13 @@ export interface IssuerDeclaration extends IssuerTLSFiles {
 /** The level for which another party vouches: always, or with one of these values of the claim `acr`. */
 export type VouchedLevel = 1 | 2 | { readonly acr: readonly string[] };
 
-/** True if another party vouches for level 2 with this claim `acr`. */
+/** Returns true if another party vouches for level 2 with this claim `acr`. */
 export function vouchesForLevel2(level: VouchedLevel | undefined, acr: unknown): boolean {
   if (typeof level === "object") return typeof acr === "string" && level.acr.includes(acr);
   return level === 2;
 }
 
-/** The mistake in a declared level. Returns null if there is none. */
+/** Returns the mistake in a declared level. Returns null if there is none. */
 export function wrongLevel(level: unknown): string | null {
   if (level === undefined || level === 1 || level === 2) return null;
   const acr = isObject(level) && Object.keys(level).join() === "acr" ? level["acr"] : null;
@@ -44,12 +50,12 @@ export function wrongLevel(level: unknown): string | null {
     : 'Write 1, 2 or { acr: ["…"] } with the values that mean a second factor.';
 }
 
-/** The same once it was checked. */
+/** The declaration of an issuer after it was checked. */
 export interface TrustedIssuer extends IssuerDeclaration {
   readonly usernameClaim: string;
 }
 
-/** Outside issuers cannot be trusted as they are declared. Each problem names its field and its cure. */
+/** The declaration of the outside issuers is invalid. Each problem names its field and its fix. */
 export class IssuersError extends Error {
   static {
     made(this.prototype);
@@ -64,7 +70,7 @@ export class IssuersError extends Error {
   }
 }
 
-/** The key that each algorithm is for. Ed25519 has two names. */
+/** The key type of each algorithm. Ed25519 has two names. */
 export const keyShapes = {
   EdDSA: { kty: "OKP", crv: "Ed25519" },
   Ed25519: { kty: "OKP", crv: "Ed25519" },
@@ -82,7 +88,10 @@ export const keyShapes = {
 const members = ["issuer", "audience", "jwksURL", "algorithms", "usernameClaim", "typ", "level", "ca", "cert", "key"];
 const known = Object.keys(keyShapes).join(", ");
 
-/** Checks the declared issuers; `ownIssuer` is the `iss` of our own tokens. Throws `IssuersError` with everything that is wrong. */
+/**
+ * Checks the declared issuers. `ownIssuer` is the `iss` of the service's tokens. Throws `IssuersError` with every
+ * mistake.
+ */
 export function defineIssuers(declared: unknown, ownIssuer: string): readonly TrustedIssuer[] {
   if (!Array.isArray(declared))
     throw new IssuersError(["issuers is no list. Write [ { issuer, audience, jwksURL, algorithms } ]."]);
@@ -154,7 +163,7 @@ function wrongURL(value: unknown): string | null {
 }
 
 function isLoopback(hostname: string): boolean {
-  // URL has written every spelling of an IPv4 address in the usual way.
+  // The URL parser has normalized every spelling of an IPv4 address.
   return hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }
 
@@ -186,7 +195,7 @@ function wrongType(value: unknown): string | null {
 
 function shown(value: unknown): string {
   const text = JSON.stringify(value) ?? String(value);
-  // What stands before an @ in an address may be a password.
+  // The text before an @ in a URL may be a password.
   const open = text.replace(/\/\/[^/"]*@/, "//…@");
   return open.length > 80 ? `${open.slice(0, 80)}…` : open;
 }

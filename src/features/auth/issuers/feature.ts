@@ -9,24 +9,24 @@ import { IssuersError, type IssuerDeclaration } from "./declaration.ts";
 import type { FetchKeys } from "./fetch.ts";
 import { externalIssuers, type ExternalIssuers } from "./scheme.ts";
 
-/** Options of `issuerLogin()`: whose tokens are taken. */
+/** Options of `issuerLogin()`: the trusted issuers. */
 export interface IssuerLoginOptions {
-  /** Whose tokens are taken, and for whom they have to be. */
+  /** The issuers whose tokens the service accepts, each with its audience. */
   readonly issuers: readonly IssuerDeclaration[];
   /** The name of the cookie of an access token, which is `accessCookie` of `tokenLogin()`. Default: `access_token`. */
   readonly cookie?: string;
-  /** The network, asked for the declared addresses and nothing else; `fetch` where it is left out. */
+  /** Makes the network requests, only to the declared addresses. Default: `fetch`. */
   readonly fetch?: FetchKeys;
 }
 
-// What is wrong with the issuers themselves, `IssuersError` says.
+// `IssuersError` reports the mistakes in the issuers themselves.
 const checks: ChecksOf<IssuerLoginOptions> = {
   issuers: anything,
   cookie: optional(aCookieName),
   fetch: optional(aFunction),
 };
 
-/** Tokens that others have signed: `Authorization: Bearer` with the JWT of an issuer elsewhere. */
+/** Accepts tokens of outside issuers: `Authorization: Bearer` with a JWT. */
 export function issuerLogin(people: AccountsFeature, options: IssuerLoginOptions): Feature<ExternalIssuers> {
   return defineFeature({
     name: "issuer-login",
@@ -42,7 +42,7 @@ export function issuerLogin(people: AccountsFeature, options: IssuerLoginOptions
   });
 }
 
-/** What is wrong with the issuers is told with everything else that keeps the service from starting. */
+/** Reports the mistakes in the issuers together with all others that prevent the startup. */
 function declared<T>(make: () => T): T {
   try {
     return make();

@@ -1,22 +1,22 @@
 import { parseKeySet } from "../tokens/signing-keys.ts";
 
-/** The network, as far as it is needed here: `fetch`, or what looks like it and heeds the signal. */
+/** The network function: `fetch`, or a compatible function that respects the signal. */
 export type FetchKeys = (
   url: string,
   init: { readonly redirect: "manual"; readonly signal: AbortSignal; readonly headers: Record<string, string> },
 ) => Promise<Response>;
 
-/** Beyond this an answer is no key set that anybody could need. */
+/** The largest accepted response. No real key set is larger. */
 const maxBytes = 256 * 1024;
 const maxKeys = 100;
 const limitMs = 5000;
 
-/** Why a key set was not taken, in words for the operator. */
+/** The reason why a key set was not accepted, in words for the operator. */
 export class KeySetFault extends Error {
   override readonly name = "KeySetFault";
 }
 
-/** The text of a JWK Set and its entries, none of them looked at yet. Throws `KeySetFault`. */
+/** Returns the text of a JWK Set and its entries, which are not checked yet. Throws `KeySetFault`. */
 export async function fetchKeySet(
   url: string,
   fetch: FetchKeys,
@@ -32,7 +32,7 @@ export async function fetchKeySet(
     throw new KeySetFault(`the connection failed: ${reasonOf(error)}`, { cause: error });
   } finally {
     clearTimeout(timer);
-    // Whatever is still under way is of no use to anybody.
+    // Stops the rest of the request, because its result is not used.
     stop.abort();
   }
 }
@@ -40,7 +40,7 @@ export async function fetchKeySet(
 async function ask(url: string, fetch: FetchKeys, signal: AbortSignal): Promise<Response> {
   const headers = { accept: "application/jwk-set+json, application/json" };
   const response = await fetch(url, { redirect: "manual", signal, headers });
-  // A redirect too: keys come from where the operator said, and from nowhere that an answer leads to.
+  // Refuses a redirect too: keys come only from the address that the operator declared, never from one in a response.
   if (response.status !== 200) throw new KeySetFault(`it answered with status ${response.status}`);
   return response;
 }
@@ -64,7 +64,7 @@ function readEntries(text: string): readonly unknown[] {
   return keys;
 }
 
-/** The system's word (`ECONNREFUSED`), which `fetch` keeps in the cause. */
+/** Returns the error code of the system (`ECONNREFUSED`), which `fetch` keeps in the cause. */
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   if (cause instanceof Error) return "code" in cause ? String(cause.code) : cause.message;
