@@ -36,7 +36,7 @@ export interface Store {
    * Reads the same rows as one JSON array, built by the database if it can, with their number.
    *
    * A driver may cache the page for the query object, which no caller changes. It must drop the page with the object,
-   * when the store is closed, and as soon as any process has committed anything. The next page shows what was
+   * when the store is closed, and as soon as a process has committed a change. The next page shows what was
    * acknowledged in this process, and commits of other processes at most a millisecond later. A driver that cannot ask
    * the database about new commits faster than the page itself takes must not cache.
    *

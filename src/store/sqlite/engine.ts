@@ -57,7 +57,7 @@ export function openFile(
   requireOwnLog(path);
   const settled = prepareFile(path, collections);
   const database = connectReadOnly(path);
-  // The first read opens the log. It stays the same file as long as any connection is open.
+  // The first read opens the log. It stays the same file as long as a connection is open.
   requireSchema(database, collections);
   const shapes = shapesIn(database, path, collections);
   const refusing = refusalsTold(observe);

@@ -77,10 +77,7 @@ export function changesOf(
     }
   }
 
-  /**
-   * Returns the row after the change. Returns null if the change has no single row, and undefined if no row matched its
-   * conditions.
-   */
+  /** Returns the row after the change: null if it has no single row, undefined if no row matched its conditions. */
   function makeCompiled(
     table: Table,
     change: Exclude<RowChange, Of<"require" | "link">>,
