@@ -134,10 +134,7 @@ export function makeHashQueue({ running, waiting, reserved }: HashQueueOptions):
     loser.lose(tooMany());
   }
 
-  /**
-   * Removes a waiter. Only waiting callers are remembered, because a caller that returns after its last turn needs no
-   * record.
-   */
+  /** Removes a waiter. Only waiting callers are remembered: a caller that returns after its last turn needs no record. */
   function leave(waiter: Waiter): void {
     if (!places.delete(waiter)) return;
     const others = new Set([...places].flatMap(({ asker }) => keysOf(asker)));

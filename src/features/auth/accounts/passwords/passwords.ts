@@ -128,9 +128,7 @@ export function makePasswords(options: PasswordsOptions): Passwords {
     return checked.after;
   }
 
-  /**
-   * Writes the results of a right password: the time of its use, the address, and its hash in the service's own format.
-   */
+  /** Writes the results of a right password: the time of its use, the address, and its hash in the service's format. */
   async function keep(call: Call, { before, after }: Checked): Promise<void> {
     const values: WrittenValues = {
       ...(after.passwordHash === before.passwordHash ? {} : { password_hash: after.passwordHash }),
