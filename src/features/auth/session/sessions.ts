@@ -14,22 +14,22 @@ import { formatProofs, parseProofs, passwordAt } from "../gate/proofs.ts";
 import { listedLogin, loginPage, maxLogins, seenFrom, type ListedLogin, type LoginPage } from "../logins.ts";
 import { makeTouch } from "../touch.ts";
 
-/** Sessions; the key is a hash of the id, so nothing that is stored logs anyone in. */
+/** Sessions. The key is a hash of the id, so the stored data cannot log a user in. */
 export const sessionsCollection: Collection = {
   name: "sessions",
   key: "text",
   columns: [
     { name: "user_id", type: "integer", references: { collection: "accounts", onDelete: "cascade" } },
-    /** What the session is called in lists. */
+    /** The id of the session in lists. */
     { name: "public_id", type: "text", unique: true },
-    /** The account's generation at login: a session of an older one is dead. */
+    /** The account's generation at login. A session of an older generation is invalid. */
     { name: "generation", type: "integer" },
     { name: "created_at", type: "date-time" },
     { name: "last_seen_at", type: "date-time" },
     { name: "expires_at", type: "date-time" },
     { name: "address", type: "text" },
     { name: "user_agent", type: "text", nullable: true },
-    /** What was proved. Null in sessions from before proofs were stored: the password, at the login. */
+    /** The proofs of the login. Null in sessions from before proofs were stored: the password, at the login. */
     { name: "proofs", type: "json", nullable: true },
   ],
   indexes: [["user_id", "created_at"], ["expires_at"], ["last_seen_at"]],
@@ -37,23 +37,23 @@ export const sessionsCollection: Collection = {
 
 /** A session that has not expired. */
 export interface StoredSession {
-  /** The hash under which it is stored. */
+  /** The hash that it is stored under. */
   readonly key: string;
   readonly userId: number;
   readonly generation: number;
-  /** Its login, in milliseconds since the epoch. */
+  /** The time of its login, in milliseconds since the epoch. */
   readonly createdAt: number;
-  /** Its end however much it is used, in milliseconds since the epoch. */
+  /** The latest end, independent of its use, in milliseconds since the epoch. */
   readonly expiresAt: number;
   readonly proofs: readonly Proof[];
 }
 
-/** What `sessions()` is made of. */
+/** The parts of `sessions()`. */
 export interface SessionsOptions {
   readonly store: Store;
-  /** How long a session lives unused, in seconds. */
+  /** The longest time that a session may be unused, in seconds. */
   readonly idleSeconds: number;
-  /** How long it lives at most, in seconds, from its login. */
+  /** The longest lifetime after the login, in seconds. */
   readonly lifetimeSeconds: number;
   readonly observe: Observer;
 }
@@ -61,25 +61,25 @@ export interface SessionsOptions {
 /** The sessions of a store. Times in milliseconds. */
 export interface Sessions {
   /**
-   * A new session with a new id, whatever the caller came with. Spends the admission. The id is for the cookie and is not kept. Ends the session with the id
-   * `before`, whose browser forgets it, and the oldest one where the user has too many.
+   * Creates a session with a new id, independent of the caller's cookie. Spends the admission. The id is for the cookie and is not stored.
+   * Ends the session with the id `before`, which the browser forgets, and the oldest ones if the user has too many.
    */
   create(
     admission: Admission,
     call: Call,
     before?: string | null,
   ): Promise<{ readonly id: string; readonly expiresAt: number }>;
-  /** The living session of that id, and notes that it was used. */
+  /** Returns the live session of that id, and records its use. */
   find(id: string, now: number): Eventually<StoredSession | null>;
-  /** Lets a session that was replaced work for a moment, for requests that are on their way: until `at` at most. */
+  /** Lets a replaced session work for a moment, for active requests: until `at` at most. */
   endSoon(key: string, at: number): Promise<void>;
-  /** Logs out. An id that is unknown is fine. */
+  /** Logs out. An unknown id is no error. */
   end(id: string): Promise<void>;
-  /** The living sessions of a user. `currentKey` is `identity.sessionId`. */
+  /** Lists the live sessions of a user. `currentKey` is `identity.sessionId`. */
   list(userId: number, page: LoginPage, currentKey: string | null): Promise<readonly ListedLogin[]>;
-  /** Ends a session of the user by its public id; false where the user has none of that id. */
+  /** Ends a session of the user by its public id. Returns false if the user has no session with that id. */
   endOne(userId: number, publicId: string): Promise<boolean>;
-  /** Removes expired sessions; for the timer. */
+  /** Returns the changes that delete expired sessions. For the timer. */
   prune(now: number): Change[];
 }
 
@@ -92,12 +92,12 @@ const checks: ChecksOf<SessionsOptions> = {
   observe: aFunction,
 };
 
-/** The sessions of a store. */
+/** Returns the sessions of a store. */
 export function sessions(options: SessionsOptions): Sessions {
   requireOptions(options, checks, { of: "sessions" });
   const { store, idleSeconds, lifetimeSeconds, observe } = options;
   const idleMs = idleSeconds * 1000;
-  // A tenth of a short idle time, so that a session in use never seems idle.
+  // A tenth of a short idle time, so a session in use never counts as idle.
   const everyMs = Math.min(60_000, idleMs / 10);
   const touch = makeTouch({ store, collection: sessionsCollection, column: "last_seen_at", everyMs, observe });
 
@@ -127,7 +127,7 @@ export function sessions(options: SessionsOptions): Sessions {
           ...(before === null ? [] : [endOf(before)]),
         ],
       });
-      // The account went away between its password and here.
+      // The account was deleted after its password was checked.
       if (outcome.kind === "dangling") throw problem("invalid_credentials");
       if (outcome.kind !== "written") throw new Error(`The store answered ${outcome.kind} to a new session.`);
       await endOldest(store, livingOf(user_id, call.now), call.now);
@@ -157,7 +157,7 @@ export function sessions(options: SessionsOptions): Sessions {
       const outcome = await store.write({ changes: [{ kind: "delete", collection: sessionsCollection, key }] });
       return outcome.kind === "written";
     },
-    // Each by its index: for both at once a database may look through the table.
+    // One change for each index. For both conditions together, a database may scan the table.
     prune: (now) =>
       [until("expires_at", now), until("last_seen_at", now - idleMs)].map((where) => ({
         kind: "deleteAll",
@@ -167,7 +167,7 @@ export function sessions(options: SessionsOptions): Sessions {
   };
 }
 
-/** Users who log in at once each look when all others that can be seen are there, and end the same ones. */
+/** Ends the oldest sessions of a user with too many. Concurrent logins each check after their own insert, and end the same sessions. */
 async function endOldest(store: Store, where: Where, now: number): Promise<void> {
   const page = { after: null, backwards: false, limit: maxLogins * 2, now };
   const rows = await store.list({ ...loginPage(page, "public_id"), collection: sessionsCollection, where });
@@ -177,7 +177,7 @@ async function endOldest(store: Store, where: Where, now: number): Promise<void>
   await store.write({ changes: [{ kind: "deleteAll", collection: sessionsCollection, where: tooMany }] });
 }
 
-/** What is read of a session that has not expired. */
+/** Returns the data of a session that has not expired. */
 function sessionOf(row: Row, expiresAt: number): StoredSession | null {
   const { id, user_id, generation, created_at } = row.record;
   const createdAt = Date.parse(created_at as string);
@@ -198,7 +198,7 @@ function proofsOf({ record }: Row, createdAt: number): readonly Proof[] | null {
   return stored === null ? passwordAt(createdAt) : parseProofs(stored);
 }
 
-/** When and from where a session begins. */
+/** Returns the time and the place where a session starts. */
 function placeIn(call: Call): WrittenValues {
   const created_at = timeText(call.now);
   return {

@@ -54,13 +54,13 @@ const goodClaims = {
   fam: "family",
 };
 
-/** A token as somebody with our private key could write it. */
+/** Returns a token as an attacker with the private key could write it. */
 function signed(header: unknown, claims: unknown, key: KeyObject = keys.signing.privateKey): string {
   const text = `${encode(header)}.${encode(claims)}`;
   return `${text}.${sign(null, Buffer.from(text), key).toString("base64url")}`;
 }
 
-test("a token stands for its account without any database", async () => {
+test("accepts a token for its account without any database", async () => {
   const access = make();
 
   const verdict = await access.verify(
@@ -85,7 +85,7 @@ test("a token stands for its account without any database", async () => {
   });
 });
 
-test("a token that verifies and names nobody is rejected, and the account is looked for once", async () => {
+test("rejects a verified token of an unknown account, and looks for the account once", async () => {
   const asked: number[] = [];
   const accounts = { find: (id: number) => (asked.push(id), id === ada.id ? ada : null) };
   const access = make({ accounts });
@@ -102,7 +102,7 @@ test("a token that verifies and names nobody is rejected, and the account is loo
   assert.deepEqual(asked, [7, 8, 8, 8]);
 });
 
-test("a token that is new here fits its account, or is rejected although nobody has heard of a revocation", async () => {
+test("rejects a new token that does not fit its account, even without a known revocation", async () => {
   const rows: readonly (readonly [Partial<Account>, string])[] = [
     [{}, "accepted"],
     [{ active: false }, "rejected"],
@@ -120,14 +120,14 @@ test("a token that is new here fits its account, or is rejected although nobody 
   }
 });
 
-test("a token carries what the contract names", async () => {
+test("puts the claims of the contract into a token", async () => {
   const [header, claims] = (await make().issue(ada, "family", now)).split(".");
 
   assert.deepEqual(decode(header), goodHeader);
   assert.deepEqual({ ...decode(claims), jti: "1" }, goodClaims);
 });
 
-test("a token that was verified is answered at once, with the same objects", async () => {
+test("answers immediately and with the same objects for a verified token", async () => {
   const access = make();
   const token = await access.issue(ada, "family", now);
   const first = await access.verify(token, now);
@@ -137,7 +137,7 @@ test("a token that was verified is answered at once, with the same objects", asy
   assert.equal(second, first);
 });
 
-test("expiry has no leeway, for a remembered token either", async () => {
+test("allows no leeway for the expiry, also of a remembered token", async () => {
   const access = make();
   const token = await access.issue(ada, "family", now);
 
@@ -148,13 +148,13 @@ test("expiry has no leeway, for a remembered token either", async () => {
   }
 });
 
-test("a shorter lifetime counts for tokens that are out already", async () => {
+test("applies a shorter lifetime to tokens that were already issued", async () => {
   const token = await make({ lifetimeSeconds: 3600 }).issue(ada, "family", now);
 
   assert.equal((await make().verify(token, now + 300_000)).kind, "rejected");
 });
 
-test("a revocation counts for a remembered token at once", async () => {
+test("applies a revocation to a remembered token immediately", async () => {
   let revoked = false;
   const access = make({
     revocations: {
@@ -169,7 +169,7 @@ test("a revocation counts for a remembered token at once", async () => {
   assert.equal(((await access.verify(token, now)) as { reason?: string }).reason, "revoked");
 });
 
-test("memory is bounded: the oldest token is verified again", async () => {
+test("limits its memory: verifies the oldest token again", async () => {
   const access = make();
   const first = await access.issue(ada, "family", now);
   await access.verify(first, now);
@@ -186,7 +186,7 @@ test("memory is bounded: the oldest token is verified again", async () => {
   assert.ok(access.verify(first, now) instanceof Promise);
 });
 
-test("every key of the set verifies, the first private one signs, and a removed one is forged", async () => {
+test("verifies with every key of the set, signs with the first private one, and reports a removed one as forged", async () => {
   const jwk = (type: "ed25519" | "ec") =>
     (type === "ec"
       ? generateKeyPairSync("ec", { namedCurve: "P-256" })
@@ -273,13 +273,13 @@ const nonsense: Readonly<Record<string, string>> = {
 };
 
 for (const [what, token] of Object.entries(forgeries)) {
-  test(`a token is forged: ${what}`, async () => {
+  test(`rejects a token as forged: ${what}`, async () => {
     assert.match(((await make().verify(token, now)) as { reason: string }).reason, /^(forged|malformed)$/);
   });
 }
 
 for (const [what, token] of Object.entries(nonsense)) {
-  test(`a token is malformed: ${what}`, async () => {
+  test(`rejects a token as malformed: ${what}`, async () => {
     assert.equal(((await make().verify(token, now)) as { reason: string }).reason, "malformed");
   });
 }
@@ -299,7 +299,7 @@ const wrongClaims: Readonly<Record<string, readonly unknown[]>> = {
 };
 
 for (const [claim, values] of Object.entries(wrongClaims)) {
-  test(`a claim of the wrong kind is refused: ${claim}`, async () => {
+  test(`refuses a claim of the wrong kind: ${claim}`, async () => {
     for (const value of values) {
       const verdict = await make().verify(signed(goodHeader, { ...goodClaims, [claim]: value }), now);
       assert.deepEqual([value, verdict.kind === "rejected" && verdict.reason], [value, "malformed"]);
@@ -307,7 +307,7 @@ for (const [claim, values] of Object.entries(wrongClaims)) {
   });
 }
 
-test("iat and nbf get 60 seconds of leeway and no more", async () => {
+test("allows exactly 60 seconds of leeway for iat and nbf", async () => {
   for (const claim of ["iat", "nbf"]) {
     const verify = (ahead: number) =>
       make().verify(signed(goodHeader, { ...goodClaims, [claim]: seconds + ahead }), now);
@@ -316,7 +316,7 @@ test("iat and nbf get 60 seconds of leeway and no more", async () => {
   }
 });
 
-test("a token that was verified before is not valid either while the clock is set back beyond its time", async () => {
+test("rejects a verified token while the clock is set back before its time", async () => {
   const access = make();
   const token = await access.issue(ada, "family", now);
 
@@ -325,7 +325,7 @@ test("a token that was verified before is not valid either while the clock is se
   assert.equal((await access.verify(token, now - 61_000)).kind, "rejected");
 });
 
-test("times far away are refused and never a fault", async () => {
+test("refuses times in the distant future without a fault", async () => {
   for (const far of [-1e300, -1, 0, 1e15, 1e300, Number.MAX_SAFE_INTEGER]) {
     assert.equal((await make().verify(signed(goodHeader, { ...goodClaims, iat: far }), now)).kind, "rejected");
     assert.equal(
@@ -333,19 +333,19 @@ test("times far away are refused and never a fault", async () => {
       far <= seconds ? "accepted" : "rejected",
     );
   }
-  // A far exp does not make a token live longer than access tokens do.
+  // A distant exp does not make a token live longer than access tokens do.
   const far = signed(goodHeader, { ...goodClaims, exp: 1e300 });
   assert.equal((await make().verify(far, now + 299_000)).kind, "accepted");
   assert.equal((await make().verify(far, now + 300_000)).kind, "rejected");
 });
 
-test("the order of members and the case of typ say nothing", async () => {
+test("ignores the order of members and the case of typ", async () => {
   const header = { kid: keys.signing.kid, typ: "AT+JWT", alg: "EdDSA" };
 
   assert.equal((await make().verify(signed(header, goodClaims), now)).kind, "accepted");
 });
 
-test("no change of a token is taken, and none is a fault", async () => {
+test("rejects every changed token without a fault", async () => {
   const position = fc.nat(good.length - 1);
   const character = fc.constantFrom(..."ABCxyz019-_.=+/ \n\u00e4\u0000");
   await fc.assert(
@@ -358,7 +358,7 @@ test("no change of a token is taken, and none is a fault", async () => {
   );
 });
 
-test("no header and no text is a fault", async () => {
+test("handles any header and any text without a fault", async () => {
   const header = fc.dictionary(
     fc.constantFrom("alg", "typ", "kid", "crit", "b64", "jwk", "zip", "x5c"),
     fc.jsonValue(),

@@ -23,36 +23,36 @@ import type { SigningKeys } from "./signing-keys.ts";
 /** The `typ` of access tokens (RFC 9068 §2.1). */
 const accessType = "at+jwt";
 
-/** Options of `accessTokens()`: keys, issuer, lifetime in seconds, and what was revoked. */
+/** Options of `accessTokens()`: keys, issuer, lifetime in seconds, and the revocations. */
 export interface AccessTokensOptions {
   readonly keys: SigningKeys;
-  /** `iss` and `aud`: the server reads what it writes. */
+  /** `iss` and `aud`: the server that writes a token also reads it. */
   readonly issuer: string;
   readonly lifetimeSeconds: number;
   readonly revocations: Pick<Revocations, "isRevoked">;
   /**
-   * Looked into once for each token, when it is first seen: one that verifies and names nobody, or whom it does not fit any more, is
-   * rejected. Revocations tell what happens after that.
+   * Read once for each token, when it is first seen. A verified token is rejected if its account does not exist or no longer fits it.
+   * Revocations report later changes.
    */
   readonly accounts?: Pick<Accounts, "find">;
-  /** The fields of users that stand in the identity, and so in every token; none where it is left out. */
+  /** The fields of users in the identity, and therefore in every token. Default: none. */
   readonly fields?: readonly string[];
-  /** What a user may be; a token of another role is not taken. `user` and `admin` where it is left out. */
+  /** The possible roles of a user. A token with another role is rejected. Default: `user` and `admin`. */
   readonly roles?: readonly Role[];
 }
 
-/** Makes access tokens and says who comes with one. */
+/** Makes and verifies access tokens. */
 export interface AccessTokens {
   readonly lifetimeSeconds: number;
-  /** A token for the account, of that token family, with the proofs of its login. `now` in milliseconds. */
+  /** Makes a token for the account and the token family, with the proofs of its login. `now` in milliseconds. */
   issue(account: Account, family: string, now: number, proofs?: readonly Proof[]): Promise<string>;
-  /** Returns true if the token says that this server issued it. Verifies nothing. */
+  /** Returns true if the token names this server as its issuer. Verifies nothing. */
   recognizes(token: string): boolean;
-  /** Who the token stands for; answered at once, and without the database, for a token that was verified before. */
+  /** Returns the account of the token. A token that was verified before is answered immediately and without the database. */
   verify(token: string, now: number): Eventually<Verdict>;
 }
 
-/** A token whose signature and claims hold; its times and revocation are looked at on every use. */
+/** A token with a valid signature and valid claims. Its times and revocation are checked on every use. */
 interface Remembered {
   readonly verdict: Verdict;
   readonly claims: RevocableClaims;
@@ -61,7 +61,7 @@ interface Remembered {
   readonly expiresAt: number;
 }
 
-/** About 15 MB at most; beyond it the oldest is forgotten and would be verified again. */
+/** About 15 MB at most. If there are more, the oldest is forgotten and is verified again later. */
 const maxRemembered = 10_000;
 
 const checks: ChecksOf<AccessTokensOptions> = {
@@ -74,7 +74,7 @@ const checks: ChecksOf<AccessTokensOptions> = {
   roles: optional(texts),
 };
 
-/** The access tokens of a server: JWTs as in RFC 9068, with everything a permission asks for inside. */
+/** Returns the access tokens of a server: JWTs as in RFC 9068, with everything that permissions need. */
 export function accessTokens(options: AccessTokensOptions): AccessTokens {
   requireOptions(options, checks, { of: "accessTokens" });
   const { keys, issuer, lifetimeSeconds, revocations, accounts, fields = [], roles = usualRoles } = options;
@@ -92,7 +92,7 @@ export function accessTokens(options: AccessTokensOptions): AccessTokens {
     const account = accounts === undefined ? null : await accounts.find(sub);
     if (accounts !== undefined && !isOfAccount(own, account)) return revoked;
     const { username, role, gen, roleChanges, fam, more } = own;
-    // Never older than the lifetime that is set now: revocations are kept only for so long.
+    // Never longer than the current lifetime setting, because revocations are kept only for that time.
     const expiresAt = Math.min(exp, iat + lifetimeSeconds) * 1000;
     const identity: Identity = {
       id: sub,
@@ -102,7 +102,7 @@ export function accessTokens(options: AccessTokensOptions): AccessTokens {
       scopes: null,
       expiresAt,
       family: fam,
-      // A factor that is added later ends this token.
+      // A factor that is added later invalidates this token.
       ...(account === null ? {} : { needs: (account.factors ?? 0) > 0 ? (2 as const) : (1 as const) }),
       ...more,
     };
@@ -117,7 +117,7 @@ export function accessTokens(options: AccessTokensOptions): AccessTokens {
     return verdict;
   }
 
-  /** A key that was retired takes with it what it had signed. */
+  /** Forgets the tokens of a key that was removed. */
   function forgetOtherKeys(): void {
     const { version } = keys;
     if (version === rememberedVersion) return;
@@ -127,7 +127,7 @@ export function accessTokens(options: AccessTokensOptions): AccessTokens {
 
   function standing({ verdict, claims, startsAt, expiresAt }: Remembered, now: number): Verdict {
     if (now >= expiresAt) return expired;
-    // The clock may have been set back since.
+    // The clock may have been set back in the meantime.
     if (now < startsAt) return notYet;
     return revocations.isRevoked(claims, now) ? revoked : verdict;
   }
@@ -140,7 +140,7 @@ export function accessTokens(options: AccessTokensOptions): AccessTokens {
   return {
     lifetimeSeconds,
     issue: (account, family, now, proofs = []) =>
-      // Once: between two looks another may have become the one that signs.
+      // Read only once: the signing key may change between two reads.
       sign(keys.signing, { issuer, lifetimeSeconds, account, family, now, proofs }),
     recognizes: (token) => memory.has(token) || readUnverified(token)?.claims["iss"] === issuer,
     verify(token, now) {
@@ -154,7 +154,7 @@ export function accessTokens(options: AccessTokensOptions): AccessTokens {
   };
 }
 
-/** Our own tokens alone, by any of our keys. */
+/** Returns the rules for tokens of this server, signed with any of its keys. */
 function rulesOf(keys: SigningKeys, issuer: string): JWTRules {
   return {
     types: [accessType],
@@ -166,7 +166,7 @@ function rulesOf(keys: SigningKeys, issuer: string): JWTRules {
   };
 }
 
-/** What stands in a new access token. */
+/** The content of a new access token. */
 interface Issued {
   readonly issuer: string;
   readonly lifetimeSeconds: number;
@@ -186,12 +186,12 @@ function sign({ alg, kid, privateKey }: SigningKeys["signing"], issued: Issued):
     ...proofClaims(proofs),
     ...(fields === undefined ? {} : { fields }),
   };
-  // SimpleJWT's name for the subject, which its clients read.
+  // SimpleJWT's claim for the subject, which its clients read.
   const own = { user_id: sub, username, role, gen: generation, rch: roleChanges, fam: family };
   return new SignJWT({ ...claims, ...more, ...own }).setProtectedHeader({ alg, typ: accessType, kid }).sign(privateKey);
 }
 
-/** The claims that tell what was proved (RFC 9068 §2.2.1). `prf` has it whole, unless it is one plain proof. */
+/** Returns the claims with the proofs (RFC 9068 §2.2.1). `prf` has all of them, unless there is only one plain proof. */
 function proofClaims(proofs: readonly Proof[]): Readonly<Record<string, unknown>> {
   const provedAt = lastProvedAt(proofs);
   if (provedAt === null) return {};
@@ -204,7 +204,10 @@ function proofClaims(proofs: readonly Proof[]): Readonly<Record<string, unknown>
   };
 }
 
-/** The claims that only access tokens have; null where one is missing or of the wrong type, or the `fields` are others than these. */
+/**
+ * Reads the claims that only access tokens have. Returns null if one is missing or has the wrong type, or if the `fields` are not exactly
+ * these.
+ */
 function readClaims(
   { username, role, gen, rch = 0, fam, auth_time, prf, fields }: Readonly<Record<string, unknown>>,
   names: readonly string[],
@@ -213,7 +216,7 @@ function readClaims(
   if (typeof username !== "string" || typeof role !== "string" || typeof fam !== "string") return null;
   if (!roles.includes(role)) return null;
   if (!Number.isSafeInteger(gen) || !Number.isSafeInteger(rch)) return null;
-  // Tokens from before proofs were told come from a password.
+  // Tokens from before proofs were stored come from a password.
   const proofs = prf === undefined ? passwordAt(isTime(auth_time) ? auth_time * 1000 : 0) : parseProofs(prf);
   if (proofs === null) return null;
   const loggedIn = isTime(auth_time) ? provedBy(proofs) : { proofs: Object.freeze([]), level: 1 as const };
@@ -227,22 +230,22 @@ interface OwnClaims {
   readonly role: Role;
   /** The account's generation. */
   readonly gen: number;
-  /** How often the role had been changed; tokens from before this was counted do not say it. */
+  /** The number of role changes. Tokens from before this was counted do not have it. */
   readonly roleChanges: number;
   /** The refresh family. */
   readonly fam: string;
-  /** What was proved, and the fields of its user. */
+  /** The proofs, and the fields of the user. */
   readonly more: Pick<Identity, "authTime" | "proofs" | "level" | "fields">;
 }
 
-/** Whether the account still is what the token says. */
+/** True if the account still matches the token. */
 function isOfAccount({ gen, role, roleChanges, fam }: OwnClaims, account: Account | null): boolean {
   if (account === null || !account.active) return false;
   const isSameLogin = gen === account.generation || fam === account.keptFamily;
   return isSameLogin && role === account.role && roleChanges === account.roleChanges;
 }
 
-/** Whether they are the fields of these names and no others: what was declared may have changed since. */
+/** True if these are exactly the fields with these names. The declaration may have changed since the token was made. */
 function isOf(names: readonly string[], fields: unknown): fields is IdentityFields {
   return (
     isIdentityFields(fields) &&

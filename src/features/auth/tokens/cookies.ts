@@ -5,16 +5,19 @@ import type { Context } from "../../../http/exchange.ts";
 import { isSecure, requireOneCookie, type Header } from "../cookies.ts";
 import type { FreshAccess, TokenPair } from "./token-pairs.ts";
 
-// Below the base path of the service.
+// Relative to the base path of the service.
 const refreshPath = "/api/token/";
 
-/** What the cookies of tokens are called. */
+/** The names of the token cookies. */
 export interface CookieNames {
   readonly access: string;
   readonly refresh: string;
 }
 
-/** Tokens as cookies: the access token goes everywhere, the refresh token only where it is used; that stays where there is no other. */
+/**
+ * Returns the cookies of tokens. The access token is sent everywhere, the refresh token only to the endpoints that use it. Without a new
+ * refresh token, the old cookie stays.
+ */
 export function tokenCookies(context: Context, names: CookieNames, pair: TokenPair | FreshAccess): readonly Header[] {
   const access = tokenCookie(context, accessCookie(names), pair.access, pair.accessSeconds);
   if (!("refresh" in pair)) return [access];
@@ -26,19 +29,21 @@ export function clearedTokenCookies(context: Context, names: CookieNames): reado
   return [accessCookie(names), refreshCookie(names)].map((kind) => tokenCookie(context, kind, "", 0));
 }
 
-/** The refresh token that came as a cookie; null where none did. */
+/** Returns the refresh token of the cookie, or null if there is none. */
 export function requireRefreshCookie(call: Call, names: CookieNames): string | null {
   return requireOneCookie(call, nameOf(refreshCookie(names), call));
 }
 
-/** The refresh token that a browser brings to a login, which must go on whatever else it brings; null where it is not one. */
+/**
+ * Returns the refresh token that a browser sends with a login, or null if there is no valid one. The login must succeed with any cookie.
+ */
 export function findRefreshCookie(call: Call, names: CookieNames): string | null {
   return call.cookie(nameOf(refreshCookie(names), call)) ?? null;
 }
 
 interface TokenCookie {
   readonly name: string;
-  /** Over TLS the name begins with it, and browsers hold what it promises (RFC 6265bis §4.1.3). */
+  /** The prefix of the name over TLS. Browsers enforce its meaning (RFC 6265bis §4.1.3). */
   readonly prefix: "__Host-" | "__Secure-";
   readonly path: string;
   readonly sameSite: "lax" | "strict";
@@ -50,7 +55,7 @@ const accessCookie = ({ access: name }: CookieNames): TokenCookie => ({
   path: "/",
   sameSite: "lax",
 });
-// `__Host-` would send it everywhere.
+// `__Host-` would send it to all paths.
 const refreshCookie = ({ refresh: name }: CookieNames): TokenCookie => ({
   name,
   prefix: "__Secure-",
@@ -65,17 +70,17 @@ function nameOf({ name, prefix }: TokenCookie, { client }: Call): string {
 function tokenCookie(context: Context, kind: TokenCookie, value: string, maxAgeSeconds: number): Header {
   const { call } = context;
   const { sameSite } = kind;
-  // `__Host-` asks for the root (RFC 6265bis §4.1.3.2).
+  // `__Host-` requires the root path (RFC 6265bis §4.1.3.2).
   const path = kind.prefix === "__Host-" ? kind.path : context.at(kind.path);
   const name = nameOf(kind, call);
   requireKept(name, value);
   return ["Set-Cookie", formatSetCookie({ name, value, path, secure: isSecure(call), sameSite, maxAgeSeconds })];
 }
 
-/** Octets of name and value beyond which a browser drops a cookie and says nothing (RFC 6265bis §5.7). */
+/** The size of name and value, in octets, above which a browser silently drops a cookie (RFC 6265bis §5.7). */
 const MOST_BYTES = 4096;
 
-/** Ends the request if a browser would drop the cookie: the next request would be 401. */
+/** Ends the request if a browser would drop the cookie, because the next request would get 401. */
 function requireKept(name: string, value: string): void {
   const bytes = Buffer.byteLength(name) + Buffer.byteLength(value);
   if (bytes <= MOST_BYTES) return;

@@ -40,29 +40,29 @@ const refreshBody = defineResource({
 });
 const verifyBody = defineResource({ name: "verify", plural: "verify", fields: { token: text({ maxLength: 8192 }) } });
 
-/** What logging in with tokens needs. */
+/** The parts that token logins need. */
 export interface TokensParts {
   readonly people: People;
   readonly pairs: TokenPairs;
   readonly keys: SigningKeys;
-  /** What the cookies are called. */
+  /** The names of the cookies. */
   readonly cookies: CookieNames;
-  /** The other parts of the scheme, which take tokens from elsewhere. */
+  /** Returns the other parts of the scheme, which accept tokens of other issuers. */
   others(): readonly Scheme[];
-  /** The kind of login that begins here. */
+  /** The kind of login that starts here. */
   readonly begin: Beginning<TokenOptions>;
 }
 
-/** How a token pair travels. */
+/** The options of a token pair. */
 export type TokenOptions = {
-  /** As cookies, and not in the body. */
+  /** True if the pair is sent as cookies and not in the body. */
   readonly cookie: boolean;
 };
 
-/** What starting a token pair needs. */
+/** The parts that a new token pair needs. */
 export type StartingParts = Omit<TokensParts, "begin">;
 
-/** Logging in with tokens (SimpleJWT's paths and names). These endpoints look at no other credentials of the request. */
+/** Returns the endpoints for token logins (SimpleJWT's paths and names). They ignore all other credentials of the request. */
 export function tokenEndpoints(parts: TokensParts): readonly Endpoint[] {
   const open = { access: "open", consumes: JSON_ONLY, maxBodyBytes: MAX_LOGIN_BODY_BYTES } as const;
   return [
@@ -103,7 +103,7 @@ export function tokenEndpoints(parts: TokensParts): readonly Endpoint[] {
   ];
 }
 
-/** The public keys, which stand there also where nobody logs in for tokens: those of before are still verified elsewhere. */
+/** Returns the endpoint with the public keys. It also exists without token logins, because other services still verify earlier tokens. */
 export function keysEndpoint({ keys }: Pick<TokensParts, "keys">): Endpoint {
   return builtInEndpoint({
     method: "GET",
@@ -210,13 +210,13 @@ export async function startTokens(
   if (cookie) refuseLoginCSRF(context);
   const { call } = context;
   const reply = deliver(parts, context, await parts.pairs.issue(admission, call.now), cookie);
-  // The browser forgets the pair that it had, and with it the way to end that.
+  // The browser overwrites its old pair, which could then no longer be ended.
   const before = cookie ? findRefreshCookie(call, parts.cookies) : null;
   if (before !== null) await parts.pairs.end(before, call.now);
   return reply;
 }
 
-/** Gives a token family an access token with new proofs. */
+/** Gives a token family a new access token with new proofs. */
 export async function renewTokens(
   parts: StartingParts,
   context: Context,
@@ -256,7 +256,7 @@ async function logOut(parts: TokensParts, context: Context): Promise<Reply> {
   return { status: 204, cache: "no-store", headers: byCookie ? clearedTokenCookies(context, parts.cookies) : [] };
 }
 
-/** The refresh token of the body, else of the cookie; a browser may have sent that one unasked. */
+/** Returns the refresh token of the body, otherwise of the cookie. A browser may send the cookie automatically. */
 function requireToken(
   { cookies }: TokensParts,
   context: Context,
@@ -280,7 +280,7 @@ async function verify(parts: TokensParts, context: Context): Promise<Reply> {
   throw verdict.kind === "rejected" ? await refused(parts, context, { code, ...verdict }) : problem(code);
 }
 
-/** What is told of a refused token. A forged one counts as a guess, and is not even answered where there were too many. */
+/** Returns the problem for a refused token. A forged token counts as a guess, and is not checked after too many guesses. */
 async function refused({ people: { throttle } }: TokensParts, { call }: Context, rejection: Rejection): Promise<Error> {
   const { reason, detail, code = "token_not_valid" } = rejection;
   if (reason === "forged" || reason === "unknown") {

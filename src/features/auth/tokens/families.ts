@@ -4,7 +4,7 @@ import { equals, later, ofUser, timeText, until } from "../conditions.ts";
 import { listedLogin, loginPage, seenFrom, type ListedLogin, type LoginPage } from "../logins.ts";
 import type { RefreshToken } from "./refresh-token.ts";
 
-/** Refresh families that have been used; the key is the family. A login leaves nothing here. */
+/** Refresh families that have been used. The key is the family. A login itself writes nothing here. */
 export const familiesCollection: Collection = {
   name: "families",
   key: "text",
@@ -13,7 +13,7 @@ export const familiesCollection: Collection = {
     { name: "uses", type: "integer" },
     { name: "created_at", type: "date-time" },
     { name: "last_seen_at", type: "date-time" },
-    /** The ceiling of the family. */
+    /** The latest end of the family. */
     { name: "expires_at", type: "date-time" },
     /** The end of its newest refresh token. */
     { name: "idle_until", type: "date-time" },
@@ -28,29 +28,29 @@ export interface TokenFamiliesOptions {
   readonly familySeconds: number;
 }
 
-/** The changes that note a use. */
+/** The changes that record a use. */
 export interface FamilyUse {
-  /** Leaves the row with the number of uses. */
+  /** Returns the row with the number of uses. */
   readonly counted: Change;
   readonly seen: Change;
 }
 
-/** What is known of the logins by tokens. Times in milliseconds. */
+/** The known token logins. Times in milliseconds. */
 export interface TokenFamilies {
-  /** Notes that a refresh token of the family was used. */
+  /** Returns the changes that record the use of a refresh token of the family. */
   use(token: RefreshToken, call: Call, newestExpiresAt: number): FamilyUse;
-  /** Forgets a family that has ended. */
+  /** Returns the changes that forget a family after its end. */
   forget(family: string): Change[];
-  /** The living families of a user. */
+  /** Lists the live families of a user. */
   list(userId: number, page: LoginPage, currentFamily: string | null): Promise<readonly ListedLogin[]>;
-  /** The living families of a user beyond the newest so many. */
+  /** Returns the live families of a user except the newest `count`. */
   beyond(userId: number, count: number, now: number): Promise<readonly string[]>;
-  /** Whether the family is a living one of this user; its ceiling. */
+  /** Returns the family with its latest end if it is a live one of this user. Otherwise returns null. */
   find(userId: number, family: string): Promise<Pick<RefreshToken, "userId" | "family" | "familyExp"> | null>;
   prune(now: number): Change[];
 }
 
-/** The families in a store. */
+/** Returns the families in a store. */
 export function tokenFamilies({ store, familySeconds }: TokenFamiliesOptions): TokenFamilies {
   const living = (userId: number, now: number): Where => ({
     all: [ofUser(userId), later("idle_until", now)],

@@ -17,35 +17,39 @@ import { derivedSigningKeys, type SigningKeys } from "./signing-keys.ts";
 import { watchSigningKeys } from "./signing-watched-keys.ts";
 import { tokenPairs, type TokenPairs } from "./token-pairs.ts";
 
-/** Options of `tokenLogin()`: how long tokens live, in seconds, and with which keys they are signed. */
+/** Options of `tokenLogin()`: the lifetimes of tokens, in seconds, and the keys that sign them. */
 export interface TokenLoginOptions extends LoginOptions {
-  /** How long an access token lives; five minutes where it is left out. Not longer than a refresh token. */
+  /** The lifetime of an access token. Default: five minutes. At most that of a refresh token. */
   readonly accessSeconds?: number;
-  /** How long a refresh token lives; a week where it is left out. Not longer than a login can be refreshed. */
+  /** The lifetime of a refresh token. Default: a week. At most `familySeconds`. */
   readonly refreshSeconds?: number;
-  /** How long one login can be refreshed in all; 30 days where it is left out. */
+  /** The total time that one login can be refreshed. Default: 30 days. */
   readonly familySeconds?: number;
-  /** How long a used refresh token still gives the same successor; 10 where it is left out. */
+  /** The time in which a used refresh token still returns the same successor. Default: 10. */
   readonly graceSeconds?: number;
-  /** True where it is left out. False: a refresh token stays good until it expires, for clients that keep their first one. */
+  /** Default: true. False: a refresh token stays valid until it expires, for clients that keep their first one. */
   readonly rotates?: boolean;
-  /** A JWK Set file whose first private key signs, read again when it changes; a key derived from the service's secret where it is left out. */
+  /**
+   * A JWK Set file whose first private key signs. It is read again when it changes. Default: a key that is derived from the service's
+   * secret.
+   */
   readonly signingKeysFile?: string;
-  /** The name of the cookie of the access token; `access_token` where it is left out. Over TLS it begins with `__Host-`. */
+  /** The name of the cookie of the access token. Default: `access_token`. Over TLS, it begins with `__Host-`. */
   readonly accessCookie?: string;
-  /** The name of the cookie of the refresh token; `refresh_token` where it is left out. Over TLS it begins with `__Secure-`. */
+  /** The name of the cookie of the refresh token. Default: `refresh_token`. Over TLS, it begins with `__Secure-`. */
   readonly refreshCookie?: string;
 }
 
-/** What `tokenLogin()` offers. */
+/** The parts that `tokenLogin()` offers. */
 export interface TokenLogin {
   readonly pairs: TokenPairs;
-  /** Verifies access tokens. A token pair makes them. */
+  /** Verifies access tokens. Only a token pair makes them. */
   readonly access: Omit<AccessTokens, "issue">;
   readonly keys: SigningKeys;
   /**
-   * A token pair, for `people.beginLogin(context, { account, proofs, begin: tokens.begin, options: { cookie: false } })`: the answer gives
-   * the pair in its body or, with `cookie: true`, as cookies. Ends the request (403) if a page of another site sent it for cookies.
+   * Starts a token pair, for `people.beginLogin(context, { account, proofs, begin: tokens.begin, options: { cookie: false } })`. The
+   * response has the pair in its body or, with `cookie: true`, as cookies. For cookies, ends the request (403) if a page of another site
+   * sent it.
    */
   readonly begin: Beginning<TokenOptions>;
 }
@@ -63,8 +67,9 @@ const checks: ChecksOf<TokenLoginOptions> = {
 };
 
 /**
- * Logging in for a pair of tokens, a JWT for some minutes and one that gives the next pair, in the body or as cookies:
- * `/api/token/`, `/api/token/refresh/`, `/api/token/verify/`, `Authorization: Bearer`, and the public keys. Needs the service's secret.
+ * Login with a pair of tokens: a JWT that is valid for some minutes, and a token that gets the next pair. They are in the body or in
+ * cookies: `/api/token/`, `/api/token/refresh/`, `/api/token/verify/`, `Authorization: Bearer`, and the public keys. Needs the service's
+ * secret.
  *
  * @example
  * ```ts
@@ -132,7 +137,7 @@ export function tokenLogin(people: AccountsFeature, options: TokenLoginOptions =
         endpoints: [...(enabled ? tokenEndpoints({ ...parts, begin }) : []), keysEndpoint(parts)],
         collections: [refreshUsesCollection, deadFamiliesCollection, familiesCollection],
         upkeep: [
-          // The nonces of closed windows are to be gone as soon as they are.
+          // The nonces are deleted as soon as their windows close.
           { everySeconds: 1, due: (now) => pairs.sweep(now) },
           { everySeconds: PRUNE_SECONDS, due: (now) => pairs.prune(now) },
         ],
@@ -147,7 +152,7 @@ function cookieMistakes({ access, refresh }: CookieNames): readonly string[] {
   return access === refresh ? [`accessCookie and refreshCookie are both called ${access}; rename one`] : [];
 }
 
-/** Over cleartext there are no prefixes, and a browser would send two cookies of one name. */
+/** Over cleartext, there are no prefixes, and a browser would send two cookies with one name. */
 function otherReaders(refreshCookie: string, { schemes }: Assembled): readonly string[] {
   return schemes
     .filter(({ carriers }) =>

@@ -1,5 +1,5 @@
 import type { KeyObject } from "node:crypto";
-// By their own paths: the package as a whole takes several times as long to load.
+// Imported by separate paths, because the whole package takes several times as long to load.
 import { decodeProtectedHeader } from "jose/decode/protected_header";
 import * as errors from "jose/errors";
 import { compactVerify } from "jose/jws/compact/verify";
@@ -13,63 +13,63 @@ export interface KeyWithAlgorithm {
 }
 
 export interface SignatureRules {
-  /** What `typ` may be, so that one kind of token never passes for another (RFC 8725 §3.11); null: none at all. */
+  /** The accepted values of `typ`, so that no kind of token can be used as another (RFC 8725 §3.11). Null: no `typ`. */
   readonly types: readonly (string | null)[];
-  /** The key that the token names; null where we have none. Keys come from here and never from the token. */
+  /** Returns the key that the token names, or null if it is unknown. Keys come from here and never from the token. */
   findKey(kid: string | undefined): KeyWithAlgorithm | null;
 }
 
 export interface JWTRules extends SignatureRules {
-  /** The only `iss` and `aud` that are taken. */
+  /** The only accepted `iss` and `aud`. */
   readonly issuer: string;
 }
 
-/** What a token says of itself before anything was verified. */
+/** The content of a token before it is verified. */
 export interface UnverifiedJWT {
   readonly header: Readonly<Record<string, unknown>>;
   readonly claims: Readonly<Record<string, unknown>>;
 }
 
-/** What was signed by a key that was found. */
+/** Claims with a valid signature of a known key. */
 interface SignedClaims {
   readonly kind: "signed";
   readonly claims: Readonly<Record<string, unknown>>;
 }
 
-/** A token that we signed, for its reader. Whether it has expired is the reader's to say. */
+/** A token that this server signed. The reader checks its expiry. */
 export interface VerifiedJWT {
   readonly kind: "verified";
   readonly userId: number;
   readonly jti: string;
-  /** Seconds since the epoch, as all times of a JWT. */
+  /** Seconds since the epoch, like all times of a JWT. */
   readonly iat: number;
   readonly exp: number;
-  /** Before this it is not valid yet, in milliseconds since the epoch; with the leeway. */
+  /** The time when it becomes valid, in milliseconds since the epoch, with the leeway. */
   readonly startsAt: number;
-  /** All claims; those that only this type of token has are still to be read. */
+  /** All claims. The reader still checks those that only this type of token has. */
   readonly claims: Readonly<Record<string, unknown>>;
 }
 
-/** Beyond this a token is not looked at. */
+/** A longer token is not read. */
 const maxLength = 8192;
 const leewaySeconds = 60;
 const compactForm = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
-/** Verifies a JWT by RFC 7519 and RFC 8725; all but its expiry. `now` in milliseconds. */
+/** Verifies a JWT by RFC 7519 and RFC 8725, except its expiry. `now` in milliseconds. */
 export async function verifyJWT(token: string, rules: JWTRules, now: number): Promise<VerifiedJWT | Rejection> {
   const signed = await verifySignature(token, rules);
   if (signed === null) return forged;
   return signed.kind === "signed" ? readClaims(signed.claims, rules.issuer, now) : signed;
 }
 
-/** What a text says of itself as a JWT; null where it is none. Good for choosing who is to verify it, and for nothing else. */
+/** Reads the content of a JWT without verifying it. Returns null if it is not a JWT. Use it only to choose who verifies it. */
 export function readUnverified(token: string): UnverifiedJWT | null {
   if (!isCompact(token)) return null;
   const [header, claims] = token.split(".", 2).map((part) => parseObject(Buffer.from(part, "base64url")));
   return header && claims ? { header, claims } : null;
 }
 
-/** The `typ` that a text claims to have, unverified; null where it has none. */
+/** Returns the claimed `typ` of a text, unverified. Returns null if it has none. */
 export function readType(token: string): string | null {
   if (token.length > maxLength) return null;
   try {
@@ -79,13 +79,13 @@ export function readType(token: string): string | null {
   }
 }
 
-/** Media types are compared without regard to case, and `application/` may be left out (RFC 7515 §4.1.9). */
+/** Returns the `typ` in lower case and without `application/`. Media types ignore case, and the prefix is optional (RFC 7515 §4.1.9). */
 export function typeOf({ typ }: { readonly typ?: unknown }): string | null {
   if (typ === undefined) return null;
   return typeof typ === "string" ? typ.toLowerCase().replace(/^application\//, "") : "";
 }
 
-/** What was signed; null where the signature does not hold. */
+/** Returns the signed content, or null if the signature is invalid. */
 export async function verifySignature(
   token: string,
   { types, findKey }: SignatureRules,
@@ -95,7 +95,7 @@ export async function verifySignature(
     const { payload, protectedHeader } = await compactVerify(token, ({ alg, kid, crit }) => {
       if (crit !== undefined) throw new errors.JOSENotSupported("crit");
       const known = findKey(kid);
-      // The algorithm is the key's: the token has no say in it, least of all "none".
+      // The algorithm belongs to the key. The token cannot choose it, especially not "none".
       if (known === null || known.alg !== alg) throw new errors.JWKSNoMatchingKey();
       return known.key;
     });
@@ -113,7 +113,7 @@ function isCompact(token: string): boolean {
   return token.length <= maxLength && compactForm.test(token);
 }
 
-/** The last character of Base64 has bits that nothing reads: other spellings of a signature are not ours. */
+/** True if the signature has the only valid spelling. The last character of Base64 has unused bits, so other spellings exist. */
 function isCanonical(base64url: string): boolean {
   return Buffer.from(base64url, "base64url").toString("base64url") === base64url;
 }
@@ -149,5 +149,5 @@ export function isTime(value: unknown): value is number {
 
 const malformed = rejected("malformed");
 const forged = rejected("forged");
-/** What a token comes to before its time. */
+/** The verdict on a token before its time. */
 export const notYet = rejected("expired", "The token is not valid yet.");

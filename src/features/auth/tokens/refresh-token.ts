@@ -12,24 +12,24 @@ import { isTime, verifyJWT, type JWTRules } from "./jwt.ts";
 /** The `typ` of refresh tokens. */
 export const refreshType = "rt+jwt";
 
-/** What a refresh token says. Times in seconds since the epoch. */
+/** The claims of a refresh token. Times in seconds since the epoch. */
 export interface RefreshToken {
   readonly kind: "refresh";
   readonly userId: number;
   readonly jti: string;
-  /** All tokens that come from one login. */
+  /** The family: all tokens that come from one login. */
   readonly family: string;
   /** The account's generation at login. */
   readonly generation: number;
   readonly iat: number;
   readonly exp: number;
-  /** When the family ends, however often it is refreshed. */
+  /** The end of the family, independent of the number of refreshes. */
   readonly familyExp: number;
-  /** The login that all of them come from; null in tokens from before it was told. */
+  /** The time of the login. Null in tokens from before it was stored. */
   readonly authTime: number | null;
-  /** What was proved. Tokens from before proofs were stored come from a password. */
+  /** The proofs of the login. Tokens from before proofs were stored come from a password. */
   readonly proofs: readonly Proof[];
-  /** Which of the server's secrets has signed it: 0 is the one that signs now. */
+  /** The position of the secret that signed it: 0 is the current one. */
   readonly signedWith: number;
 }
 
@@ -40,25 +40,28 @@ export interface RefreshTokensOptions {
   readonly familySeconds: number;
 }
 
-/** The first token of a new family, and whose it is. */
+/** The first token of a new family, and its account. */
 export interface StartedFamily {
   readonly account: Account;
   readonly token: RefreshToken;
 }
 
-/** Refresh tokens as texts. Nothing here knows which of them were used. */
+/** Refresh tokens as texts. This part does not know which of them were used. */
 export interface RefreshTokens {
-  /** The first token of a new family. Spends the admission. `now` in milliseconds. */
+  /** Makes the first token of a new family. Spends the admission. `now` in milliseconds. */
   start(admission: Admission, now: number): StartedFamily;
-  /** The successor of a token that was used: every claim follows from the parent, the nonce and the time, so it is the same each time. */
+  /** Returns the successor of a used token. All claims are derived from the parent, the nonce and the time, so it is the same each time. */
   succeed(parent: RefreshToken, nonce: string, usedAt: number): RefreshToken;
-  /** The text of a token: the same for the same claims. */
+  /** Returns the text of a token. The same claims give the same text. */
   sign(token: RefreshToken): Promise<string>;
-  /** What a text says, if it is ours. Its expiry is the reader's to look at. `now` in milliseconds. */
+  /** Reads a text, if this server made it. The caller checks the expiry. `now` in milliseconds. */
   read(text: string, now: number): Promise<RefreshToken | Rejection>;
 }
 
-/** The refresh tokens of a server. Only it reads them, so one key of its secret signs and verifies (HS256, which is deterministic); those of older secrets verify. */
+/**
+ * Returns the refresh tokens of a server. Only this server reads them, so one key from its secret signs and verifies (HS256, which is
+ * deterministic). Keys from older secrets verify.
+ */
 export function refreshTokens({ secret, issuer, refreshSeconds, familySeconds }: RefreshTokensOptions): RefreshTokens {
   const keys = secret.deriveEach("refresh-token");
   const successorKeys = secret.deriveEach("refresh-successor");
@@ -92,7 +95,7 @@ export function refreshTokens({ secret, issuer, refreshSeconds, familySeconds }:
     },
     succeed(parent, nonce, usedAt) {
       const iat = Math.floor(usedAt / 1000);
-      // By the parent's secret: processes that do not sign with the same one yet still give the same successor.
+      // Uses the parent's secret. Processes that do not sign with the same secret yet still return the same successor.
       const jti = hmac(successorKeys[parent.signedWith]!, `${parent.jti}|${nonce}`).toString("base64url");
       return { ...parent, jti, iat, exp: Math.min(iat + refreshSeconds, parent.familyExp), signedWith: 0 };
     },

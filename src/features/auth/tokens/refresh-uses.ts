@@ -10,14 +10,14 @@ import type { TokenFamilies } from "./families.ts";
 import type { RefreshToken } from "./refresh-token.ts";
 import type { Revocations } from "./revocation.ts";
 
-/** Refresh tokens that were used up; the key is a hash of the token's `jti`. A login leaves nothing here. */
+/** Used refresh tokens. The key is a hash of the token's `jti`. A login itself writes nothing here. */
 export const refreshUsesCollection: Collection = {
   name: "refresh_uses",
   key: "text",
   columns: [
     { name: "user_id", type: "integer", references: { collection: "accounts", onDelete: "cascade" } },
     { name: "family", type: "text" },
-    /** What the successor is derived with; null once the window has closed. */
+    /** The value that the successor is derived from. Null after the window has closed. */
     { name: "nonce", type: "text", nullable: true },
     { name: "used_at", type: "date-time" },
     { name: "expires_at", type: "date-time" },
@@ -25,7 +25,7 @@ export const refreshUsesCollection: Collection = {
   indexes: [["user_id"], ["family"], ["nonce", "used_at"], ["expires_at"]],
 };
 
-/** Families that have ended before their time; the key is the family. */
+/** Families that were ended early. The key is the family. */
 export const deadFamiliesCollection: Collection = {
   name: "dead_families",
   key: "text",
@@ -33,13 +33,13 @@ export const deadFamiliesCollection: Collection = {
   indexes: [["expires_at"]],
 };
 
-/** What became of a token that somebody wants to use. */
+/** The result of using a token. */
 export type Use =
-  /** Its one successor follows from these; first use or again within the window. `usedAt` in milliseconds. */
+  /** The values that its only successor is derived from, on first use or again within the window. `usedAt` in milliseconds. */
   | { readonly kind: "used"; readonly nonce: string; readonly usedAt: number }
-  /** It came back after its window: two hold it, and one of them is a thief. */
+  /** The token was used again after its window: two parties have it, and one of them is a thief. */
   | { readonly kind: "reused" }
-  /** Its family or its account has ended. */
+  /** Its family or its account was ended. */
   | { readonly kind: "ended" };
 
 export interface RefreshUsesOptions {
@@ -52,28 +52,28 @@ export interface RefreshUsesOptions {
 
 type Family = Pick<RefreshToken, "userId" | "family" | "familyExp">;
 
-/** What the database knows of refresh tokens: which were used up, and which families are dead. Times in milliseconds. */
+/** The stored state of refresh tokens: the used ones, and the dead families. Times in milliseconds. */
 export interface RefreshUses {
   useUp(token: RefreshToken, call: Call): Promise<Use>;
-  /** Notes a use of the token, and what has become of it so far; uses nothing up. Its account is the caller's to look at. */
+  /** Records a use of the token and returns its state so far. Does not consume it. The caller checks its account. */
   look(token: RefreshToken, call: Call): Promise<Use | { readonly kind: "unused" }>;
-  /** Whether the token could still be used for the first time; its account is the caller's to look at. */
+  /** Returns true if the token was never used and its family is live. The caller checks its account. */
   isFresh(token: RefreshToken): Promise<boolean>;
-  /** Ends the family and its access tokens; false where it had ended before. */
+  /** Ends the family and its access tokens. Returns false if it was already ended. */
   endFamily(token: Family, now: number): Promise<boolean>;
-  /** Erases the nonces of windows that closed two seconds ago. */
+  /** Returns the changes that erase the nonces of windows that closed two seconds ago. */
   sweep(now: number): Change[];
-  /** Removes what concerns only tokens that have expired. */
+  /** Returns the changes that delete rows about expired tokens only. */
   prune(now: number): Change[];
 }
 
-/** Kept longer than the tokens live, for a machine whose clock is behind must not find a used token fresh. */
+/** Rows are kept longer than the tokens live. A machine with a late clock must not treat a used token as unused. */
 const slackMs = 3_600_000;
 
-/** A request that arrived within the window and is slow, or on a machine whose clock is behind, must still find the nonce. */
+/** A slow request that arrived within the window, or on a machine with a late clock, must still find the nonce. */
 const sweepSlackMs = 2000;
 
-/** The uses in a store. */
+/** Returns the uses in a store. */
 export function refreshUses({
   store,
   revocations,
@@ -91,7 +91,7 @@ export function refreshUses({
     return nonce === null || !isOpen(usedAt, now) ? { kind: "reused" } : { kind: "used", nonce, usedAt };
   }
 
-  /** Ends the oldest families of a user who has too many of them. */
+  /** Ends the oldest families of a user who has too many. */
   async function endOldest(userId: number, now: number): Promise<void> {
     for (const family of await families.beyond(userId, maxLogins, now)) {
       const found = await families.find(userId, family);
@@ -105,7 +105,7 @@ export function refreshUses({
       changes: [...deathOf(ending), ...families.forget(family), ...revocations.endFamily(family, now)],
     });
     if (outcome.kind === "written") return true;
-    if (outcome.kind === "taken" || outcome.kind === "refused") return false; // dead already, or gone with its account
+    if (outcome.kind === "taken" || outcome.kind === "refused") return false; // already dead, or deleted with its account
     throw unexpected(outcome);
   }
 
@@ -123,7 +123,7 @@ export function refreshUses({
           if (rowLeftBy(counted, changes, outcome).record["uses"] === 1) await endOldest(token.userId, now);
           return { kind: "used", nonce, usedAt: now };
         case "taken":
-          return (await readUse(token, now)) ?? { kind: "ended" }; // gone with its account
+          return (await readUse(token, now)) ?? { kind: "ended" }; // deleted with its account
         case "refused":
         case "dangling":
           return { kind: "ended" };
@@ -151,7 +151,10 @@ export function refreshUses({
   };
 }
 
-/** A family that is dead, and its nonces with it. Its account is required by whoever uses the family too: one waits for the other. */
+/**
+ * Returns the changes that end a family and erase its nonces. They also lock its account, like every use of the family, so the two wait for
+ * each other.
+ */
 function deathOf({ userId, family, familyExp }: Family): readonly Change[] {
   const values = { expires_at: timeText(familyExp * 1000 + slackMs) };
   return [
@@ -179,14 +182,14 @@ function deleteExpired(now: number): readonly Change[] {
   }));
 }
 
-/** The first use: it succeeds once, whichever process tries, and only for a living family of a living account. */
+/** Returns the changes of the first use. It succeeds only once, in any process, and only for a live family of a live account. */
 function firstUse(token: RefreshToken, nonce: string, now: number): Change[] {
   const { userId, family, exp } = token;
   const values = { user_id: userId, family, nonce, used_at: timeText(now), expires_at: timeText(exp * 1000 + slackMs) };
   return [...requireLiving(token), { kind: "insert", collection: refreshUsesCollection, key: keyOf(token), values }];
 }
 
-/** The account first: the end of the family, which requires it too, has happened by then or happens afterwards. */
+/** The account comes first. The end of the family also locks it, so it happens completely before or completely after this use. */
 function requireLiving({ userId, family, generation }: RefreshToken): readonly Change[] {
   const ofAccount: Where = { any: [equals("generation", generation), equals("kept_family", family)] };
   const where = equals("id", family);
@@ -204,7 +207,7 @@ function keyOf({ jti }: RefreshToken): string {
   return digest(jti).toString("base64url");
 }
 
-/** Not as `null: false`: SQLite uses no index for that. */
+/** Not `null: false`, because SQLite uses no index for that. */
 const hasNonce: Where = { column: "nonce", operator: "gt", value: "" };
 
 function unexpected(outcome: Outcome): Error {

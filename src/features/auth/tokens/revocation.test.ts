@@ -55,13 +55,13 @@ const ada: Change = {
 };
 const owns = (collection: Collection): Change => ({ kind: "insert", collection, key: "one", values: { user_id: 7 } });
 
-test("nothing is revoked at first", async () => {
+test("revokes nothing at first", async () => {
   const { revocations } = await scene();
 
   assert.equal(revocations.isRevoked(claims, now), false);
 });
 
-test("a changed password ends tokens of the older generation and sessions, not the API token", async () => {
+test("ends tokens of the older generation and sessions on a changed password, but not the API token", async () => {
   const { store, revocations, write } = await scene();
   await write([ada, owns(sessions), owns(tokens)]);
 
@@ -75,7 +75,7 @@ test("a changed password ends tokens of the older generation and sessions, not t
   assert.notEqual(await store.find(tokens, "one"), null);
 });
 
-test("a deactivation ends the API token too", async () => {
+test("also ends the API token on a deactivation", async () => {
   const { store, revocations, write } = await scene();
   await write([ada, owns(sessions), owns(tokens)]);
 
@@ -85,7 +85,7 @@ test("a deactivation ends the API token too", async () => {
   assert.equal(await store.find(tokens, "one"), null);
 });
 
-test("of two who end an account from one reading, the second is told to read again", async () => {
+test("makes the second of two concurrent ends of an account read it again", async () => {
   const { revocations, write } = await scene();
   await write([ada]);
   const changes = revocations.endAccount(account, now);
@@ -93,7 +93,7 @@ test("of two who end an account from one reading, the second is told to read aga
   assert.deepEqual([await write(changes), await write(changes)], ["written", "refused"]);
 });
 
-test("a deletion ends every token, and an account made later under the same id is not touched by it", async () => {
+test("ends every token on a deletion, but no token of a later account with the same id", async () => {
   const { revocations, write } = await scene();
 
   await write(revocations.endDeletedAccount(account, now));
@@ -103,7 +103,7 @@ test("a deletion ends every token, and an account made later under the same id i
   assert.equal(revocations.isRevoked({ ...claims, gen: firstGeneration(now) }, now), false);
 });
 
-test("an account of a generation ahead of the clock is deleted all the same", async () => {
+test("deletes an account whose generation is ahead of the clock", async () => {
   const { revocations, write } = await scene();
 
   await write(revocations.endDeletedAccount({ id: 7, generation: now + 5000 }, now));
@@ -111,7 +111,7 @@ test("an account of a generation ahead of the clock is deleted all the same", as
   assert.equal(revocations.isRevoked({ ...claims, gen: now + 5000 }, now), true);
 });
 
-test("a lost role ends the tokens of before it, and for good", async () => {
+test("ends the tokens from before a lost role permanently", async () => {
   const { store, revocations, write } = await scene();
   await write([ada]);
 
@@ -127,7 +127,7 @@ test("a lost role ends the tokens of before it, and for good", async () => {
   assert.equal((await store.find(accountsCollection, 7))?.record["role_changes"], 2);
 });
 
-test("the one login that is kept outlasts the others, a second end of them, and no changed password", async () => {
+test("keeps one login during the end of the others and a second end of them, but not after a changed password", async () => {
   const { store, revocations, write } = await scene();
   await write([ada, owns(sessions), { ...owns(sessions), key: "two" } as Change]);
 
@@ -149,7 +149,7 @@ test("the one login that is kept outlasts the others, a second end of them, and 
   assert.equal(revocations.isRevoked(renewed, now), true);
 });
 
-test("a lost role counts whatever order a changed password arrives in", async () => {
+test("applies a lost role in any order with a changed password", async () => {
   for (const order of [
     [0, 1],
     [1, 0],
@@ -165,7 +165,7 @@ test("a lost role counts whatever order a changed password arrives in", async ()
   }
 });
 
-test("a lost role outlasts a changed password that the feed brings after it", async () => {
+test("applies a lost role before a changed password that arrives later", async () => {
   const { revocations, write } = await scene();
   await write([ada]);
   await write(revocations.endAccess({ ...account, generation: 4 }, now, "user"));
@@ -175,7 +175,7 @@ test("a lost role outlasts a changed password that the feed brings after it", as
   assert.equal(revocations.isRevoked({ ...claims, gen: 4 }, now), true);
 });
 
-test("a role of a deleted account says nothing of its successor", async () => {
+test("does not apply the role of a deleted account to a later one", async () => {
   const { revocations, write } = await scene();
   await write(revocations.endAccess(account, now, "user"));
 
@@ -184,7 +184,7 @@ test("a role of a deleted account says nothing of its successor", async () => {
   assert.equal(revocations.isRevoked({ ...claims, gen: now + 1 }, now), false);
 });
 
-test("the end of a family ends its tokens", async () => {
+test("ends the tokens of a family with the family", async () => {
   const { revocations, write } = await scene();
 
   await write(revocations.endFamily("family", now));
@@ -193,7 +193,7 @@ test("the end of a family ends its tokens", async () => {
   assert.equal(revocations.isRevoked({ ...claims, fam: "another" }, now), false);
 });
 
-test("who opens the store later knows what was revoked before", async () => {
+test("knows earlier revocations when the store is opened later", async () => {
   const { store, revocations, write } = await scene();
   await write(revocations.endFamily("family", now));
 
@@ -203,10 +203,10 @@ test("who opens the store later knows what was revoked before", async () => {
   assert.equal(later.isRevoked(claims, now), true);
 });
 
-test("a revocation is forgotten once no token is left that it could concern", async () => {
+test("forgets a revocation after the last token that it could concern", async () => {
   const { store, revocations, write } = await scene();
   await write([...revocations.endFamily("family", now), ...revocations.endDeletedAccount(account, now)]);
-  // The rows say how long tokens live where they were written, and that may be the shortest.
+  // The rows are based on the token lifetime of the process that wrote them, which may be the shortest.
   const last = now + (accessSeconds + 60 + accessSeconds) * 1000;
 
   assert.equal(revocations.isRevoked(claims, last - 1), true);
@@ -218,14 +218,14 @@ test("a revocation is forgotten once no token is left that it could concern", as
   assert.equal(await store.count(revocationsCollection, null), 0);
 });
 
-/** A store's feed with an age of its own, and nothing else of a store. */
+/** Returns revocations over a feed with a chosen age, and without a real store. */
 function revocationsOfAge(age: { ms: number }): Revocations {
   const feed: Feed = { catchUp: () => {}, ageMs: () => age.ms, close: () => {} };
   const follow = async (_collection: Collection, _onRow: (row: Row) => void): Promise<Feed> => feed;
   return makeRevocations({ store: { follow }, accessSeconds, endWithGeneration: [], endWithAccount: [] });
 }
 
-test("a view that is older than 5 seconds, or not open, is 503 and not trusted", async () => {
+test("answers 503 instead of trusting a view that is older than 5 seconds or not open", async () => {
   const age = { ms: 5000 };
   const revocations = revocationsOfAge(age);
   const isUnavailable = (error: unknown) =>

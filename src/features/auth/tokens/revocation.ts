@@ -15,15 +15,15 @@ import { accountsCollection, type Account } from "../accounts/stored-accounts.ts
 import { equals, ofUser, timeText, until } from "../conditions.ts";
 import { makeView, type RevocableClaims } from "./revoked.ts";
 
-/** What a login of the caller is kept by. */
+/** The login of the caller that is kept. */
 export interface KeptLogin {
-  /** The refresh family that the caller's access token came from. */
+  /** The refresh family of the caller's access token. */
   readonly family: string | null;
-  /** The session that the caller came with, as it is stored. */
+  /** The key of the caller's stored session. */
   readonly sessionId: string | null;
 }
 
-/** What ends access tokens before their time. Only ever added to; every process follows it and answers from memory. */
+/** Revocations of access tokens. Rows are only added. Every process follows the table and answers from memory. */
 export const revocationsCollection: Collection = {
   name: "revocations",
   key: "integer",
@@ -32,11 +32,11 @@ export const revocationsCollection: Collection = {
     { name: "generation", type: "integer", nullable: true },
     { name: "role", type: "text", nullable: true },
     { name: "family", type: "text", nullable: true },
-    /** The account's role changes: access tokens of before them have ended. */
+    /** The number of the account's role changes. Access tokens from before them are invalid. */
     { name: "role_changes", type: "integer", nullable: true },
-    /** The one family that goes on although its generation has ended. */
+    /** The one family that stays valid although its generation is invalid. */
     { name: "kept_family", type: "text", nullable: true },
-    /** From then on no access token is left that it could concern. */
+    /** From then on, all access tokens that it could concern have expired. */
     { name: "expires_at", type: "date-time" },
   ],
   indexes: [["expires_at"]],
@@ -44,47 +44,51 @@ export const revocationsCollection: Collection = {
 
 export interface RevocationsOptions {
   readonly store: Pick<Store, "follow">;
-  /** How long an access token lives; asked each time where it is a function. */
+  /** The lifetime of an access token. A function is called each time. */
   readonly accessSeconds: number | (() => number);
-  /** Collections with a `user_id` whose rows end with a changed password: sessions. */
+  /** Collections with a `user_id` whose rows are deleted with a changed password: sessions. */
   readonly endWithGeneration: readonly Collection[];
-  /** Collections with a `user_id` whose rows end only when the account is deactivated: API tokens, keys. */
+  /** Collections with a `user_id` whose rows are deleted only if the account is deactivated: API tokens, keys. */
   readonly endWithAccount: readonly Collection[];
 }
 
-/** The view of what was revoked, and the changes that revoke; those belong into the transaction of what they follow from. */
+/** The view of revocations, and the changes that revoke. These belong into the transaction of their cause. */
 export interface Revocations {
   /** Starts following. The store must have the collection open. */
   open(): Promise<void>;
   close(): void;
-  /** How old the view may be, in milliseconds; null where nothing is followed. */
+  /** Returns the age of the view, in milliseconds. Null if nothing is followed. */
   ageMs(): number | null;
-  /** Whether an access token has ended. Throws 503 where the view is too old to tell. `now` in milliseconds. */
+  /** Returns true if an access token is revoked. Throws 503 if the view is too old to decide. `now` in milliseconds. */
   isRevoked(claims: RevocableClaims, now: number): boolean;
   /**
-   * A changed password; with `deactivated` a deactivation. Ends sessions, refresh families and access tokens, and with
-   * `deactivated` API tokens. Refused as `OVERTAKEN` where the account was read before somebody else ended it: read it again.
+   * Returns the changes for a changed password, or with `deactivated` for a deactivation. They end sessions, refresh families and access
+   * tokens, and with `deactivated` also API tokens. Refused as `OVERTAKEN` if another request ended the account after it was read. Then
+   * read it again.
    */
   endAccount(account: Pick<Account, "id" | "generation">, now: number, deactivated?: boolean): Change[];
-  /** Ends every session, refresh family and access token but the one that is kept. Refused as `OVERTAKEN` as `endAccount` is. */
+  /**
+   * Returns the changes that end every session, refresh family and access token except the kept one. Refused as `OVERTAKEN` in the same
+   * case as `endAccount`.
+   */
   endLogins(account: Pick<Account, "id" | "generation">, kept: KeptLogin, now: number): Change[];
-  /** A deletion; the rest goes with the account by cascade. */
+  /** Returns the changes for a deletion. The other rows are deleted with the account by cascade. */
   endDeletedAccount(account: Pick<Account, "id" | "generation">, now: number): Change[];
   /**
-   * Another `role`, or another value of a field that stands in the identity: every access token of before it ends for good. Refused as
-   * `OVERTAKEN` as `endAccount` is.
+   * Returns the changes for another `role`, or for another value of a field in the identity. Every earlier access token becomes invalid
+   * permanently. Refused as `OVERTAKEN` in the same case as `endAccount`.
    */
   endAccess(account: Pick<Account, "id" | "generation" | "roleChanges">, now: number, role?: Role): Change[];
-  /** A logout, or a refresh token that was used twice. */
+  /** Returns the changes for a logout, or for a refresh token that was used twice. */
   endFamily(family: string, now: number): Change[];
-  /** Removes what has become pointless, here and in the store. */
+  /** Deletes what is no longer needed, in memory and in the store. */
   prune(now: number): Change[];
 }
 
-/** Beyond this age of the view nobody can say whether a token still stands. */
+/** If the view is older, it cannot be decided whether a token is still valid. */
 const maxAgeMs = 5000;
 
-/** Clocks of several machines may differ by this much: the leeway on `iat`. */
+/** The largest difference between the clocks of several machines: the leeway on `iat`. */
 const slackMs = 60_000;
 
 const checks: ChecksOf<RevocationsOptions> = {
@@ -101,7 +105,7 @@ export function makeRevocations(options: RevocationsOptions): Revocations {
   const view = makeView();
   let feed: Feed | null = null;
   const lifeMs = (): number => (typeof accessSeconds === "function" ? accessSeconds() : accessSeconds) * 1000;
-  /** What had ended by then is on no token that lives here: a row says how long they live where it was written, which may be shorter. */
+  /** Rows that expired by then concern no live token here. The lifetime of tokens may be shorter in the process that wrote a row. */
   const pointless = (now: number): number => now - lifeMs();
 
   function revoke(
@@ -154,7 +158,8 @@ export function makeRevocations(options: RevocationsOptions): Revocations {
       ];
     },
     endDeletedAccount({ id, generation }, now) {
-      // Generations begin at the time of creation: this one is above all that were, and not above those of an account made under the same id later.
+      // Generations start at the time of creation. This one is above all earlier ones, and not above those of a later account with the same
+      // id.
       return [revoke({ user_id: id, generation: Math.max(generation + 1, now) }, now)];
     },
     endAccess({ id, generation, roleChanges }, now, role) {
@@ -172,14 +177,14 @@ export function makeRevocations(options: RevocationsOptions): Revocations {
   };
 }
 
-/** Ends the rows of a user but those that are kept, which go on with the new generation. */
+/** Ends the rows of a user except the kept ones, which move to the new generation. */
 function endOthers(
   collection: Collection,
   userId: number,
   keptIds: readonly (string | null)[],
   generation: number,
 ): readonly Change[] {
-  // Logins have texts as keys.
+  // Only logins have text keys.
   if (collection.key === "integer") return [{ kind: "deleteAll", collection, where: ofUser(userId) }];
   const [others, kept] = (["ne", "eq"] as const).map((operator): Where => {
     const ids = keptIds.map((id): Where => ({ column: "id", operator, value: id ?? "" }));
@@ -195,7 +200,7 @@ function nextGeneration({ id, generation }: Pick<Account, "id" | "generation">, 
   return countUp(id, "generation", generation, { generation: generation + 1, kept_family });
 }
 
-/** Two of these from one reading would leave alive what was issued between them. */
+/** Two of these from the same read would leave tokens valid that were issued between them. */
 function countUp(id: number, column: string, value: number, values: WrittenValues): Change[] {
   const where = { all: [equals("id", id), equals(column, value)] };
   return [

@@ -11,11 +11,11 @@ interface Ended {
   readonly role_changes?: number;
   readonly role?: string;
   readonly kept_family?: string;
-  /** In seconds after `now`. */
+  /** The end in seconds after `now`. */
   readonly lives: number;
 }
 
-/** The view of a process whose feed has brought these rows, in this order. */
+/** Returns the view of a process that has received these rows in this order. */
 function viewOf(ended: readonly Ended[]): ReturnType<typeof makeView> {
   const view = makeView();
   for (const { lives, ...values } of ended) {
@@ -32,7 +32,7 @@ function inBothOrders(ended: readonly [Ended, Ended], check: (view: ReturnType<t
   for (const rows of [ended, ended.toReversed()]) check(viewOf(rows));
 }
 
-test("counts the most role changes of a user, in whatever order the rows arrive", () => {
+test("counts the most role changes of a user for any order of the rows", () => {
   const rows = [1, 2].map((role_changes) => ({ generation: 3, role_changes, role: "user", lives: 360 }));
 
   inBothOrders(rows as [Ended, Ended], (view) => {
@@ -45,7 +45,7 @@ test("counts the most role changes of a user, in whatever order the rows arrive"
   });
 });
 
-test("remembers what ended a user's tokens until the last of it expires, in whatever order the rows arrive", () => {
+test("remembers the end of a user's tokens until the last one expires, for any order of the rows", () => {
   const byRole = { generation: 3, role_changes: 1 };
   for (const [first, second] of [
     [byRole, { ...byRole, role_changes: 2 }],

@@ -1,40 +1,40 @@
 import type { Role } from "../../../core/identity.ts";
 import type { Row } from "../../../store/store.ts";
 
-/** What a revocation can hit in an access token. */
+/** The claims of an access token that a revocation can concern. */
 export interface RevocableClaims {
   readonly sub: number;
   /** The account's generation. */
   readonly gen: number;
   readonly role: Role;
-  /** How often the account's role had been changed. */
+  /** The number of the account's role changes. */
   readonly roleChanges: number;
-  /** The refresh family that the token came from. */
+  /** The refresh family of the token. */
   readonly fam: string;
 }
 
 interface EndedUser {
   generation: number;
-  /** The only role that still stands; null: any. */
+  /** The only valid role. Null: any. */
   role: string | null;
-  /** Fewer role changes than these are too few. */
+  /** A token with fewer role changes is invalid. */
   roleChanges: number;
-  /** Of the generations that have ended, the one family that goes on. */
+  /** The one family of an older generation that stays valid. */
   keptFamily: string | null;
   expiresAt: number;
 }
 
-/** What is revoked, as far as this process has heard of it. */
+/** The revocations that this process has received. */
 export interface View {
   take(row: Row): void;
-  /** After dropping what had expired by `until`, in milliseconds since the epoch. */
+  /** Returns true if the claims are revoked. First drops entries that expired by `until`, in milliseconds since the epoch. */
   isEnded(claims: RevocableClaims, until: number): boolean;
-  /** Drops what had expired by then. */
+  /** Drops entries that expired by then. */
   forget(until: number): void;
 }
 
 export function makeView(): View {
-  // Both in the order in which their entries end, so that forgetting looks at the front only.
+  // Both are sorted by the end of their entries, so `forget` checks only the front.
   const users = new Map<number, EndedUser>();
   const families = new Map<string, number>();
 
@@ -61,7 +61,7 @@ export function makeView(): View {
     // Processes with other token lifetimes write other expiry times. The entry of the user lives as long as the longest.
     const expiresAt = Math.max(known?.expiresAt ?? 0, ended.expiresAt);
     if (known === undefined || ended.generation > known.generation) {
-      // Tokens of a new generation were issued after the older roles were gone; only a family that was kept can have one of those.
+      // Tokens of a new generation were issued after the older roles changed. Only a kept family can have an older role.
       const before = ended.keptFamily === null ? undefined : known;
       const roleChanges = Math.max(ended.roleChanges, before?.roleChanges ?? 0);
       users.set(userId, { ...ended, role: ended.role ?? before?.role ?? null, roleChanges, expiresAt });
@@ -101,7 +101,7 @@ export function makeView(): View {
 
 function isEnded(ended: EndedUser, { gen, role, roleChanges, fam }: RevocableClaims): boolean {
   if (gen < ended.generation && fam !== ended.keptFamily) return true;
-  // An account that was made later under the same id has a role of its own.
+  // A later account with the same id has its own role.
   if (gen > ended.generation) return false;
   return roleChanges < ended.roleChanges || (ended.role !== null && ended.role !== role);
 }

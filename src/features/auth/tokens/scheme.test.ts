@@ -7,7 +7,7 @@ import { bearer } from "./scheme.ts";
 const ada = { id: 7, username: "ada", role: "user", scheme: "bearer", scopes: null, expiresAt: 0 } as const;
 const scheme = bearer({ access: { verify: (_token, now) => (now === 5 ? accepted(ada) : rejected("expired")) } });
 
-test("the challenge names an error only where a token was presented", () => {
+test("names an error in the challenge only if a token was presented", () => {
   assert.equal(scheme.challenge?.(callOf(), null), 'Bearer realm="api"');
   assert.equal(
     scheme.challenge?.(callOf(), rejected("expired")),
@@ -15,13 +15,13 @@ test("the challenge names an error only where a token was presented", () => {
   );
 });
 
-test("no detail breaks out of the challenge", () => {
+test("lets no detail break out of the challenge", () => {
   const challenge = scheme.challenge?.(callOf(), rejected("forged", 'a"b\\c\r\nSet-Cookie: x\u00e4'));
 
   assert.equal(challenge, 'Bearer realm="api", error="invalid_token", error_description="a?b?c??Set-Cookie: x?"');
 });
 
-test("a token is judged by the time of the call", () => {
+test("judges a token by the time of the call", () => {
   const carrier = scheme.carriers[0]!;
 
   assert.deepEqual(scheme.authenticate("token", callOf({ now: 5 }), carrier), accepted(ada));

@@ -7,10 +7,10 @@ import { made } from "../../../core/copy.ts";
 import type { ExternalIssuers } from "../issuers/scheme.ts";
 import type { AccessTokens } from "./access.ts";
 
-/** What `bearer()` is made of: who verifies access tokens. */
+/** The parts of `bearer()`: the verifier of access tokens. */
 export interface BearerOptions {
   readonly access: Pick<AccessTokens, "verify"> & Partial<Pick<AccessTokens, "recognizes">>;
-  /** The name of the cookie; `access_token` where it is left out. Over TLS it begins with `__Host-`. */
+  /** The name of the cookie. Default: `access_token`. Over TLS, it begins with `__Host-`. */
   readonly cookie?: string;
 }
 
@@ -23,10 +23,10 @@ export function bearer(options: BearerOptions): Scheme {
   return made({
     ...common,
     carriers: placesOf(cookie),
-    // SimpleJWT's name: its clients refresh when they read it.
+    // SimpleJWT's code. Its clients refresh when they receive it.
     rejectedAs: "token_not_valid",
     proves: "each",
-    // A cookie of that name with anything else is another program's on this host.
+    // A cookie of that name with any other content belongs to another program on this host.
     authenticate: (token, { now }, { in: place }) =>
       place === "cookie" && access.recognizes?.(token) === false ? absent : access.verify(token, now),
   });
@@ -35,13 +35,13 @@ export function bearer(options: BearerOptions): Scheme {
 /** Options of `externalBearer()`. */
 export interface ExternalBearerOptions {
   readonly issuers: ExternalIssuers;
-  /** The name of the cookie, which is that of `bearer()` beside it. Default: `access_token`. Over TLS it begins with `__Host-`. */
+  /** The name of the cookie, the same as for `bearer()`. Default: `access_token`. Over TLS, it begins with `__Host-`. */
   readonly cookie?: string;
 }
 
 const externalChecks: ChecksOf<ExternalBearerOptions> = { issuers: anObject, cookie: optional(aCookieName) };
 
-/** Tokens of issuers elsewhere, in the same places. They cannot be refreshed here. */
+/** Tokens of external issuers, in the same places. They cannot be refreshed here. */
 export function externalBearer(options: ExternalBearerOptions): Scheme {
   requireOptions(options, externalChecks, { of: "externalBearer" });
   const { issuers, cookie = "access_token" } = options;
@@ -69,9 +69,9 @@ function placesOf(cookie: string): readonly Carrier[] {
   ];
 }
 
-/** The challenge that says what was wrong with a token that was there (RFC 6750 §3). */
+/** Returns the challenge with the mistake in a presented token (RFC 6750 §3). */
 export function bearerRefusal({ realm }: Pick<Call, "realm">, { detail }: Rejection): string {
-  // What may stand in error_description, and so in a quoted string without escapes.
+  // The characters that error_description allows, so a quoted string needs no escapes.
   const description = detail.replace(/[^\x20\x21\x23-\x5b\x5d-\x7e]/g, "?");
   return `Bearer realm="${realm}", error="invalid_token", error_description="${description}"`;
 }

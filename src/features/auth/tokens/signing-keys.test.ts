@@ -19,7 +19,7 @@ function problemsOf(text: string): readonly string[] {
   return [];
 }
 
-test("the same secret gives the same key, another secret another", () => {
+test("derives the same key from the same secret, and another from another", () => {
   const one = derivedSigningKeys(new Secret("a".repeat(32)));
   const same = derivedSigningKeys(new Secret("a".repeat(32)));
   const other = derivedSigningKeys(new Secret("b".repeat(32)));
@@ -31,7 +31,7 @@ test("the same secret gives the same key, another secret another", () => {
   assert.equal(verify(null, Buffer.from("text"), same.find(one.signing.kid)!.publicKey, signature), true);
 });
 
-test("the first private key of a set signs and all verify", () => {
+test("signs with the first private key of a set and verifies with all", () => {
   const { d: _, ...retired } = ed25519();
   const keys = parseSigningKeys(setOf(retired, p256(), ed25519()), "keys.json");
 
@@ -43,7 +43,7 @@ test("the first private key of a set signs and all verify", () => {
   assert.equal(keys.find("nobody"), null);
 });
 
-test("a key is named as its file names it, else by its RFC 7638 thumbprint, and published without its private part", async () => {
+test("names a key as in its file, otherwise by its RFC 7638 thumbprint, and publishes it without its private part", async () => {
   const keys = parseSigningKeys(setOf({ ...ed25519(), kid: "mine" }, p256()), "keys.json");
 
   const [named, unnamed] = keys.jwks().keys;
@@ -55,7 +55,7 @@ test("a key is named as its file names it, else by its RFC 7638 thumbprint, and 
   }
 });
 
-test("a key that was given a kid verifies what it signed under its thumbprint", async () => {
+test("verifies with a renamed key what it signed under its thumbprint", async () => {
   const jwk = ed25519();
   const before = parseSigningKeys(setOf(jwk), "keys.json").signing.kid;
 
@@ -64,7 +64,7 @@ test("a key that was given a kid verifies what it signed under its thumbprint", 
   assert.equal(keys.find(before)?.kid, "mine");
 });
 
-test("a kid is a text, and no two keys have the same", () => {
+test("requires a text as kid, and a different one for each key", () => {
   const key = ed25519();
   for (const kid of ["", 7, null, "x".repeat(201)])
     assert.match(
@@ -77,7 +77,7 @@ test("a kid is a text, and no two keys have the same", () => {
   ]);
 });
 
-test("the key of RFC 8037, appendix A, has the thumbprint of appendix A.3", () => {
+test("computes the thumbprint of RFC 8037 appendix A.3 for the key of appendix A", () => {
   const jwk = {
     kty: "OKP",
     crv: "Ed25519",
@@ -107,12 +107,12 @@ const wrong: readonly (readonly [what: string, text: string, says: RegExp])[] = 
 ];
 
 for (const [what, text, says] of wrong) {
-  test(`a set with ${what} is refused`, () => {
+  test(`refuses a set with ${what}`, () => {
     assert.match(problemsOf(text).join("\n"), says);
   });
 }
 
-test("everything that is wrong is told at once, and nothing of the keys", () => {
+test("reports all mistakes together, without the content of the keys", () => {
   const { d = "" } = ed25519();
 
   const problems = problemsOf(setOf({ kty: "oct", k: d }, { ...ed25519(), d, use: "enc" }, null));
@@ -121,6 +121,6 @@ test("everything that is wrong is told at once, and nothing of the keys", () => 
   assert.equal(problems.join().includes(d), false);
 });
 
-test("a file that cannot be read is named with its cure", () => {
+test("names an unreadable file and the fix", () => {
   assert.throws(() => readSigningKeys("no/such/file.json"), /no\/such\/file.json cannot be read \(ENOENT\)/);
 });

@@ -8,7 +8,7 @@ import { aSecret, digest, type Secret } from "../../../core/crypto/secret.ts";
 /** The signature algorithms of access tokens (RFC 8037, RFC 7518 §3.4). */
 export type SigningAlgorithm = "EdDSA" | "ES256";
 
-/** The public part of a key, as it is published (RFC 7517). */
+/** The published part of a key (RFC 7517). */
 export interface PublicJWK {
   readonly kty: string;
   readonly crv: string;
@@ -19,36 +19,36 @@ export interface PublicJWK {
   readonly use: "sig";
 }
 
-/** A key that access tokens are verified with. */
+/** A key that verifies access tokens. */
 export interface VerifyingKey {
-  /** What its file calls it; else its RFC 7638 thumbprint, so that a key has one name wherever it is read. */
+  /** The name in its file. Otherwise its RFC 7638 thumbprint, so a key has the same name in every process. */
   readonly kid: string;
   readonly alg: SigningAlgorithm;
   readonly publicKey: KeyObject;
   readonly jwk: PublicJWK;
 }
 
-/** A key that access tokens are signed with. */
+/** A key that signs access tokens. */
 export interface SigningKey extends VerifyingKey {
   readonly privateKey: KeyObject;
 }
 
-/** A key with the name that follows from it. */
+/** A key with its thumbprint. */
 type Named<K extends VerifyingKey> = K & { readonly thumbprint: string };
 type ReadKey = Named<VerifyingKey> | Named<SigningKey>;
 
 /** The keys of a server: one signs, all verify. */
 export interface SigningKeys {
   readonly signing: SigningKey;
-  /** The key of that name, or of that thumbprint; null where there is none. */
+  /** Returns the key with that name or thumbprint, or null if there is none. */
   find(kid: string): VerifyingKey | null;
-  /** Another number when the keys have changed: what was verified with those from before no longer stands for itself. */
+  /** Changes with the keys. Tokens that were verified with earlier keys must be verified again. */
   readonly version: number;
-  /** The JWK Set of `/.well-known/jwks.json`: public parts only. */
+  /** Returns the JWK Set of `/.well-known/jwks.json`: only the public parts. */
   jwks(): { readonly keys: readonly PublicJWK[] };
 }
 
-/** The signing keys cannot be used. Each problem names its cure. */
+/** The signing keys cannot be used. Each problem says how to fix it. */
 export class SigningKeysError extends Error {
   static {
     made(this.prototype);
@@ -63,13 +63,16 @@ export class SigningKeysError extends Error {
   }
 }
 
-/** It stands in every token. */
+/** The longest name of a key, because every token contains it. */
 const MAX_KID_CHARACTERS = 200;
 
-// PKCS #8 of an Ed25519 key up to its 32 bytes of seed (RFC 8410 §7).
+// The PKCS #8 prefix of an Ed25519 key, before its 32 bytes of seed (RFC 8410 §7).
 const ed25519Prefix = Buffer.from("302e020100300506032b657004220420", "hex");
 
-/** The keys of a server that was given none: an Ed25519 key derived from its secret, the same in every process, and one from each older secret. */
+/**
+ * Returns the keys of a server without a key file: an Ed25519 key derived from its secret, the same in every process, and one from each
+ * older secret.
+ */
 export function derivedSigningKeys(secret: Secret): SigningKeys {
   requireArguments("derivedSigningKeys", arguments, { secret: aSecret });
   const keys = secret.deriveEach("signing-key:eddsa").map((seed) => {
@@ -79,7 +82,7 @@ export function derivedSigningKeys(secret: Secret): SigningKeys {
   return keysOf(keys);
 }
 
-/** The keys of a JWK Set file: the first private key signs, all verify. Throws `SigningKeysError`. */
+/** Reads the keys of a JWK Set file: the first private key signs, all verify. Throws `SigningKeysError`. */
 export function readSigningKeys(path: string): SigningKeys {
   requireArguments("readSigningKeys", arguments, { path: filePath });
   let text: string;
@@ -94,7 +97,7 @@ export function readSigningKeys(path: string): SigningKeys {
   return parseSigningKeys(text, path);
 }
 
-/** The keys of a JWK Set (RFC 7517 §5). `source` names it in messages. Throws `SigningKeysError` with everything that is wrong. */
+/** Parses the keys of a JWK Set (RFC 7517 §5). `source` names it in messages. Throws `SigningKeysError` with all mistakes. */
 export function parseSigningKeys(text: string, source: string): SigningKeys {
   const entries = parseKeySet(text);
   if (entries === null)
@@ -129,12 +132,12 @@ function keysOf(keys: readonly ReadKey[]): SigningKeys {
   const byKid = new Map<string, VerifyingKey>(keys.map((key) => [key.kid, key]));
   const byThumbprint = new Map<string, VerifyingKey>(keys.map((key) => [key.thumbprint, key]));
   const published = { keys: [...byKid.values()].map((key) => key.jwk) };
-  // By its thumbprint too: what it signed before it was given a kid goes on.
+  // Also by its thumbprint: tokens from before the key had a kid stay valid.
   const find = (kid: string) => byKid.get(kid) ?? byThumbprint.get(kid) ?? null;
   return { signing, version: 0, find, jwks: () => published };
 }
 
-/** The entries of a JWK Set, none of them looked at yet; null where it is none. */
+/** Returns the unchecked entries of a JWK Set, or null if it is not one. */
 export function parseKeySet(text: string): readonly unknown[] | null {
   try {
     const set: unknown = JSON.parse(text);
@@ -144,11 +147,11 @@ export function parseKeySet(text: string): readonly unknown[] | null {
   }
 }
 
-/** The key, or what is wrong with it and how to cure it. */
+/** Returns the key, or its mistake and how to fix it. */
 function readKey(entry: unknown): ReadKey | string {
   if (!isObject(entry)) return "is not a JSON object. Remove it or replace it by a JWK.";
   const alg = algorithmOf(entry);
-  // Who can verify with a symmetric key can sign with it, and RSA is a second way to do the same: neither is needed.
+  // A symmetric key could also sign in every verifier, and RSA adds nothing. Neither is needed.
   if (alg === null)
     return `is of kty ${shown(entry["kty"])}, crv ${shown(entry["crv"])}: only OKP/Ed25519 (EdDSA) and EC/P-256 (ES256) sign here. Make one of those.`;
   if (entry["alg"] !== undefined && entry["alg"] !== alg)
@@ -175,7 +178,7 @@ function algorithmOf(jwk: Readonly<Record<string, unknown>>): SigningAlgorithm |
 
 function verifyingKey(publicKey: KeyObject, alg: SigningAlgorithm, named?: string): Named<VerifyingKey> {
   const { kty = "", crv = "", x = "", y = "" } = publicKey.export({ format: "jwk" });
-  // Required members only, in the order of their names, without white space (RFC 7638 §3).
+  // Only the required members, sorted by name, without white space (RFC 7638 §3).
   const members = alg === "ES256" ? { crv, kty, x, y } : { crv, kty, x };
   const thumbprint = digest(JSON.stringify(members)).toString("base64url");
   const kid = named ?? thumbprint;

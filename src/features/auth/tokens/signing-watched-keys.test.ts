@@ -29,7 +29,7 @@ function watch() {
   return { keys, heard, wait: (ms: number) => (now += ms) };
 }
 
-test("another key signs within a second, and one that is not known yet is looked for at once", () => {
+test("signs with a new key within a second, and looks for an unknown key immediately", () => {
   const [old, next] = [makeKey(), makeKey()];
   put(old);
   const { keys, wait } = watch();
@@ -45,7 +45,7 @@ test("another key signs within a second, and one that is not known yet is looked
   assert.deepEqual([keys.find(kidOf(old)), keys.version], [null, 2]);
 });
 
-test("what is published is what the file says now", () => {
+test("publishes the current content of the file", () => {
   const [old, next] = [makeKey(), makeKey()];
   put(old);
   const { keys } = watch();
@@ -58,7 +58,7 @@ test("what is published is what the file says now", () => {
   );
 });
 
-test("a file that cannot be used is reported once, and the keys stay until it can", () => {
+test("reports an unusable file once, and keeps the keys until it is usable", () => {
   const [old, next] = [makeKey(), makeKey()];
   put(old);
   const { keys, heard, wait } = watch();
@@ -81,7 +81,7 @@ test("a file that cannot be used is reported once, and the keys stay until it ca
   );
 });
 
-test("a file that nobody may read yet is read as soon as somebody opens it", () => {
+test("reads an unreadable file as soon as its permissions allow it", () => {
   const [old, next] = [makeKey(), makeKey()];
   chmodSync(place, 0o755);
   put(old);

@@ -4,26 +4,26 @@ import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts
 import type { Observer } from "../../../core/observation.ts";
 import { readSigningKeys, SigningKeysError, type SigningKeys } from "./signing-keys.ts";
 
-/** Options of `watchSigningKeys()`: who hears of a file that cannot be read any more. */
+/** Options of `watchSigningKeys()`: the observer that receives an unreadable file, and the clock. */
 export interface WatchedKeysOptions {
   readonly observe: Observer;
-  /** Milliseconds since the epoch. */
+  /** Returns milliseconds since the epoch. */
   readonly now?: () => number;
 }
 
 const checks: ChecksOf<WatchedKeysOptions> = { observe: aFunction, now: optional(aFunction) };
 
-/** How often the file is looked at while its keys are in use. */
+/** The interval between checks of the file while its keys are in use, in milliseconds. */
 const lookEveryMs = 1000;
 
 /**
- * The keys of a JWK Set file, read again when it has changed: at once for a key that is not known yet, else within a
- * second. A file that cannot be read any more is reported, and the keys stay as they were. Throws `SigningKeysError`.
+ * Returns the keys of a JWK Set file, and reads it again after changes: immediately for an unknown key, otherwise within a second. An
+ * unreadable file is reported, and the keys stay the same. Throws `SigningKeysError`.
  */
 export function watchSigningKeys(file: string, options: WatchedKeysOptions): SigningKeys {
   requireOptions(options, checks, { of: "watchSigningKeys" });
   const { observe, now = Date.now } = options;
-  // Before the file is read: what is written in between is seen next time and not missed.
+  // Before the file is read, so a write in between is noticed the next time.
   let stamp = stampOf(file);
   let current = readSigningKeys(file);
   let version = 0;
@@ -64,7 +64,7 @@ export function watchSigningKeys(file: string, options: WatchedKeysOptions): Sig
     find(kid) {
       const known = keys().find(kid);
       if (known !== null) return known;
-      // Another process may sign with a key that was made a moment ago.
+      // Another process may already sign with a new key.
       look();
       return current.find(kid);
     },
@@ -75,7 +75,7 @@ export function watchSigningKeys(file: string, options: WatchedKeysOptions): Sig
   };
 }
 
-/** What is different after every change, also of who may read: a file that replaces another is another. */
+/** Returns a stamp that differs after every change, including the file's permissions and its replacement. */
 function stampOf(file: string): string {
   try {
     const { ino, size, ctimeNs } = statSync(file, { bigint: true });

@@ -60,7 +60,7 @@ async function server(file = ":memory:", more: Partial<TokenPairsOptions> = {}) 
     observed,
     login: async () => pairs.issue(admitted((await accounts.find(7))!, now), now),
     refresh: async (token: string, ms = 0) => pairs.refresh(token, at(ms)),
-    /** Why the token is refused; null where it is not. */
+    /** Returns the reason of a refusal, or null if the token is accepted. */
     refusal: async (token: string, ms = 0) => {
       const verdict = await pairs.verify(token, at(ms));
       return verdict.kind === "rejected" ? verdict.reason : null;
@@ -108,7 +108,7 @@ function temporaryFile(context: TestContext): string {
   return path.join(folder, "test.db");
 }
 
-test("a login writes nothing and gives two tokens that are taken", async () => {
+test("writes nothing on login and returns two valid tokens", async () => {
   const { store, login, refusal } = await serverWithAda();
 
   const pair = await login();
@@ -118,7 +118,7 @@ test("a login writes nothing and gives two tokens that are taken", async () => {
   assert.equal(await store.count(refreshUsesCollection, null), 0);
 });
 
-test("verifying uses nothing up", async () => {
+test("verifies without using a token up", async () => {
   const { login, refusal, refresh } = await serverWithAda();
   const { refresh: token } = await login();
 
@@ -127,7 +127,7 @@ test("verifying uses nothing up", async () => {
   await issued(refresh(token));
 });
 
-test("a refresh replaces the token", async () => {
+test("replaces the token on refresh", async () => {
   const { login, refresh, refusal } = await serverWithAda();
   const first = await login();
 
@@ -138,7 +138,7 @@ test("a refresh replaces the token", async () => {
   assert.deepEqual([await refusal(second.access, 1000), await refusal(second.refresh, 1000)], [null, null]);
 });
 
-test("the same token within the window gives the same successor, later it ends the family and its access tokens", async () => {
+test("returns the same successor within the window, and later ends the family and its access tokens", async () => {
   const { login, refresh, refusal, observed } = await serverWithAda();
   const first = await login();
   const second = await issued(refresh(first.refresh, 0));
@@ -154,7 +154,7 @@ test("the same token within the window gives the same successor, later it ends t
   assert.deepEqual(observed, [{ kind: "refresh_reuse", requestId: "request-1", userId: 7, family: fam }]);
 });
 
-test("a dead family answers no replay, though the window were open", async () => {
+test("answers no replay of a dead family, even within the window", async () => {
   const { login, refresh, pairs } = await serverWithAda();
   const first = await login();
   await issued(refresh(first.refresh, 0));
@@ -164,7 +164,7 @@ test("a dead family answers no replay, though the window were open", async () =>
   assert.equal(await reason(refresh(first.refresh, 2000)), "revoked");
 });
 
-test("an ancestor that comes back ends the family of living descendants, and reports it once", async () => {
+test("ends the family of live descendants if an ancestor comes back, and reports it once", async () => {
   const { login, refresh, refusal, observed } = await serverWithAda();
   const tokens = [(await login()).refresh];
   for (let n = 0; n < 4; n += 1) tokens.push((await issued(refresh(tokens.at(-1)!, n * 60_000))).refresh);
@@ -175,7 +175,7 @@ test("an ancestor that comes back ends the family of living descendants, and rep
   assert.equal(observed.length, 1);
 });
 
-test("another login is another family", async () => {
+test("makes a separate family for each login", async () => {
   const { login, refresh, refusal } = await serverWithAda();
   const [phone, laptop] = [await login(), await login()];
   await issued(refresh(phone.refresh, 0));
@@ -185,7 +185,7 @@ test("another login is another family", async () => {
   assert.deepEqual([await refusal(laptop.access, 20_000), await refusal(laptop.refresh, 20_000)], [null, null]);
 });
 
-test("without a grace window the second use is the end", async () => {
+test("ends the family on the second use if there is no grace window", async () => {
   const { login, refresh } = await serverWithAda(":memory:", { graceSeconds: 0 });
   const { refresh: token } = await login();
 
@@ -194,23 +194,23 @@ test("without a grace window the second use is the end", async () => {
   assert.equal(await reason(refresh(token, 0)), "revoked");
 });
 
-test("a nonce is erased when its window has closed, and not before", async () => {
+test("erases a nonce after its window has closed, and not before", async () => {
   const { store, login, refresh, pairs, write } = await serverWithAda();
   const { refresh: token } = await login();
   const child = await issued(refresh(token, 0));
   const hasNonce = { column: "nonce", operator: "null", value: false } as const;
 
-  // Two seconds behind, for requests that arrived in time and are slow.
+  // Two seconds later, for slow requests that arrived in time.
   await write(pairs.sweep(now + 11_999));
   assert.equal((await issued(refresh(token, 9999))).refresh, child.refresh);
   await write(pairs.sweep(now + 12_000));
 
   assert.equal(await store.count(refreshUsesCollection, hasNonce), 0);
-  // A machine whose clock is behind finds no nonce and does not make one up.
+  // A machine with a late clock finds no nonce and does not create one.
   assert.equal(await reason(refresh(token, 5000)), "revoked");
 });
 
-test("logging out ends the family and its access tokens, also with a token that was used up, and twice", async () => {
+test("ends the family and its access tokens on logout, also with a used token, and twice", async () => {
   const { login, refresh, refusal, pairs } = await serverWithAda();
   const first = await login();
   const second = await issued(refresh(first.refresh, 0));
@@ -222,7 +222,7 @@ test("logging out ends the family and its access tokens, also with a token that 
     assert.equal(await refusal(token, 60_000), "revoked");
 });
 
-test("logging out with a text that is not ours does nothing", async () => {
+test("does nothing on logout with an unknown text", async () => {
   const { store, login, refusal, pairs } = await serverWithAda();
   const { access, refresh } = await login();
 
@@ -242,7 +242,7 @@ test("logging out with a text that is not ours does nothing", async () => {
   assert.deepEqual([await refusal(access), await refusal(refresh)], [null, null]);
 });
 
-test("an access token refreshes nothing, and a refresh token is no access token", async () => {
+test("refuses an access token for a refresh, and a refresh token as an access token", async () => {
   const { login, refresh, access } = await serverWithAda();
   const pair = await login();
 
@@ -265,7 +265,7 @@ const endings: Readonly<
 };
 
 for (const [what, changes] of Object.entries(endings)) {
-  test(`${what} ends access and refresh tokens, within the window too`, async () => {
+  test(`ends access and refresh tokens after ${what}, also within the window`, async () => {
     const world = await serverWithAda();
     const first = await world.login();
     const second = await issued(world.refresh(first.refresh, 0));
@@ -279,7 +279,7 @@ for (const [what, changes] of Object.entries(endings)) {
   });
 }
 
-test("an account made again under the id of a deleted one takes none of its tokens", async () => {
+test("accepts no token of a deleted account for a later one with the same id", async () => {
   const world = await serverWithAda();
   const pair = await world.login();
   const account = accountOf((await world.store.find(accountsCollection, 7))!);
@@ -296,7 +296,7 @@ test("an account made again under the id of a deleted one takes none of its toke
   assert.equal(await world.refusal((await world.login()).access, 2), null);
 });
 
-test("a refresh token ends at its time, and the family at its ceiling", async () => {
+test("ends a refresh token at its time, and the family at its latest end", async () => {
   const day = 86_400_000;
   const { login, refresh } = await serverWithAda();
   let { refresh: token } = await login();
@@ -309,7 +309,7 @@ test("a refresh token ends at its time, and the family at its ceiling", async ()
   assert.equal(await reason(refresh(last.refresh, 30 * day)), "expired");
 });
 
-test("what concerns expired tokens only is removed, and nothing else", async () => {
+test("removes only rows about expired tokens", async () => {
   const day = 86_400_000;
   const { store, login, refresh, pairs, write } = await serverWithAda();
   const first = await login();
@@ -325,7 +325,7 @@ test("what concerns expired tokens only is removed, and nothing else", async () 
   assert.equal(await store.count(deadFamiliesCollection, null), 0);
 });
 
-test("a hundred refreshes at once over three stores on one file give one child and no logout", async (context) => {
+test("gives one successor and no logout for a hundred concurrent refreshes over three stores on one file", async (context) => {
   const file = temporaryFile(context);
   const servers = [await serverWithAda(file), await server(file), await server(file)];
   const { refresh: token } = await servers[0]!.login();
@@ -340,11 +340,11 @@ test("a hundred refreshes at once over three stores on one file give one child a
   await Promise.all(servers.map(({ store }) => store.close()));
 });
 
-test("a crash between the database and the answer logs nobody out", async (context) => {
+test("logs no user out after a crash between the database and the response", async (context) => {
   const file = temporaryFile(context);
   const before = await serverWithAda(file);
   const { refresh: token } = await before.login();
-  await before.refresh(token, 0); // the answer is lost
+  await before.refresh(token, 0); // the response is lost
   await before.store.close();
 
   const after = await server(file);
@@ -354,7 +354,7 @@ test("a crash between the database and the answer logs nobody out", async (conte
   await after.store.close();
 });
 
-test("the database files hold no token and nothing of one", async (context) => {
+test("stores no token and no part of one in the database files", async (context) => {
   const file = temporaryFile(context);
   const { store, login, refresh } = await serverWithAda(file);
   const first = await login();
@@ -381,7 +381,7 @@ test("the database files hold no token and nothing of one", async (context) => {
 
 interface Step {
   readonly who: "victim" | "thief";
-  /** Which of the tokens they hold, counted from the newest. */
+  /** The token that they have, counted from the newest. */
   readonly back: number;
   readonly waitMs: number;
 }
@@ -392,7 +392,7 @@ const step: fc.Arbitrary<Step> = fc.record({
   waitMs: fc.oneof(fc.constantFrom(0, 9999, 10_000, 10_001), fc.nat(30_000)),
 });
 
-test("whatever victim and thief do in turn, no family has two living leaves once its windows have closed", async () => {
+test("leaves no family with two live leaves after its windows, for all actions of victim and thief", async () => {
   const { login, refresh, refusal } = await serverWithAda();
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 14 }), async (steps) => {
@@ -408,7 +408,7 @@ test("whatever victim and thief do in turn, no family has two living leaves once
         const used = usedAt.get(token);
         if (used !== undefined && ms >= used + 10_000) caught = true;
         const answer = await refresh(token, ms);
-        // Once somebody came back late nobody gets anything, and until then everybody does.
+        // After a late reuse, neither party gets a token. Before it, both do.
         assert.equal(answer.kind, caught ? "rejected" : "issued");
         if (answer.kind !== "issued") continue;
         usedAt.set(token, used ?? ms);
@@ -427,7 +427,7 @@ test("whatever victim and thief do in turn, no family has two living leaves once
   );
 });
 
-test("a victim alone, with any number of tabs and lost answers, is never logged out", async () => {
+test("never logs out a victim alone, with any number of tabs and lost responses", async () => {
   const { login, refresh, observed } = await serverWithAda();
   const visit = fc.record({ waitMs: fc.nat(600_000), tabs: fc.integer({ min: 1, max: 5 }), retryMs: fc.nat(9999) });
   await fc.assert(
@@ -448,7 +448,7 @@ test("a victim alone, with any number of tabs and lost answers, is never logged 
   assert.deepEqual(observed, []);
 });
 
-test("without rotation a refresh gives an access token alone, and the refresh token stays good until its family ends", async () => {
+test("returns only an access token without rotation, and keeps the refresh token valid until its family ends", async () => {
   const { store, login, refresh, refusal, pairs } = await serverWithAda(undefined, { rotates: false });
   const first = await login();
 
@@ -466,7 +466,7 @@ test("without rotation a refresh gives an access token alone, and the refresh to
   assert.equal(await refusal(last.access, 604_799_000), "revoked");
 });
 
-test("what was used up while tokens were rotated is not taken after rotation is off", async (context) => {
+test("refuses a token that was used up during rotation after rotation is turned off", async (context) => {
   const file = temporaryFile(context);
   const rotating = await serverWithAda(file);
   const first = await rotating.login();
