@@ -5,23 +5,26 @@ import { timeText } from "./conditions.ts";
 export interface TouchOptions {
   readonly store: Store;
   readonly collection: Collection;
-  /** The date-time column that is written. */
+  /** The date-time column to write. */
   readonly column: string;
-  /** No row is written more often than this. */
+  /** The shortest time between two writes of a row, in milliseconds. */
   readonly everyMs: number;
   readonly observe: Observer;
 }
 
-/** Notes that a row was used. `last` is what the row says now, null for never. Nobody waits for it. */
+/**
+ * Notes that a row was used. `last` is the current value of the column, null for never. The caller does not wait for
+ * it.
+ */
 export type Touch = (key: Key, last: string | null, now: number) => void;
 
-/** Makes the note-taker of one collection: a credential in use costs a write now and then, not one a request. */
+/** Creates the function for one collection. A credential in use causes a write now and then, not one per request. */
 export function makeTouch({ store, collection, column, everyMs, observe }: TouchOptions): Touch {
   const underway = new Set<Key>();
 
   async function write(key: Key, now: number): Promise<void> {
     try {
-      // The row may be gone by now, with its user or by a logout: then there is nothing to note.
+      // The row may be deleted by now, with its user or by a logout. Then there is nothing to note.
       await store.write({
         changes: [{ kind: "update", collection, key, values: { [column]: timeText(now) } }],
       });

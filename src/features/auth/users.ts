@@ -26,10 +26,10 @@ import { ownPassword } from "./fresh-login.ts";
 
 const MAX_IDENTITY_FIELDS = 8;
 
-/** In characters: a token has to fit into a cookie. */
+/** In characters, because a token has to fit into a cookie. */
 const MAX_IDENTITY_TEXT = 100;
 
-/** What a user has besides fields of one's own. */
+/** The built-in fields of a user. */
 const shown = {
   name: text({ maxLength: 200, description: "The name that is shown.", example: "Ann Example" }),
   email: email({
@@ -39,7 +39,7 @@ const shown = {
   }),
 };
 
-/** How a user logs in is written with the user and kept apart, in the account of the same id. */
+/** The login data is sent with the user, but stored separately, in the account with the same id. */
 const unshown = {
   username: text({
     maxLength: 150,
@@ -63,23 +63,25 @@ const unshown = {
   }),
 };
 
-/** What a service adds to its users. */
+/** The additions of a service to its users. */
 export interface OwnUserFields<F extends Fields = Fields> {
-  /** Fields that users have besides name and e-mail. Each is optional or has a default. */
+  /** Additional fields of users. Each is optional or has a default. */
   readonly fields?: F;
-  /** Which operators lists of users can be filtered by, for each of those fields. */
+  /** The filters for lists of users, for each of those fields. */
   readonly filters?: Readonly<Partial<Record<keyof F, readonly Operator[]>>>;
-  /** Which of those fields lists of users can be sorted by. */
+  /** The fields that can sort lists of users. */
   readonly sorts?: readonly (keyof F & string)[];
-  /** Which of those fields administrators alone give and change, like the tenant. Others see them. */
+  /** The fields that only administrators set and change, for example the tenant. Others see them. */
   readonly administered?: readonly (keyof F & string)[];
-  /** Which of those fields every request knows of its caller, at most 8: `identity.fields` has them. A changed value ends access tokens at once. */
+  /**
+   * The fields that every request has in `identity.fields`, at most 8. A changed value ends access tokens immediately.
+   */
   readonly identity?: readonly (keyof F & string)[];
-  /** What a user may be, `user` (as users begin) and `admin` (who administers) among it; these two where it is left out. */
+  /** The roles of users. They include `user` (the initial role) and `admin`. Default: these two. */
   readonly roles?: readonly string[];
 }
 
-/** Users, with what is `own` besides. Throws `DeclarationError` where that cannot be. */
+/** Returns the users' resource with the additional fields. Throws `DeclarationError` if that is not possible. */
 export function usersResource(own: OwnUserFields) {
   const malformed = ownUserFieldsMistakes(own);
   if (malformed.length > 0) throw new DeclarationError(malformed);
@@ -100,13 +102,15 @@ export function usersResource(own: OwnUserFields) {
   });
 }
 
-/** Everything that is wrong with it as fields of users: what is wrong with a field itself is told with the resource. */
+/**
+ * Returns all mistakes in the additional fields of users. Mistakes in a field itself are reported with the resource.
+ */
 export function ownUserFieldsMistakes(own: unknown): readonly string[] {
   if (!isObject(own)) return [`it is ${shownValue(own)}; write { fields: { … } }`];
   const malformed = membersMistakes(own, members);
   const misspelt = unknownMembers(own, Object.keys(members));
   const { fields = {}, filters = {}, sorts = [], administered = [], identity = [] } = own as OwnUserFields;
-  // Of what is malformed nobody can say more.
+  // Malformed members cannot be checked further.
   if (malformed.length > misspelt.length) return malformed;
   const named = { filters: Object.keys(filters), sorts, administered, identity };
   return [...misspelt, ...mistakesIn(fields), ...strangers(fields, named), ...identityMistakes(fields, identity)];
@@ -132,7 +136,10 @@ function rolesMistake(value: unknown): string | null {
 
 const ROLE = /^[a-z][a-z0-9_-]{0,39}$/;
 
-/** Users are also made where nobody can be asked: the first administrator, an import, whom a proxy names. */
+/**
+ * Returns the mistakes in the fields. Some users are created without a form: the first administrator, imported users,
+ * and those from a proxy. So no field may be required.
+ */
 function* mistakesIn(own: Fields): Generator<string> {
   for (const [name, field] of Object.entries(own)) {
     if (Object.hasOwn(shown, name) || Object.hasOwn(unshown, name))
@@ -142,7 +149,7 @@ function* mistakesIn(own: Fields): Generator<string> {
   }
 }
 
-/** What users have anyway is filtered and sorted by as it is. */
+/** Returns the names that are not additional fields. Built-in fields have fixed filters and sorts. */
 function* strangers(own: Fields, named: Readonly<Record<string, readonly string[]>>): Generator<string> {
   for (const [member, names] of Object.entries(named))
     for (const name of names)
@@ -152,7 +159,7 @@ function* strangers(own: Fields, named: Readonly<Record<string, readonly string[
         yield `administered names ${name}, which nobody gives at all; leave it out`;
 }
 
-/** They travel in every access token. */
+/** Returns the mistakes in the fields of the identity. Every access token contains them. */
 function* identityMistakes(own: Fields, names: readonly string[]): Generator<string> {
   if (names.length > MAX_IDENTITY_FIELDS)
     yield `identity names ${names.length} fields, which every token would carry; name ${MAX_IDENTITY_FIELDS} at most`;
@@ -175,11 +182,11 @@ function isFixed(field: Field): boolean {
   return shapeMistakes(field).length === 0 && !isWritable(field);
 }
 
-/** The users' resource. Fields of one's own are not known to its type. */
+/** The users' resource. Its type does not know the additional fields. */
 export type Users = ReturnType<typeof usersResource>;
 
-/** Users as they are served. */
+/** The mounted users. */
 export type UsersMount = Mount<Users>;
 
-/** What others see of a user. */
+/** A user as others see it. */
 export type ShownUser = RecordOf<Users>;

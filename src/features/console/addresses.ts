@@ -5,7 +5,10 @@ import type { View } from "../../http/formats/view.ts";
 
 type Parameters = readonly (readonly [name: string, value: string])[];
 
-/** The query of the request, without what chose the format; empty where it cannot be read. */
+/**
+ * Returns the query parameters of the request, without the one that selects the format. Empty if the query cannot be
+ * read.
+ */
 export function parametersOf({ query }: View): Parameters {
   try {
     return parseQuery(query).filter(([name]) => name !== "format");
@@ -14,29 +17,29 @@ export function parametersOf({ query }: View): Parameters {
   }
 }
 
-/** One parameter of the query; undefined where it has none of that name. */
+/** Returns one parameter of the query. Returns undefined if there is none with this name. */
 export function parameterOf(view: View, name: string): string | undefined {
   return parametersOf(view).find(([each]) => each === name)?.[1];
 }
 
-/** What was asked: the path with the query. */
+/** Returns the path and query of the request. */
 export function targetOf({ call, query }: Pick<View, "call" | "query">): string {
   return query === "" ? call.path : `${call.path}?${query}`;
 }
 
-/** What a program would send: never with a credential. */
+/** Returns the curl command for a program, never with a credential. */
 export function curlOf({ call }: View, target: string): string {
   return `curl ${shellWord(`${call.client.origin ?? ""}${target}`)}`;
 }
 
-/** This address with other parameters: those that are named are replaced, or taken away where they are null. A page of a list is left for its first one. */
+/** Returns this URL with other parameters. A null removes a parameter. A list starts at its first page again. */
 export function withParameters(view: View, changes: Readonly<Record<string, string | null>>): string {
   const kept = parametersOf(view).filter(([name]) => name !== "cursor" && !Object.hasOwn(changes, name));
   const added = Object.entries(changes).flatMap(([name, value]) => (value === null ? [] : [[name, value] as const]));
   return address(view, [...kept, ...added]);
 }
 
-/** This address without one of its parameters, of which there may be several of that name. */
+/** Returns this URL without one of its parameters. Several may have the same name. */
 export function withoutParameter(view: View, at: number): string {
   return address(
     view,
@@ -44,7 +47,7 @@ export function withoutParameter(view: View, at: number): string {
   );
 }
 
-/** This address in another format: a link can send no header. */
+/** Returns this URL in another format, because a link cannot send a header field. */
 export function inFormat(view: View, name: string): string {
   return address(view, [...parametersOf(view), ["format", name]]);
 }
@@ -54,7 +57,7 @@ function address({ call }: View, parameters: Parameters): string {
   return linkTo(search === "" ? call.path : `${call.path}?${search}`);
 }
 
-/** The links of the answer, by what they are to it (RFC 8288). */
+/** Returns the links of the response by relation (RFC 8288). */
 export function linksOf({ headers }: View): Readonly<Record<string, string>> {
   const links = headers.filter(([name]) => name === "Link").map(([, value]) => value);
   const found = links.flatMap((value) => [...value.matchAll(/<([^<>]*)>; rel="([a-z-]+)"/g)]);

@@ -36,7 +36,8 @@ const policy =
 const MAX_AGE_SECONDS = 365 * 86_400;
 
 /**
- * Pages for people at the same addresses: every answer as `text/html` too, with forms and buttons for what its reader may do.
+ * Adds pages for people at the same URLs: every response also as `text/html`, with forms and buttons for the actions of
+ * the reader.
  *
  * @example
  * ```ts
@@ -85,7 +86,7 @@ export function consolePages(options: ConsoleOptions): Feature<null> {
   });
 }
 
-/** Templates of paths where nothing answers: they would never be drawn. */
+/** Returns the mistakes for templates of paths that no endpoint serves. They would never be drawn. */
 function unservedTemplates(
   templates: NonNullable<ConsoleOptions["templates"]>,
   assembled: Assembled,
@@ -96,7 +97,7 @@ function unservedTemplates(
     .map((path) => `there is a template for ${path}, where nothing is served${suggestion(path, paths)}`);
 }
 
-/** Style and script: their names change with what is in them, so that they are kept for a year. */
+/** Serves style and script. Their names change with their content, so they are cached for a year. */
 function assetEndpoint(assets: readonly Asset[]): Endpoint {
   return builtInEndpoint({
     method: "GET",
@@ -151,7 +152,7 @@ function drawKnown(drawing: Drawing): Drawn | Promise<Drawn> {
   return drawPlain(drawing);
 }
 
-/** Of a record, and of a page of them. */
+/** Returns the labels for a record or for a page of records. */
 async function labelsOf(site: Site, view: View, { value, items, element }: DataBody): Promise<Labels> {
   const resource = view.place?.resource ?? null;
   if (resource === null || (items ?? element) !== resource.name) return noLabels;
@@ -159,14 +160,14 @@ async function labelsOf(site: Site, view: View, { value, items, element }: DataB
   return labelsFor(site, view, resource, records, items === undefined ? onPage : inCell);
 }
 
-/** Only the record's own tag says which state a change is meant for. */
+/** Returns the record's own tag. Only this tag names the state for a change. */
 async function tagOf(view: View, path: string): Promise<string | null> {
   if (view.tag === null || parameterOf(view, "expand") === undefined) return view.tag;
   const found = await view.ask(path);
   return typeof found?.tag === "string" ? `"${found.tag}"` : null;
 }
 
-/** The path of what is shown: what was made, what was acted on, or what was asked. */
+/** Returns the path of the shown record: the created one, the one of an action, or the requested one. */
 function subjectOf({ headers, call, basePath }: View): string {
   const [, elsewhere] = headers.find(([name]) => name === "Location" || name === "Content-Location") ?? [];
   const path = belowBasePath(elsewhere ?? call.path, basePath) ?? call.path;

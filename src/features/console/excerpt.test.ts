@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { ExactNumber } from "../../core/exact-numbers.ts";
 import { excerptOf, excerptOfJSON } from "./excerpt.ts";
 
-test("writes the beginning of JSON as it begins when it is written as a whole", () => {
+test("writes the beginning of JSON exactly as in the whole text", () => {
   const value = fc.oneof(
     fc.array(fc.jsonValue({ maxDepth: 4 })),
     fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 })),

@@ -1,30 +1,33 @@
 import { isExactNumber } from "../../core/exact-numbers.ts";
 import { takeTurn } from "../../http/body/turns.ts";
 
-/** The most characters of one value that a page shows: nobody reads more of it there, and writing it keeps others waiting. */
+/**
+ * The maximum number of characters of one value on a page. People read no more, and writing more would delay other
+ * requests.
+ */
 export const MOST_SHOWN = 16 * 1024;
 
-/** How much of one value stands at a place. */
+/** How much of one value is shown. */
 export interface Extent {
   readonly characters: number;
-  /** Of a list of ids. */
+  /** The maximum number of ids in a list. */
   readonly ids: number;
 }
 
 export const onPage: Extent = { characters: MOST_SHOWN, ids: 100 };
 
-/** In a cell of a table, which shows one line. */
+/** For a cell of a table, which has one line. */
 export const inCell: Extent = { characters: 500, ids: 3 };
 
-/** The most characters that can be changed on a page. */
+/** The maximum number of characters that can be edited on a page. */
 const MOST_EDITED = 64 * 1024;
 
-/** The beginning of a text that is long, with a mark where it was cut. */
+/** Returns the beginning of a long text, with a mark at the cut. */
 export function excerptOf(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most).toWellFormed()}…`;
 }
 
-/** Whether a value is too long for an input. */
+/** Returns true if a value is too long for an input. */
 export function isTooLong(value: unknown): boolean {
   const text = typeof value === "string" ? value : isJSON(value) ? textOfJSON(value) : "";
   return text.length > MOST_EDITED;
@@ -32,19 +35,19 @@ export function isTooLong(value: unknown): boolean {
 
 const texts = new WeakMap<object, string>();
 
-/** An object or array as JSON text, which is written once for a page: a MiB takes milliseconds. */
+/** Returns an object or array as JSON text. Cached for a page, because a MiB takes milliseconds. */
 export function textOfJSON(value: object): string {
   let text = texts.get(value);
   if (text === undefined) texts.set(value, (text = JSON.stringify(value)));
   return text;
 }
 
-/** The beginning of an object or array as JSON text. Only as much of it is written. */
+/** Returns the beginning of an object or array as JSON text. Writes no more than that. */
 export function excerptOfJSON(value: object, most: number): string {
   return excerptOf(JSON.stringify(beginningOf(value, { room: most })), most);
 }
 
-/** A copy of a value without what stands behind so many characters of its JSON. */
+/** Returns a copy of a value, cut after a number of characters of its JSON. */
 function beginningOf(value: unknown, left: { room: number }): unknown {
   if (typeof value === "string") {
     const room = Math.max(0, left.room);
@@ -67,7 +70,7 @@ function beginningOf(value: unknown, left: { room: number }): unknown {
   return Object.fromEntries(members);
 }
 
-/** Gives way to others where a page is of much. */
+/** Lets other requests run first if a page has much content. */
 export function giveWayFor(value: unknown): Promise<void> | undefined {
   const left = { room: MOST_EDITED };
   beginningOf(value, left);

@@ -7,20 +7,20 @@ import { addressOf, type Drawn, type Site } from "./site.ts";
 import { WHY_PATH } from "./why.ts";
 import { statusText } from "./words.ts";
 
-/** Where everybody may ask who they are, and log in and out. */
+/** The page where users see who they are, log in and log out. */
 export const SESSION_PATH = "/api/session/";
 
-/** Where an account stands: everything that its user, or an administrator, can do with it. */
+/** The path of an account, with everything that its user or an administrator can do with it. */
 export const ACCOUNT_PATH = "/users/{id}/account";
 
-/** A whole page: the bar with the way to it and the caller, the answer in one line, what it is about, and the foot. */
+/** Writes a whole page: the bar with the path and the caller, the response in one line, the main part, and the foot. */
 export function writeFramed(site: Site, view: View, { title, main, narrow }: Drawn, requestId?: string): string {
   const { style, script } = site.assets;
   return writePage({
     title,
     service: site.title,
     basePath: view.basePath,
-    // Where nothing is served there, its page says what else there is.
+    // If there is no endpoint at the root, its page lists what else there is.
     root: true,
     ...(site.logo === undefined ? {} : { logo: site.logo }),
     head: html`<link rel="stylesheet" href="${style}" />
@@ -41,7 +41,7 @@ function crumbsOf(site: Site, { call, basePath }: View): readonly (readonly [str
   return parts.slice(0, 12).map((part, at) => {
     const to = `/${parts.slice(0, at + 1).join("/")}`;
     const isThere = at === parts.length - 1 || isReadable(site, to);
-    // Without the address that it explains it says nothing.
+    // The explanation page needs the URL that it explains, so the path gets no link.
     return [decoded(part), isThere && to !== WHY_PATH ? to : null];
   });
 }
@@ -77,7 +77,10 @@ function toolsOf(site: Site, view: View): PageContent {
     </details>`;
 }
 
-/** Where nobody looked who is asking, the page says nothing of it; with a script it asks the root. */
+/**
+ * Returns the link to the login. If the credentials were not checked, the page does not know the caller. The script
+ * then asks the root.
+ */
 function wayIn(site: Site, view: View, session: string): Markup {
   if (view.wasIdentified || view.status === 401) return html`<a href="${session}">Log in</a>`;
   const asks = isServed(site, "/") ? html` data-login="${addressOf(view, "/")}"` : "";
@@ -89,12 +92,12 @@ function hasXML({ facts }: Site): boolean {
   return xml || formats.some(({ mediaType }) => mediaType === "application/xml");
 }
 
-/** The answer in one line: what was asked, what came of it, and the same for a program. */
+/** Returns the response in one line: the request, the status, and the same for a program. */
 function stripOf(site: Site, view: View): Markup {
   const { call, status, tag } = view;
   const target = targetOf(view);
   const classes = status >= 500 ? "st c5" : status >= 400 ? "st c4" : "st";
-  // The headers of HEAD are those of GET, and the tag is made of the page.
+  // HEAD has the header fields of GET, and the tag is that of the page.
   const method = call.method === "HEAD" ? "GET" : call.method;
   const isRead = method === "GET";
   const formats = html`<nav class="seg" aria-label="Format">
@@ -156,7 +159,7 @@ const keys = html`<dialog aria-labelledby="keys-title">
   </dialog>
   <p class="said" role="status" data-said></p>`;
 
-/** The two that there always are have words for people; others are called as they are declared. */
+/** Returns the name of a role. The two built-in roles have names for people, others appear as declared. */
 function titleOf(role: string): string {
   return role === "admin" ? "Administrator" : role === "user" ? "User" : role;
 }

@@ -9,16 +9,19 @@ type Id = number | string;
 
 export const noLabels: Labels = new Map();
 
-/** The field that a record is called by, where it has one of these. */
+/** The possible name fields of a record, in order of preference. */
 const NAMES = ["name", "title", "label"] as const;
 
-/** The field that a record of a resource is called by; null where none is. */
+/** Returns the field with the name of a record. Returns null if there is none. */
 export function labelFieldOf(resource: Resource): string | null {
   const shown = shownFields(resource);
   return NAMES.find((name) => shown.includes(name)) ?? null;
 }
 
-/** What the records are called that these ones refer to, as far as the caller may read them: one question for each resource. */
+/**
+ * Returns the names of the records that these records refer to, as far as the caller may read them, with one query for
+ * each resource.
+ */
 export async function labelsFor(
   site: Site,
   view: View,

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { requireOptions } from "../../core/checking/options.ts";
 import { colorRule, consoleOptions } from "./options.ts";
 
-test("colours of one's own stand behind the others", () => {
+test("adds custom colors after the built-in ones", () => {
   const colors = { accent: "light-dark(#8a2c0d, #ffb59b)", bg: "rgb(250 250 250 / 90%)" };
 
   requireOptions({ title: "Library", logo: "/logo.svg", colors }, consoleOptions);
@@ -14,7 +14,7 @@ test("colours of one's own stand behind the others", () => {
   assert.equal(colorRule({}), "");
 });
 
-test("what is no option, and what could be more than a colour, stops the start", () => {
+test("stops the start for an unknown option, or for a color that contains more than a color", () => {
   for (const wrong of [
     { title: "" },
     { title: "a", logo: "https://elsewhere.example/logo.png" },

@@ -10,19 +10,19 @@ import {
 import type { ChecksOf } from "../../core/checking/options.ts";
 import type { Template } from "./site.ts";
 
-/** How pages look and what they are called. */
+/** The look and the names of pages. */
 export interface ConsoleOptions {
-  /** What the service is called. */
+  /** The name of the service. */
   readonly title: string;
-  /** The address of an image that stands beside the title: a path of this service, or `data:`. */
+  /** The URL of an image next to the title: a path of this service, or `data:`. */
   readonly logo?: string;
-  /** Colours of one's own, as CSS has them: `{ accent: "light-dark(#3a4bbd, #a9b4ff)" }`. */
+  /** Custom colors in CSS notation: `{ accent: "light-dark(#3a4bbd, #a9b4ff)" }`. */
   readonly colors?: Readonly<Partial<Record<(typeof colorNames)[number], string>>>;
-  /** Draws the answers of some paths in its own way, by the path as it is declared: `/orders/{id}`. */
+  /** Draws the responses of some paths in a custom way, by declared path: `/orders/{id}`. */
   readonly templates?: Readonly<Record<string, Template>>;
 }
 
-/** The colours that can be set: of the page, of what lies on it, of text, of what can be clicked, and of what went well or wrong. */
+/** The colors that can be set: of the page, of its parts, of text, of links and buttons, and of success and failure. */
 const colorNames = [
   "bg",
   "surface",
@@ -39,7 +39,7 @@ const colorNames = [
   "bad",
 ] as const;
 
-/** What could end a declaration, or load something, is no colour. */
+/** Excludes texts that could end a declaration or load a resource. */
 const COLOR = /^[a-z0-9#(),.%/ -]{3,100}$/i;
 
 const aColor: Check = (value) =>
@@ -47,7 +47,7 @@ const aColor: Check = (value) =>
     ? null
     : "it has to be a colour as CSS has them, like #3a4bbd";
 
-/** What each option has to be. */
+/** The check of each option. */
 export const consoleOptions: ChecksOf<ConsoleOptions> = {
   title: text,
   logo: optional((value) =>
@@ -67,7 +67,7 @@ export const consoleOptions: ChecksOf<ConsoleOptions> = {
   ),
 };
 
-/** The rule that sets them, behind those of the style sheet. */
+/** Returns the CSS rule that sets the colors, for use after the style sheet. */
 export function colorRule(colors: Readonly<Record<string, string>>): string {
   const rules = Object.entries(colors).map(([name, color]) => `--${name}: ${color};`);
   return rules.length === 0 ? "" : `\n:root { ${rules.join(" ")} }\n`;

@@ -4,7 +4,7 @@ import type { View } from "../../http/formats/view.ts";
 import { excerptOf, MOST_SHOWN, textOfJSON } from "./excerpt.ts";
 import { showDocument } from "./values.ts";
 
-/** A table in a frame of its own, which scrolls in place of the page. */
+/** Returns a table in a separate frame, which scrolls instead of the page. */
 export function table(caption: PageContent, columns: readonly PageContent[], rows: readonly PageContent[]): Markup {
   return html`<div class="scroll" tabindex="0" role="group" aria-label="Table">
     <table>
@@ -23,7 +23,7 @@ export function table(caption: PageContent, columns: readonly PageContent[], row
   </div>`;
 }
 
-/** That something of what the page shows will go. */
+/** Returns a note if the page shows deprecated parts. */
 export function goingNote({ deprecations, basePath }: Pick<View, "deprecations" | "basePath">): PageContent {
   if (deprecations.length === 0) return "";
   const lines = deprecations.map(({ what, since, sunset, link }) => {
@@ -39,12 +39,12 @@ export function goingNote({ deprecations, basePath }: Pick<View, "deprecations" 
   </div> `;
 }
 
-/** The head of a column. */
+/** Returns the head of a column. */
 export function column(name: PageContent, classes = ""): Markup {
   return html`<th scope="col" class="${classes}">${name}</th>`;
 }
 
-/** Text that can be copied. `id` is unique on the page. */
+/** Returns text that can be copied. `id` is unique on the page. */
 export function code(id: string, caption: PageContent, what: string, text: PageContent): Markup {
   return html`<figure class="code">
     <figcaption>
@@ -55,7 +55,7 @@ export function code(id: string, caption: PageContent, what: string, text: PageC
   </figure>`;
 }
 
-/** Data as a program gets it; of what is long the beginning. */
+/** Returns data as a program gets it. Long data is cut. */
 export function asJSON(id: string, mediaType: string, what: string, value: unknown): Markup {
   const text = typeof value === "object" && value !== null ? textOfJSON(value) : "";
   if (text.length <= MOST_SHOWN) return code(id, mediaType, what, showDocument(value));
@@ -63,12 +63,12 @@ export function asJSON(id: string, mediaType: string, what: string, value: unkno
   return code(id, caption, what, excerptOf(text, MOST_SHOWN));
 }
 
-/** What a method does, as a word and in its colour. */
+/** Returns the method as a word, in the color of its effect. */
 export function methodTag(method: string): Markup {
   return html`<span class="m ${method.toLowerCase()}">${method}</span>`;
 }
 
-/** The words that a form says where nothing can be sent. */
+/** The note in a form if the script is not available. */
 export const needsScript = html`<noscript
   ><p class="rule">
     Sending this needs JavaScript: the forms of browsers know no other methods than GET and POST, and send no JSON.

@@ -2,17 +2,17 @@ import { belowBasePath } from "../../http/base-path.ts";
 import type { Offer, View } from "../../http/formats/view.ts";
 import type { Site } from "./site.ts";
 
-/** The path that was asked, without the base path and without a slash at its end. */
+/** Returns the requested path, without the base path and without a slash at its end. */
 export function askedPath({ call, basePath }: View): string {
   return (belowBasePath(call.path, basePath) ?? call.path).replace(/(?<=.)\/$/, "");
 }
 
-/** Whether the service has this path, as it is declared. */
+/** Returns true if the service has this declared path. */
 export function isServed(site: Site, path: string, method = "GET"): boolean {
   return site.facts().endpoints.some((each) => each.path === path && each.method === method);
 }
 
-/** Whether anything can be read at a path that stands in an address. */
+/** Returns true if a path in a URL can be read. */
 export function isReadable(site: Site, path: string): boolean {
   const { mounts, endpoints } = site.facts();
   const declared = [
@@ -25,7 +25,7 @@ export function isReadable(site: Site, path: string): boolean {
   return declared.some((each) => fits(partsOf(each), partsOf(path)));
 }
 
-/** What stands right below a path by a name of its own, such as `/users/1/keys`: what the caller may do there, GET first. */
+/** Returns the caller's offers at the named paths directly below a path, such as `/users/1/keys`, GET first. */
 export async function offersBelow(site: Site, view: View, path: string): Promise<readonly (readonly Offer[])[]> {
   const parts = partsOf(path);
   const names = site.facts().endpoints.flatMap(({ path: declared }) => {
@@ -41,7 +41,7 @@ function byReading(one: Offer, other: Offer): number {
   return Number(other.method === "GET") - Number(one.method === "GET");
 }
 
-/** The parts of a path. */
+/** Returns the parts of a path. */
 export function partsOf(path: string): readonly string[] {
   return path.split("/").filter((part) => part !== "");
 }

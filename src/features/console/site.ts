@@ -6,72 +6,81 @@ import type { Field } from "../../resource/kinds/field.ts";
 import type { Resource } from "../../resource/resource.ts";
 import { tableOf } from "../../resource/tables/table.ts";
 
-/** What every page of one service has in common. */
+/** The parts that all pages of one service share. */
 export interface Site {
-  /** What the service is called. */
+  /** The name of the service. */
   readonly title: string;
-  /** The address of an image; the key where it is left out. */
+  /** The URL of an image. Default: the key symbol. */
   readonly logo?: string;
-  /** The addresses of style and script. */
+  /** The URLs of style and script. */
   readonly assets: { readonly style: string; readonly script: string };
-  /** How pages of one's own are drawn, by the path that they stand at: `/orders/{id}`. */
+  /** The custom templates, by declared path: `/orders/{id}`. */
   readonly templates: Readonly<Record<string, Template>>;
   facts(): ServiceFacts;
 }
 
-/** What records are called, by the path of their resource and their id: of those that others refer to. One that is not among them cannot be read. */
+/**
+ * The names of referenced records, by the path of their resource and their id. The caller cannot read a record that is
+ * missing here.
+ */
 export type Labels = ReadonlyMap<string, ReadonlyMap<number | string, string>>;
 
-/** What fields of forms hold ids of. */
+/** The resources whose ids the fields of forms accept. */
 export type Choices = ReadonlyMap<Field, Choice>;
 
-/** What a field of a form holds an id of, or several. */
+/** The resource whose ids a field of a form accepts, one or several. */
 export interface Choice {
   readonly to: Resource;
-  /** The caller may list them, so that the script can show which there are. */
+  /** True if the caller may list the records, so that the script can show them. */
   readonly isListed: boolean;
 }
 
-/** One answer that is drawn. */
+/** One response to draw. */
 export interface Drawing {
   readonly site: Site;
   readonly view: View;
   readonly body: DataBody;
-  /** What the caller may do with what is shown. */
+  /** The actions that the caller may take on the shown record. */
   readonly offers: readonly Offer[];
-  /** The ETag of the record's own state, for `If-Match`: with related records beside it an answer has another. Null where there is none. */
+  /**
+   * The ETag of the record's own state, for `If-Match`. A response with related records has another one. Null if there
+   * is none.
+   */
   readonly tag: string | null;
-  /** The path of what is shown, without the base path and the query. */
+  /** The path of the shown record, without the base path and the query. */
   readonly path: string;
-  /** What the records are called that the ones on this page refer to. */
+  /** The names of the records that this page refers to. */
   readonly labels: Labels;
-  /** What the fields of its forms hold ids of. */
+  /** The resources whose ids the fields of its forms accept. */
   readonly choices: Choices;
 }
 
-/** What stands in the main part of a page. */
+/** The main part of a page. */
 export interface Drawn {
   readonly title: string;
   readonly main: Markup;
-  /** Forms and texts read better in a narrow column. */
+  /** True for a narrow column, which is better for forms and texts. */
   readonly narrow?: boolean;
 }
 
-/** Draws the answers of one path in its own way; null leaves it to the console. */
+/** Draws the responses of one path in a custom way. Returns null to use the built-in page. */
 export type Template = (drawing: Drawing) => Drawn | null | Promise<Drawn | null>;
 
-/** The address of a path of the service. */
+/** Returns the URL of a path of the service. */
 export function addressOf({ basePath }: View, path: string): string {
   return basePath + path;
 }
 
-/** The address of a record of a path; null where no path names it: `.` and `../..` are steps of one (URL standard §4.4). */
+/**
+ * Returns the URL of a record of a path. Returns null if no path can contain the id: `.` and `..` are path steps (URL
+ * standard §4.4).
+ */
 export function recordAddress(view: View, path: string, id: unknown): string | null {
   const text = String(id);
   return /^\.{0,2}$/.test(text) ? null : addressOf(view, `${path}/${encodeURIComponent(text.toWellFormed())}`);
 }
 
-/** The resource that a field holds an id of, or several; null where it holds none, or nobody may read what stands there. */
+/** Returns the resource whose ids a field holds. Returns null if there is none, or if it cannot be read. */
 export function referredBy(site: Site, { kind }: Field): Resource | null {
   const named = (kind.references ?? kind.members)?.resource;
   if (named === undefined) return null;
@@ -84,7 +93,7 @@ export function referredBy(site: Site, { kind }: Field): Resource | null {
   return found === undefined || found.resource.within !== null ? null : found.resource;
 }
 
-/** What stands within a resource, such as the items of an order. */
+/** Returns the resources within a resource, such as the items of an order. */
 export function nestedIn(site: Site, outer: Resource): readonly Resource[] {
   return site
     .facts()
@@ -95,7 +104,7 @@ export function nestedIn(site: Site, outer: Resource): readonly Resource[] {
     .map(({ resource }) => resource);
 }
 
-/** The first letter as at the beginning of a sentence; `_` and `-` are spaces. */
+/** Returns a name as a title: with a capital first letter, and spaces instead of `_` and `-`. */
 export function titleOf(name: string): string {
   return `${name.slice(0, 1).toUpperCase()}${name.slice(1)}`.replaceAll(/[_-]/g, " ");
 }

@@ -15,22 +15,22 @@ import { refreshTokens, refreshType, type RefreshToken, type RefreshTokens } fro
 import { refreshUses } from "./refresh-uses.ts";
 import type { Revocations } from "./revocation.ts";
 
-/** An access token alone: what a refresh gives where refresh tokens are not rotated. */
+/** An access token alone: the result of a refresh if refresh tokens are not rotated. */
 export interface FreshAccess {
   readonly kind: "issued";
   readonly access: string;
-  /** How long the access token lives, in seconds (`expires_in`, RFC 6749 §5.1). */
+  /** Lifetime of the access token, in seconds (`expires_in`, RFC 6749 §5.1). */
   readonly accessSeconds: number;
 }
 
-/** What a login gives, and a refresh where refresh tokens are rotated. */
+/** The result of a login, and of a refresh if refresh tokens are rotated. */
 export interface TokenPair extends FreshAccess {
   readonly refresh: string;
-  /** When the refresh token ends, in milliseconds since the epoch. */
+  /** The expiry of the refresh token, in milliseconds since the epoch. */
   readonly refreshExpiresAt: number;
 }
 
-/** Options of `tokenPairs()`: where refresh tokens are kept account of, and how long they live, in seconds. */
+/** Options of `tokenPairs()`: the storage of refresh tokens and their lifetimes, in seconds. */
 export interface TokenPairsOptions {
   readonly store: Store;
   readonly accounts: Accounts;
@@ -39,36 +39,42 @@ export interface TokenPairsOptions {
   readonly secret: Secret;
   readonly issuer: string;
   readonly refreshSeconds: number;
-  /** The ceiling of a family, in seconds from the login. */
+  /** The maximum lifetime of a family, in seconds from the login. */
   readonly familySeconds: number;
-  /** How long a used refresh token still gives its one successor, in seconds. */
+  /** How long a used refresh token still returns its one successor, in seconds. */
   readonly graceSeconds: number;
-  /** True where it is left out. False: a refresh token stays good until it expires or its family ends, for clients that keep their first one. */
+  /**
+   * False: a refresh token stays valid until it expires or its family ends, for clients that keep their first one.
+   * Default: true.
+   */
   readonly rotates?: boolean;
   readonly observe: Observer;
-  /** Whether the proofs of a family are enough for its account; always if it is left out. */
+  /** Returns true if the proofs of a family are enough for its account. Default: always true. */
   readonly isEnough?: (account: Account, proofs: readonly Proof[]) => boolean;
 }
 
-/** Logging in with tokens, staying logged in, logging out. `now` in milliseconds. */
+/** Login, refresh and logout with tokens. `now` is in milliseconds. */
 export interface TokenPairs {
-  /** A new family. Spends the admission. Writes nothing. */
+  /** Creates a new family. Spends the admission. Writes nothing. */
   issue(admission: Admission, now: number): Promise<TokenPair>;
-  /** An access token with new proofs, of a family that goes on. Spends the admission. */
+  /** Creates an access token with new proofs for an existing family. Spends the admission. */
   renew(admission: Admission, family: string, now: number): Promise<FreshAccess>;
-  /** A fresh access token, and the successor of the refresh token where those are rotated. */
+  /** Returns a new access token, and the successor of the refresh token if refresh tokens are rotated. */
   refresh(token: string, call: Call): Promise<TokenPair | FreshAccess | Rejection>;
-  /** Logs out: ends the family and its access tokens, also where the token was used up or has expired. Texts that are not ours do nothing. */
+  /**
+   * Logs out: ends the family and its access tokens, even if the token was used or has expired. Ignores texts that are
+   * not our tokens.
+   */
   end(token: string, now: number): Promise<void>;
-  /** The living families of a user that have been used. */
+  /** Returns the active families of a user that have been used. */
   list: TokenFamilies["list"];
-  /** Ends one of those; false where the user has none of that name. */
+  /** Ends one of them. Returns false if the user has no such family. */
   endOne(userId: number, family: string, now: number): Promise<boolean>;
-  /** Whether an access or refresh token would be taken now. Uses nothing up. */
+  /** Returns whether an access or refresh token is valid now. Does not use it up. */
   verify(token: string, call: Call): Promise<Verdict>;
-  /** Erases what closed windows leave behind; for the timer, every second or so, and at the start. */
+  /** Returns the changes that delete the data of closed windows. For a timer, about every second, and at the start. */
   sweep(now: number): Change[];
-  /** Removes what concerns only tokens that have expired; for the timer, now and then. */
+  /** Returns the changes that delete the data of expired tokens. For a timer, now and then. */
   prune(now: number): Change[];
 }
 
@@ -87,7 +93,7 @@ const checks: ChecksOf<TokenPairsOptions> = {
   isEnough: optional(aFunction),
 };
 
-/** The token pairs of a server. */
+/** Creates the token pairs of a server. */
 export function tokenPairs(options: TokenPairsOptions): TokenPairs {
   requireOptions(options, checks, { of: "tokenPairs" });
   const { accounts, access, rotates = true, observe, isEnough = () => true } = options;
@@ -130,7 +136,7 @@ export function tokenPairs(options: TokenPairsOptions): TokenPairs {
         case "unused":
           return accessAlone(account, token, call.now);
         case "used":
-          // Used up while tokens were rotated: it has a successor, which its holder may have missed.
+          // Used while tokens were rotated. It has a successor, which its holder may not have received.
           return pair(account, tokens.succeed(token, use.nonce, use.usedAt), call.now);
         case "ended":
           return rejected("revoked");
@@ -144,7 +150,7 @@ export function tokenPairs(options: TokenPairsOptions): TokenPairs {
     },
     async end(text, now) {
       const token = await tokens.read(text, now);
-      // An expired token may have living descendants, and whoever logs out means them.
+      // An expired token may have active descendants, and a logout must end them too.
       if (token.kind === "refresh" && now < token.familyExp * 1000) await uses.endFamily(token, now);
     },
     async verify(text, { now }) {
@@ -165,14 +171,16 @@ export function tokenPairs(options: TokenPairsOptions): TokenPairs {
   };
 }
 
-/** What reading a refresh token needs. */
+/** The dependencies for reading a refresh token. */
 interface Reading {
   readonly tokens: RefreshTokens;
   readonly accounts: Accounts;
   readonly isEnough: (account: Account, proofs: readonly Proof[]) => boolean;
 }
 
-/** A refresh token that has not expired, and its account, if that may still log in. */
+/**
+ * Reads a refresh token that has not expired, and its account. Returns a rejection if the account may no longer log in.
+ */
 async function read(
   { tokens, accounts, isEnough }: Reading,
   text: string,
@@ -184,11 +192,11 @@ async function read(
   const account = await accounts.find(token.userId);
   if (account === null || !isOfAccount(token, account)) return rejected("revoked");
   if (!account.active) return rejected("inactive");
-  // A rule that came after the login asks for more than it has proved.
+  // A newer rule requires more proofs than the login had.
   return isEnough(account, token.proofs) ? { kind: "standing", token, account } : rejected("revoked");
 }
 
-/** Of the present generation, or the one family that was kept when all others ended. */
+/** Returns true if the token is of the current generation, or of the one family that was kept when all others ended. */
 function isOfAccount({ generation, family }: RefreshToken, account: Account): boolean {
   return generation === account.generation || family === account.keptFamily;
 }

@@ -41,7 +41,7 @@ test("accepts a code once, and none of an earlier step after it", () => {
   assert.equal(findStep(secret, codeAt(1), now, stepOf(now)), stepOf(now) + 1);
 });
 
-test("refuses what is no code", () => {
+test("refuses a text that is not a code", () => {
   for (const code of ["", "12345", "1234567", "abcdef", "００５９２４"])
     assert.equal(findStep(secret, code, now, 0), null);
 });

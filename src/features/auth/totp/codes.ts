@@ -1,10 +1,12 @@
 import { createHmac } from "node:crypto";
 
-/** A code is good for so long, in seconds (RFC 6238, the default of every authenticator app). */
+/** How long a code is valid, in seconds (RFC 6238, the default of every authenticator app). */
 const STEP_SECONDS = 30;
 const DIGITS = 6;
 
-/** Steps before and after the present one whose codes are accepted, for clocks that differ (RFC 6238 §5.2). */
+/**
+ * The number of steps before and after the current one whose codes are accepted, because clocks differ (RFC 6238 §5.2).
+ */
 const LEEWAY_STEPS = 1;
 
 /** Returns the step of a time in milliseconds since the epoch. */

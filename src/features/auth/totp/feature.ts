@@ -15,7 +15,7 @@ export interface TOTPOptions {
 
 const checks: ChecksOf<TOTPOptions> = { issuer: optional(text) };
 
-/** Of SHA-1, as RFC 4226 §4 recommends. */
+/** The length for SHA-1, as RFC 4226 §4 recommends. */
 const SECRET_BYTES = 20;
 
 /**
@@ -44,7 +44,7 @@ export function totp(people: AccountsFeature, options: TOTPOptions = {}): Featur
   });
 }
 
-/** What is stored of a factor: the encrypted secret, and the last step whose code was used. */
+/** The stored data of a factor: the encrypted secret, and the last step whose code was used. */
 interface Stored {
   readonly secret: string;
   readonly step: number;
@@ -75,12 +75,12 @@ function totpKind(sealing: Sealing, issuer: string): FactorKind {
   };
 }
 
-/** A row that somebody copies to another account does not open there. */
+/** Returns the context of the encryption. A row that was copied to another account cannot be decrypted there. */
 function aboutOf(userId: number): string {
   return `totp ${userId}`;
 }
 
-/** The address that authenticator apps read from a QR code. */
+/** Returns the URL for authenticator apps, which read it from a QR code. */
 function formatURI(key: { readonly issuer: string; readonly username: string; readonly secret: string }): string {
   const [issuer, username] = [encodeURIComponent(key.issuer), encodeURIComponent(key.username)];
   return `otpauth://totp/${issuer}:${username}?secret=${key.secret}&issuer=${issuer}`;

@@ -4,9 +4,9 @@ import { addressOf, titleOf, type Drawing } from "../site.ts";
 import { writeButton, writeForm } from "./form.ts";
 import { inputsOf } from "./inputs.ts";
 
-// What a resource can do besides being read and written: a button where nothing has to be said for it, and else a form.
+// The actions of a resource: a button if an action needs no input, otherwise a form.
 
-/** What is done by a click. */
+/** Writes the actions that need only a click. */
 export function actionButtons({ view, offers, tag }: Drawing): readonly Markup[] {
   return ownOf(offers)
     .filter((offer) => inputsOf(offer).length === 0)
@@ -17,7 +17,7 @@ export function actionButtons({ view, offers, tag }: Drawing): readonly Markup[]
     );
 }
 
-/** What has to be told more. */
+/** Writes the actions that need input. */
 export function actionForms({ view, offers, tag, choices }: Drawing): readonly Markup[] {
   return ownOf(offers)
     .filter((offer) => inputsOf(offer).length > 0)

@@ -3,7 +3,10 @@ import type { Field } from "../../../resource/kinds/field.ts";
 import type { Resource } from "../../../resource/resource.ts";
 import { referredBy, type Choice, type Choices, type Site } from "../site.ts";
 
-/** What the forms of these offers hold ids of. Whether the caller may list it is known here, so that no page asks for what is refused. */
+/**
+ * Returns the resources whose ids the forms of these offers accept. Checks whether the caller may list them, so that
+ * the page makes no request that is refused.
+ */
 export async function choicesFor(site: Site, view: View, offers: readonly Offer[]): Promise<Choices> {
   const fields = new Set(offers.flatMap((offer) => Object.values(askedBy(offer)?.fields ?? {})));
   const listed = new Map<Resource, Promise<boolean>>();

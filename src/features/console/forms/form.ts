@@ -9,41 +9,41 @@ import { addressOf, type Choice, type Choices, type Labels } from "../site.ts";
 import { inputsOf, type Input } from "./inputs.ts";
 import { tickedOf, writeSeveral } from "./several.ts";
 
-/** A form that does one of the things that a caller may do. */
+/** A form for one action of the caller. */
 export interface FormParts {
   readonly view: View;
-  /** What its fields hold ids of, so that those can be chosen by name. */
+  /** The resources whose ids its fields accept, so that records can be chosen by name. */
   readonly choices?: Choices;
-  /** What the records are called whose ids stand in its fields. */
+  /** The names of the records whose ids are in its fields. */
   readonly labels?: Labels;
   readonly offer: Offer;
-  /** Only these of what the offer asks for, by their names. */
+  /** The names of the fields to show. Default: all fields of the offer. */
   readonly only?: readonly string[];
-  /** What stands in the fields at first: the record, or what was sent. */
+  /** The initial values of the fields: the record, or the sent values. */
   readonly values?: Readonly<Record<string, unknown>>;
-  /** The fields that were sent before, and are sent again whether they are touched or not. */
+  /** The fields that were sent before. They are sent again even if the user does not change them. */
   readonly again?: readonly string[];
-  /** What was wrong with what was sent. */
+  /** The mistakes in the sent values. */
   readonly mistakes?: readonly Issue[];
-  /** The words on the button. */
+  /** The text of the button. */
   readonly does: string;
-  /** How the button looks. */
+  /** The style of the button. */
   readonly looks?: string;
-  /** Of the state that is changed. */
+  /** The tag of the state to change. */
   readonly tag?: string | null;
-  /** Where to go when it is done. Left out: to what was made, or what the answer shows. */
+  /** The page to show afterwards. Default: the created record, or the record in the response. */
   readonly next?: string;
-  /** Behind the button. */
+  /** The content after the button. */
   readonly note?: PageContent;
-  /** Behind the fields: what no declaration says. */
+  /** The content after the fields that does not come from a declaration. */
   readonly more?: PageContent;
-  /** Its fields stand in two columns where there is room. */
+  /** True if its fields are in two columns when there is room. */
   readonly isWide?: boolean;
-  /** What the ids of its fields begin with, where a page has several forms. */
+  /** The prefix of the ids of its fields, for a page with several forms. */
   readonly prefix?: string;
 }
 
-/** Writes a form for what an offer asks for. Only the script can send it. */
+/** Writes a form for an offer. Only the script can send it. */
 export function writeForm(parts: FormParts): Markup {
   const { offer, only, mistakes = [], does, note, more, looks = "main" } = parts;
   const inputs = inputsOf(offer).filter(({ name }) => only?.includes(name) ?? true);
@@ -57,12 +57,12 @@ export function writeForm(parts: FormParts): Markup {
   </form>`;
 }
 
-/** A form without fields: a button. */
+/** Writes a form without fields: a button. */
 export function writeButton(parts: FormParts, classes: string): Markup {
   return html`<form${attributesOf(parts)} data-js hidden><button class="btn ${classes}">${parts.does}</button></form>`;
 }
 
-/** What the script needs in order to send a form as JSON. */
+/** Returns the attributes that the script needs to send a form as JSON. */
 export function attributesOf({ view, offer, tag, next }: Omit<FormParts, "does">): Markup {
   const { method, path, repeatable, resource } = offer;
   return html` data-method="${method}"
@@ -76,7 +76,7 @@ export function attributesOf({ view, offer, tag, next }: Omit<FormParts, "does">
 type FieldParts = Pick<FormParts, "values" | "mistakes" | "offer" | "again" | "prefix" | "choices" | "labels"> &
   Partial<Pick<FormParts, "view">>;
 
-/** One field: its name, an input for its values, what is wrong with it, and its rule. */
+/** Writes one field: its name, its input, its mistakes and its rule. */
 export function writeField(input: Input, parts: FieldParts): Markup {
   const { values = {}, mistakes = [], again = [], offer, prefix = "field" } = parts;
   const { name, type, isNeeded, isUnseen, several } = input;
@@ -114,7 +114,10 @@ function choiceOf(name: string, { choices, offer }: FieldParts): Choice | undefi
   return Object.hasOwn(fields, name) ? choices?.get(fields[name]!) : undefined;
 }
 
-/** Where the records stand that the id is one of, and what they are called: the script asks for them as the caller, when the field is entered. */
+/**
+ * Returns the URL of the possible records and their name field. The script requests them as the caller when the field
+ * gets the focus.
+ */
 function choosingOf(name: string, parts: FieldParts): PageContent {
   const { to, isListed = false } = choiceOf(name, parts) ?? {};
   if (to === undefined || !isListed || parts.view === undefined) return "";
@@ -127,7 +130,7 @@ function calledOf(name: string, value: number | string, parts: FieldParts): stri
   return label === String(value) ? undefined : label;
 }
 
-/** A change holds what was changed: there it is no news that all else stays. */
+/** Returns the hint of a field. A PATCH sends only changes, so fields need no hint that they may be left out. */
 function hintOf({ name, isNeeded, isUnseen, isSecret }: Input, method: string): PageContent {
   if (name === "current_password") return html` <span class="opt">where it is asked for</span>`;
   if (method !== "PATCH") return isNeeded ? "" : html` <span class="opt">may be left out</span>`;
@@ -141,7 +144,7 @@ function writeInput(input: Input, about: Markup, value: unknown): Markup {
   if (choices !== null) return writeSelect(input, choices, about, value);
   const text = value === null || value === undefined ? "" : input.textOf(value);
   if (type.startsWith("json")) return html`<textarea${about} rows="4" spellcheck="false">${text}</textarea>`;
-  // A line cannot show what stands in several; and a browser takes the first line break of the element for its own.
+  // A single-line input cannot show several lines, and a browser drops the first line break in the element.
   if (!isSecret && (input.long !== null || /[\r\n]/.test(text)))
     return html`<textarea${about}${input.long === "wrapped" ? html` data-line` : ""} rows="${rowsFor(text)}" dir="auto">${"\n"}${text}</textarea>`;
   if (isSecret)
@@ -149,7 +152,7 @@ function writeInput(input: Input, about: Markup, value: unknown): Markup {
   return html`<input${about}${help} value="${text}" dir="auto" autocomplete="off">`;
 }
 
-/** As many as the text needs, within what is at hand on a screen. */
+/** Returns the number of rows for a text, within the size of a screen. */
 function rowsFor(text: string): number {
   return Math.min(Math.max(text.split("\n").length + Math.ceil(text.length / 80), 3), 16);
 }
@@ -158,7 +161,7 @@ function writeSelect(input: Input, choices: readonly unknown[], about: Markup, v
   const isOpen = value === null || value === undefined;
   const empty = input.isNeeded && !isOpen ? "" : html`<option value="" ${isOpen ? selected : ""}></option>`;
   const options = choices.map((each) => html`<option${each === value ? selected : ""}>${String(each)}</option>`);
-  // What was sent may be none of them: it is not lost either.
+  // A sent value that is not among the choices is kept too.
   const strange = isOpen || choices.includes(value) ? "" : html`<option${selected}>${String(value)}</option>`;
   return html`<select${about}>${empty}${options}${strange}</select>`;
 }
@@ -170,7 +173,7 @@ function isAt(pointer: string, name: string): boolean {
   return pointer === at || pointer.startsWith(`${at}/`);
 }
 
-/** The mistakes of a form above it, each with a link to its field. */
+/** Writes the mistakes of a form above it, each with a link to its field. */
 export function writeMistakes(inputs: readonly Input[], detail: string, mistakes: readonly Issue[]): Markup {
   const items = mistakes.map((each) => {
     const input = inputs.find(({ name }) => isAt(each.pointer, name));

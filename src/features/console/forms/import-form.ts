@@ -3,7 +3,10 @@ import type { Offer, View } from "../../../http/formats/view.ts";
 import { addressOf } from "../site.ts";
 import { inputsOf } from "./inputs.ts";
 
-/** A form for a file of records. The script sends each as the form of one record would, so that no rule is written twice. */
+/**
+ * Writes a form for a file of records. The script sends each record like the form of one record, so that no rule is
+ * duplicated.
+ */
 export function writeImport(view: View, offer: Offer, plural: string): Markup {
   const types = Object.fromEntries(inputsOf(offer).map(({ name, type }) => [name, type]));
   return html`<details class="more">

@@ -8,32 +8,37 @@ import { textOf } from "../values.ts";
 import { ruleOf, ruleOfSchema } from "./rules.ts";
 import { severalOf, severalOfSchema, type Several } from "./several.ts";
 
-/** One thing that a form asks for, whoever declared it. */
+/** One input of a form, from any kind of declaration. */
 export interface Input {
   readonly name: string;
-  /** How the script reads its text: `text`, `integer`, `number`, `boolean` or `json`; ` null` behind it where an empty one is null. */
+  /**
+   * How the script reads its text: `text`, `integer`, `number`, `boolean` or `json`. Followed by ` null` if an empty
+   * text is null.
+   */
   readonly type: string;
-  /** What it takes, in words. */
+  /** Its rule, in words. */
   readonly rule: string;
-  /** Nothing is done without it. */
+  /** True if it is required. */
   readonly isNeeded: boolean;
-  /** What it can be, where that is a few values. */
+  /** The possible values, if there are only a few. */
   readonly choices: readonly unknown[] | null;
-  /** There may be several of them, each ticked by itself. */
+  /** Set if it accepts several values, each with a checkbox. */
   readonly several: Several | null;
-  /** Its text is long: it may have `lines` of its own, or is one line that is `wrapped`; null where it is short. */
+  /** The form of a long text: with several `lines`, or one `wrapped` line. Null for a short text. */
   readonly long: "lines" | "wrapped" | null;
-  /** It is typed unseen, and never shown again. */
+  /** True if it is hidden while the user types, and never shown again. */
   readonly isSecret: boolean;
-  /** It is never shown, so an empty one says nothing of what there is. */
+  /** True if its value is never shown. An empty input then says nothing about the value. */
   readonly isUnseen: boolean;
-  /** What helps to type it: attributes of the input. */
+  /** Attributes of the input that help the user to type. */
   readonly help: Markup;
-  /** A value as the text of its input. */
+  /** Returns a value as the text of its input. */
   textOf(value: unknown): string;
 }
 
-/** What an offer asks for: the fields of its resource, of an action, or of what the author of an endpoint says of its body. */
+/**
+ * Returns the inputs of an offer: the fields of its resource or of an action, or the documented body of an endpoint.
+ */
 export function inputsOf({ resource, body, request, method, name }: Offer): readonly Input[] {
   if (!["POST", "PUT", "PATCH"].includes(method)) return [];
   if (name !== null) return body === null ? [] : inputsOfFields(body, method);
@@ -49,10 +54,10 @@ function inputsOfFields({ fields }: Resource, method: string): readonly Input[] 
   return writable.map(([name, field]) => inputOfField(name, field, method));
 }
 
-/** What users have for changes alone: of somebody new there is nothing to prove, and nothing to end. */
+/** Fields of users for changes only. A new user has nothing to prove and nothing to end. */
 const OF_CHANGES: ReadonlySet<string> = new Set(["current_password", "end_keys"]);
 
-/** The input of a declared field, where a whole record is sent or, by `PATCH`, what has changed. */
+/** Returns the input of a declared field, for a complete record or, with `PATCH`, for a change. */
 function inputOfField(name: string, field: Field, method: string): Input {
   const { kind } = field;
   const choices = kind.column.type === "boolean" ? [true, false] : kind.schema["enum"];
@@ -89,7 +94,7 @@ function isLong({ maxLength }: Schema): boolean {
   return typeof maxLength === "number" && maxLength > LONG;
 }
 
-/** The most characters that are read well in one line. */
+/** The maximum number of characters for one line. */
 const LONG = 200;
 
 function helpOf(type: string, kind: string): Markup {
@@ -100,7 +105,7 @@ function helpOf(type: string, kind: string): Markup {
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** The inputs of a body that is told by JSON Schema, member by member. */
+/** Returns the inputs of a body with a JSON Schema, one for each member. */
 function inputsOfSchema({ properties, required }: Schema): readonly Input[] {
   if (!isObject(properties)) return [];
   const needed = Array.isArray(required) ? required : [];

@@ -9,7 +9,7 @@ import { targetOf } from "../addresses.ts";
 import { SESSION_PATH } from "../frame.ts";
 import { addressOf, type Site } from "../site.ts";
 
-/** The form that logs in, where there is one. It needs no script: the answer leads back to this page. */
+/** Returns the login form, if there is one. It works without the script: the response redirects to this page. */
 export function loginFormOf(site: Site, view: View): PageContent {
   if (!hasLoginForm(site)) return "";
   const { username = "", next } = sentTo(view);
@@ -51,7 +51,7 @@ function fieldsAsked({ body, documentation }: Endpoint): readonly string[] | nul
   return isObject(fields) ? Object.keys(fields) : null;
 }
 
-/** What the form said the last time: never the password. Where to go on is this page, but for the one where everybody logs in. */
+/** Returns the values of the last attempt, never the password. The next page is this one, except on the login page. */
 function sentTo({ sent, call, query, basePath }: View): { readonly username?: string; readonly next: string } {
   if (isObject(sent) && call.method === "POST") {
     const { username, next } = sent;

@@ -5,19 +5,22 @@ import { needsScript } from "../parts.ts";
 import { addressOf } from "../site.ts";
 import { inputsOf, type Input } from "./inputs.ts";
 
-/** What a raw form begins with. */
+/** The initial content of a raw form. */
 export interface RawParts {
   readonly view: View;
   readonly offers: readonly Offer[];
-  /** The record as it is; left out for a new one. */
+  /** The current record. Undefined for a new one. */
   readonly values?: Readonly<Record<string, unknown>>;
   readonly tag?: string | null;
 }
 
-/** JSON that is sent as it is typed, with the header fields that go with it. The answer is told above it, and what was typed stays. */
+/**
+ * Writes a form for JSON that is sent exactly as typed, with its header fields. The response appears above it, and the
+ * text stays.
+ */
 export function writeRaw({ view, offers, values, tag = null }: RawParts): PageContent {
   const own = offers.filter(({ name, resource }) => name === null && resource !== null);
-  // Enter does the first, which changes the least.
+  // The Enter key sends the first one, which changes the least.
   const known = ["POST", "PATCH", "PUT"].flatMap((each) => own.filter(({ method }) => method === each));
   const [first] = known;
   if (first === undefined) return "";
@@ -48,7 +51,10 @@ function header(name: string, value: string, more: PageContent = ""): Markup {
   </p>`;
 }
 
-/** What may be written of a record; of a new one what it needs. What is too long for a page, or never shown, is left out. */
+/**
+ * Returns the writable values of a record, or the required ones of a new record. Leaves out values that are too long or
+ * never shown.
+ */
 function draftOf(inputs: readonly Input[], values: RawParts["values"]): object {
   const shown = inputs.filter(({ isUnseen }) => !isUnseen);
   if (values === undefined)

@@ -5,7 +5,7 @@ import { boolean, decimal, enumeration, integer, json, text } from "../../../doo
 import { array, date, references, standardSchema, url, uuid, type Field } from "../../../door/resources.ts";
 import { ruleOf } from "./rules.ts";
 
-test("every kind of field says what it takes", () => {
+test("describes the rule of every kind of field", () => {
   const rows: readonly (readonly [field: Field<never>, rule: string])[] = [
     [text({ maxLength: 2000 }), "1 to 2,000 characters"],
     [integer({ minimum: 1 }), "A whole number of at least 1"],

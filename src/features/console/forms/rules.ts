@@ -3,7 +3,7 @@ import { readDeprecation, sayDeprecation } from "../../../core/deprecation.ts";
 import { isRequired, isWritable, type Field } from "../../../resource/kinds/field.ts";
 import { severalOfSchema } from "./several.ts";
 
-/** What a field takes, in words. A form says beside the name what may be left out. */
+/** Returns the rule of a field in words. A form shows next to the name if a field is optional. */
 export function ruleOf(field: Field, where: "form" | "record" = "record"): string {
   const { kind, options } = field;
   return joined([
@@ -11,7 +11,7 @@ export function ruleOf(field: Field, where: "form" | "record" = "record"): strin
     options.description,
     ...readDeprecation("field", options.deprecated).map(sayDeprecation),
     isWritable(field) ? "" : "Set by the service",
-    // The first to say so are e-mails, whose description does.
+    // Emails were the first with such a description.
     options.unique === undefined || options.unique === false || /unique/i.test(options.description ?? "")
       ? ""
       : "No two have the same",
@@ -21,7 +21,7 @@ export function ruleOf(field: Field, where: "form" | "record" = "record"): strin
   ]);
 }
 
-/** What a value takes that is told by JSON Schema (2020-12). */
+/** Returns the rule for a value with a JSON Schema (2020-12). */
 export function ruleOfSchema(schema: Schema): string {
   const { description } = schema;
   return joined([
@@ -72,7 +72,7 @@ function arrayShape({ items, minItems, maxItems }: Schema): string {
   return `A JSON array of ${counted(Number(minItems ?? 0))} to ${counted(maxItems)} values${each}`;
 }
 
-/** Of an array whose members are ticked. */
+/** Returns the rule for an array with checkboxes. */
 function someOf({ minItems, maxItems }: Schema): string {
   if (typeof maxItems !== "number") return Number(minItems ?? 0) === 0 ? "" : `At least ${Number(minItems)} of them`;
   return `${counted(Number(minItems ?? 0))} to ${counted(maxItems)} of them`;
@@ -83,7 +83,7 @@ function joined(sentences: readonly (string | undefined)[]): string {
 }
 
 function defaultRule({ options: { default: fallback, description = "" } }: Field, where: "form" | "record"): string {
-  // Its author says it better.
+  // The author's description says it already.
   if (/left out/.test(description)) return "";
   if (fallback === undefined) return where === "form" ? "" : "May be left out";
   return typeof fallback === "function"

@@ -3,21 +3,21 @@ import { html, type Markup, type PageContent } from "../../../core/html/markup.t
 import type { Kind } from "../../../resource/kinds/field.ts";
 import { excerptOf, inCell, onPage } from "../excerpt.ts";
 
-/** What a field may hold several of, each ticked by itself. */
+/** A field with several values, each with a checkbox. */
 export interface Several {
-  /** How the script reads one: `text` or `integer`. */
+  /** How the script reads one value: `text` or `integer`. */
   readonly type: "text" | "integer";
-  /** All that there can be; null where others are chosen by name, or typed. */
+  /** All possible values. Null if others are chosen by name or typed. */
   readonly among: readonly string[] | null;
 }
 
-/** Of a declared field; null where it holds one value, or any. */
+/** Returns the form for a declared field. Returns null if the field holds one value, or any JSON. */
 export function severalOf({ members, schema }: Kind<unknown>): Several | null {
   if (members !== undefined) return { type: members.id === "uuid" ? "text" : "integer", among: null };
   return severalOfSchema(schema);
 }
 
-/** Of an array of words that are told by JSON Schema; null for everything else. */
+/** Returns the form for an array of words with a JSON Schema. Returns null for any other schema. */
 export function severalOfSchema({ type, items }: Readonly<Record<string, unknown>>): Several | null {
   const words = isObject(items) ? items["enum"] : undefined;
   if (![type].flat().includes("array") || !Array.isArray(words) || words.length === 0 || words.length > onPage.ids)
@@ -27,28 +27,33 @@ export function severalOfSchema({ type, items }: Readonly<Record<string, unknown
 
 type Ticked = readonly (number | string)[];
 
-/** The values that are ticked at first; null where they can only be shown as JSON: no list, one of them twice, or very many. */
+/**
+ * Returns the initially checked values. Returns null if they can only be shown as JSON: not a list, with duplicates, or
+ * too many.
+ */
 export function tickedOf(value: unknown): Ticked | null {
   if (value === null || value === undefined) return [];
   if (!Array.isArray(value) || value.length > onPage.ids || new Set(value).size < value.length) return null;
   return value.every((each) => typeof each === "number" || typeof each === "string") ? value : null;
 }
 
-/** What stands around the boxes. */
+/** The content around the checkboxes. */
 export interface Around {
   readonly name: string;
-  /** Attributes of the group: its id and what describes it. */
+  /** Attributes of the group: its id and its descriptions. */
   readonly about: PageContent;
   readonly legend: PageContent;
   readonly isNeeded: boolean;
-  /** Where the script finds others, as attributes of the input. */
+  /** Attributes of the input that let the script find other values. */
   readonly choosing: PageContent;
   readonly behind: PageContent;
-  /** What a value is called besides. */
+  /** Returns the name of a value, if it has one. */
   called(value: number | string): string | undefined;
 }
 
-/** A box for each value that is there, and one for each that could be, or a line for others. What is kept keeps its place. */
+/**
+ * Writes a checkbox for each current and each possible value, or an input for others. Current values keep their order.
+ */
 export function writeSeveral({ type, among }: Several, ticked: Ticked, around: Around): Markup {
   const { name, about, legend, isNeeded, choosing, behind, called } = around;
   const others = (among ?? []).filter((each) => !ticked.includes(each));

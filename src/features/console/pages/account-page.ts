@@ -9,7 +9,7 @@ import { showValue } from "../values.ts";
 import { factorsOf, keysOf, loginsOf, tokenOf } from "./credential-lists.ts";
 import { recordOf } from "./rows.ts";
 
-/** Somebody's account: who they are, how they log in, where they are logged in, and what their programs come with. */
+/** Draws an account: the user, the login, the open sessions, and the keys of programs. */
 export async function drawAccount(drawing: Drawing): Promise<Drawn | null> {
   const { view, body, path } = drawing;
   const { value } = body;
@@ -46,7 +46,7 @@ interface Profile {
   readonly isOwn: boolean;
 }
 
-/** Name, e-mail, password and what users have besides: the username is with what logs in. */
+/** Returns the form for name, email, password and additional fields. The username is part of the login. */
 async function profileOf({ view }: Drawing, user: string, { record, tag, isOwn }: Profile): Promise<PageContent> {
   const offer = (await view.offers(user)).find(({ action }) => action === "update");
   if (offer === undefined) return "";
@@ -58,7 +58,7 @@ async function profileOf({ view }: Drawing, user: string, { record, tag, isOwn }
   });
 }
 
-/** The name to log in with; administrators also say what somebody may be, and whether they may come in. */
+/** Returns the form for the username. Administrators also set the role and whether the account is active. */
 function loginOf({ view, offers, tag }: Drawing, values: Profile["record"], isOwn: boolean): PageContent {
   const offer = offers.find(({ action }) => action === "update");
   if (offer === undefined) return "";
@@ -73,7 +73,7 @@ function loginOf({ view, offers, tag }: Drawing, values: Profile["record"], isOw
   });
 }
 
-/** One's own password is asked for where one changes oneself: administrators need none for others. */
+/** Returns the fields of the form. Users confirm changes of their own account with their password, administrators do not for others. */
 function sentFrom(next: string, offer: Offer, isOwn: boolean, without: readonly string[]) {
   const names = inputsOf(offer).map(({ name }) => name);
   const left = isOwn ? without : [...without, "current_password"];
@@ -88,7 +88,7 @@ function formSection(title: string, parts: Omit<FormParts, "does" | "note">): Ma
   </section>`;
 }
 
-/** For somebody who has no password, or has lost it. */
+/** Returns the form for a one-time password, for a user who has none or has lost it. */
 async function oneTimeOf({ view }: Drawing, user: string): Promise<PageContent> {
   const offer = (await view.offers(`${user}/password`)).find(({ method }) => method === "POST");
   if (offer === undefined) return "";

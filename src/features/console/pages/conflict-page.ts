@@ -10,19 +10,22 @@ import { recordOf } from "./rows.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** What two people have made of one record: both versions of each field, to choose from. */
+/** Two versions of one record, to choose from field by field. */
 interface Conflict {
   readonly view: View;
   readonly offer: Offer;
   readonly path: string;
-  /** The record as it is now, as the caller may read it. */
+  /** The current record, as far as the caller may read it. */
   readonly current: Values;
-  /** Its tag, as `If-Match` takes it. */
+  /** Its tag, in the form of `If-Match`. */
   readonly tag: string;
   readonly sent: Values;
 }
 
-/** The page for a change that came too late: nothing of it was stored, and nothing of it is lost. Null where there is no record to compare with. */
+/**
+ * Draws the page for a change that came too late. The change was not stored, but nothing of it is lost. Returns null if
+ * there is no record to compare.
+ */
 export async function drawConflict(view: View, path: string): Promise<Drawn | null> {
   const { sent, call } = view;
   if ((call.method !== "PATCH" && call.method !== "PUT") || !isObject(sent)) return null;
@@ -36,7 +39,7 @@ export async function drawConflict(view: View, path: string): Promise<Drawn | nu
   return page({ view, offer, path, current, tag, sent: whole });
 }
 
-/** Whoever replaces a record empties what they leave out. */
+/** Returns null for the optional fields, because a replacement empties the fields that it leaves out. */
 function emptiesOf(offer: Offer): Values {
   const optional = inputsOf(offer).filter(({ type, isUnseen }) => type.endsWith(" null") && !isUnseen);
   return Object.fromEntries(optional.map(({ name }) => [name, null]));

@@ -8,9 +8,9 @@ import { isRows, recordOf } from "./rows.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
-// What an account has besides itself, each with a way to end it: where somebody is logged in, and what their programs come with.
+// The additional parts of an account, each with a way to end it: the user's sessions, and the keys of programs.
 
-/** Where the user is logged in, and since when. */
+/** Lists the sessions of the user, with their start. */
 export async function loginsOf(drawing: Drawing, user: string, isOwn: boolean): Promise<PageContent> {
   const { view } = drawing;
   const path = `${user}/sessions`;
@@ -53,7 +53,7 @@ export async function loginsOf(drawing: Drawing, user: string, isOwn: boolean): 
   );
 }
 
-/** What programs come with: named, limited, and ended one by one. */
+/** Lists the keys of programs, with their names and limits. Each can be ended. */
 export async function keysOf(drawing: Drawing, user: string, isOwn: boolean): Promise<PageContent> {
   const { view } = drawing;
   const path = `${user}/keys`;
@@ -202,7 +202,7 @@ const systems = [
   [/Linux/, "Linux"],
 ] as const;
 
-/** What a browser calls itself is long; the two that people know it by are enough. */
+/** Shortens the long name of a browser to the two parts that people know. */
 function agentOf(agent: unknown): string {
   if (typeof agent !== "string" || agent === "") return "Unknown";
   const [[, browser] = []] = [browsers.find(([pattern]) => pattern.test(agent))];

@@ -19,7 +19,9 @@ const words: Readonly<Record<Operator, string>> = {
   null: "is null",
 };
 
-/** A form for each question that the declaration permits, field by field: each is an address of its own, and needs no script. */
+/**
+ * Writes a form for each declared filter, grouped by field. Each leads to a separate URL and works without the script.
+ */
 export function filtersOf({ view }: Drawing, resource: Resource): Markup {
   if (resource.filters.size === 0) return html``;
   const kept = keptInputs(view);
@@ -43,7 +45,7 @@ export function filtersOf({ view }: Drawing, resource: Resource): Markup {
   </details>`;
 }
 
-/** What a form sends along that asks for this list with one parameter more; it begins at the first page. */
+/** Returns the hidden inputs of a form that adds one parameter to this list. The list starts at its first page. */
 export function keptInputs(view: View, without?: string): readonly Markup[] {
   const kept = parametersOf(view).filter(([name]) => name !== "cursor" && name !== without);
   return kept.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`);
@@ -59,7 +61,7 @@ function inputOf({ fields }: Resource, field: string, operator: Operator, about:
   return html`<input${about}${hint} required autocomplete="off" dir="auto">`;
 }
 
-/** The filters in use, each with a way out of it. */
+/** Returns the active filters, each with a link that removes it. */
 export function chipsOf({ view }: Drawing, resource: Resource): Markup {
   const chips = parametersOf(view).flatMap(([name, value], at) => {
     const [, field = "", operator = "eq"] = /^([a-z][a-z0-9_]*)(?:\[([a-z]+)\])?$/.exec(name) ?? [];

@@ -16,7 +16,7 @@ import { chipsOf, filtersOf, keptInputs } from "./filters.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** A collection: filters, order, columns, one page of records, and a form to make one. */
+/** Draws a collection: filters, order, columns, one page of records, and a form to create one. */
 export async function drawList(drawing: Drawing, resource: Resource, rows: readonly Values[]): Promise<Drawn> {
   const { offers } = drawing;
   const title = titleOf(resource.plural);
@@ -49,7 +49,7 @@ export async function drawList(drawing: Drawing, resource: Resource, rows: reado
   return { title, main };
 }
 
-/** The most characters of the rows that are drawn of an array that was sent. A list ends earlier by itself. */
+/** The maximum number of characters of the drawn rows of a sent array. A list ends earlier by itself. */
 const MOST_DRAWN = 2 * 1024 * 1024;
 
 /** Draws the rows in turns. Draws only the first ones of an array that was sent, because its records may have 8 MiB. */
@@ -103,7 +103,7 @@ interface Order {
   readonly descending: boolean;
 }
 
-/** The first field of the order that was asked for. */
+/** Returns the first field of the requested order. */
 function sortOf({ view }: Drawing): Order | null {
   const [first = ""] = parameterOf(view, "sort")?.split(",") ?? [];
   if (first === "") return null;
@@ -122,7 +122,9 @@ function headOf({ view }: Drawing, { fields, sorts }: Resource, name: string, or
   </th>`;
 }
 
-/** What a page shows and how much of it: as links, so that it needs no script and every view has an address. */
+/**
+ * Returns links for the shown columns and the page size, so that it works without the script and every view has a URL.
+ */
 function viewOf({ view }: Drawing, resource: Resource): Markup {
   const all = shownFields(resource);
   const shown = parameterOf(view, "fields")?.split(",") ?? all;
@@ -159,7 +161,7 @@ function viewOf({ view }: Drawing, resource: Resource): Markup {
   </details>`;
 }
 
-/** What can stand beside each record, as links that bring it along or leave it away. */
+/** Returns links that add the related records, or remove them. */
 export function expansionsOf(view: View): readonly Markup[] {
   const asked = parameterOf(view, "expand")?.split(",") ?? [];
   return (view.place?.expandable ?? []).map((name) => {
@@ -170,7 +172,7 @@ export function expansionsOf(view: View): readonly Markup[] {
   });
 }
 
-/** Words are looked for where the declaration says. */
+/** Returns the search form, if the declaration allows a search. */
 function searchOf({ view }: Drawing, resource: Resource): PageContent {
   if (resource.search.length === 0) return "";
   const asked = parameterOf(view, "search") ?? "";

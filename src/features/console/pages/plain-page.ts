@@ -11,7 +11,7 @@ import { showValue } from "../values.ts";
 import { fieldsOf } from "./record-page.ts";
 import { isRows } from "./rows.ts";
 
-/** Data of which nobody declared a resource: its members or its rows, and what can be done there. */
+/** Draws data without a declared resource: its members or rows, and its actions. */
 export async function drawPlain(drawing: Drawing): Promise<Drawn> {
   const { value, element } = drawing.body;
   const title = titleOf(element);
@@ -34,7 +34,7 @@ async function showAny(drawing: Drawing, value: unknown): Promise<Markup> {
   return html`<p>${showValue(drawing, null, value)}</p>`;
 }
 
-/** What is done with an offer of an endpoint; nothing for what is only read. */
+/** Returns the form for an offer of an endpoint. Returns nothing for an offer that only reads. */
 function formOf({ view, tag, path }: Drawing, offer: Offer): PageContent {
   const { method, description } = offer;
   if (method === "GET" || method === "QUERY" || offer.path !== path) return "";
@@ -48,7 +48,7 @@ function formOf({ view, tag, path }: Drawing, offer: Offer): PageContent {
   </section>`;
 }
 
-/** Secrets that an answer has given: it is the only one. */
+/** Returns the secrets in a response, which shows them only once. */
 function secretsOf({ view, body: { value } }: Drawing): PageContent {
   if (view.place?.logsIn !== true || view.call.method !== "POST" || view.status >= 300 || !isObject(value)) return "";
   const secrets = SECRETS.flatMap((name) => (typeof value[name] === "string" ? [[name, value[name]] as const] : []));
@@ -63,7 +63,7 @@ function secretsOf({ view, body: { value } }: Drawing): PageContent {
 
 const SECRETS = ["key", "token", "password", "access", "refresh"] as const;
 
-/** Rows that have an id, with a link to each and a way to end it, where the caller may. */
+/** Returns rows with an id, each with a link and, if the caller may, a button that ends it. */
 async function elementsOf(
   drawing: Drawing,
   rows: readonly Readonly<Record<string, unknown>>[],
@@ -94,7 +94,7 @@ async function elementsOf(
   return table(`${rows.length} on this page`, columns, lines);
 }
 
-/** What can stand in a path as it is. */
+/** Returns true if a value can be part of a path unchanged. */
 function isId(value: unknown): value is string | number {
   return typeof value === "number" || (typeof value === "string" && /^[\w.~-]{1,200}$/.test(value));
 }

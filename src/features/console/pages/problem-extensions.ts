@@ -4,7 +4,7 @@ import type { ProblemDocument } from "../../../http/formats/format.ts";
 import { excerptOfJSON, MOST_SHOWN } from "../excerpt.ts";
 import { showPlain } from "../values.ts";
 
-/** The extension members of a problem with their values. Empty if it has none. */
+/** Returns the extension members of a problem with their values. Empty if it has none. */
 export function extensionsOf(document: ProblemDocument, declared: ExtensionMembers = {}): PageContent {
   const given = Object.entries(document).filter(([name]) => !standardMembers.has(name));
   if (given.length === 0) return "";

@@ -21,14 +21,14 @@ import { drawWithoutRoot } from "./root-page.ts";
 import { recordOf } from "./rows.ts";
 import { programOf } from "./session-page.ts";
 
-/** A problem: what happened, why, and what to do about it. What was typed is still there. */
+/** Draws a problem: what happened, why, and what to do. The typed values are kept. */
 export async function drawProblem(site: Site, view: View, document: ProblemDocument): Promise<Drawn> {
   const factor = await drawFactorProblem(view, document);
   if (factor !== null) return { ...factor, main: html`${factor.main}${programs(document)}` };
   const form =
     document.status === 412 ? await drawConflict(view, askedPath(view)) : await formAgain(site, view, document);
   if (form !== null) return { title: form.title, narrow: true, main: html`${form.main}${programs(document)}` };
-  // Where no scheme has a challenge, as where there are sessions alone, it is 403.
+  // If no scheme has a challenge, for example with sessions only, the status is 403.
   const isUnknown = document.code === "not_authenticated" || document.code === "authentication_failed";
   if (isUnknown && hasLoginForm(site))
     return isLoginPage(view) ? drawLogin(site, view, document) : drawLoginFirst(site, view, document);
@@ -49,7 +49,7 @@ export async function drawProblem(site: Site, view: View, document: ProblemDocum
   return { title, narrow: true, main };
 }
 
-/** Where everybody begins, there is always a way on. */
+/** Draws the start page of a service without an endpoint at its root, so that there is a next step. */
 function drawNothingHere(site: Site, view: View, document: ProblemDocument): Drawn {
   const main = html`<div class="head">
       <div>
@@ -73,7 +73,7 @@ function isLoginPage(view: View): boolean {
   return askedPath(view) === SESSION_PATH.slice(0, -1);
 }
 
-/** Where everybody logs in, it is no mistake that nobody is logged in yet. */
+/** Draws the login page. There it is not a mistake that the caller is not logged in. */
 function drawLogin(site: Site, view: View, document: ProblemDocument): Drawn {
   const main = html`<div class="duo">
     <section class="stack" aria-labelledby="log-in">
@@ -92,7 +92,7 @@ function drawLogin(site: Site, view: View, document: ProblemDocument): Drawn {
   return { title: "Log in", main };
 }
 
-/** Nobody has said yet who they are: the way on is the form. */
+/** Draws the login form for a caller who is not logged in. */
 function drawLoginFirst(site: Site, view: View, document: ProblemDocument): Drawn {
   const title = isUnsafe(view.call.method) ? "Log in to do this" : "Log in to see this";
   const said =
@@ -107,7 +107,7 @@ function drawLoginFirst(site: Site, view: View, document: ProblemDocument): Draw
   return { title, narrow: true, main };
 }
 
-/** The next step, as far as a link can be one. */
+/** Returns the next step, as far as it can be a link. */
 function waysOn(site: Site, view: View, { status }: ProblemDocument): PageContent {
   const path = askedPath(view);
   const up = path.slice(0, Math.max(path.lastIndexOf("/"), 1));
@@ -141,7 +141,7 @@ function mistakesOf({ errors = [], detail }: ProblemDocument): PageContent {
   return errors.length === 0 ? "" : writeMistakes([], detail, errors);
 }
 
-/** The challenges of the answer: how programs say who they are. */
+/** Lists the challenges of the response: how programs authenticate. */
 function schemesOf({ headers }: View): PageContent {
   const challenges = headers.filter(([name]) => name === "WWW-Authenticate");
   if (challenges.length === 0) return "";
@@ -160,12 +160,12 @@ function schemesOf({ headers }: View): PageContent {
   </section>`;
 }
 
-/** The form again with what was sent and what is wrong with it; null where it was no form that the caller may send. */
+/** Draws the form again with the sent values and the mistakes. Returns null if the caller may not send such a form. */
 async function formAgain(site: Site, view: View, document: ProblemDocument): Promise<Drawn | null> {
   const { place, sent, call } = view;
   const { errors = [], detail } = document;
   if (place === null || isLoginPage(view) || (sent !== null && !isObject(sent)) || errors.length === 0) return null;
-  // The page that sent it still has it.
+  // The page that sent it still has the values.
   if (Object.values({ ...sent }).some(isTooLong)) return null;
   const offers = await view.offers();
   const offer = offers.find(({ method, path }) => method === call.method && path === askedPath(view));
@@ -173,7 +173,7 @@ async function formAgain(site: Site, view: View, document: ProblemDocument): Pro
   const inputs = inputsOf(offer);
   if (inputs.length === 0) return null;
   const what = nameOf(view, offer);
-  // Of a change only what was sent is known.
+  // A PATCH contains only the changed fields. The others come from the record.
   const values: Readonly<Record<string, unknown>> =
     call.method === "PATCH" ? { ...recordOf(await view.ask(askedPath(view))), ...sent } : { ...sent };
   const asked = offer.body ?? offer.resource;

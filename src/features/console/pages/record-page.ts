@@ -17,7 +17,7 @@ import { isRows, rowsOf } from "./rows.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** A record: its fields with their rules, what stands within it, what can be done with it, and a form to change it. */
+/** Draws a record: its fields with their rules, the records within it, its actions, and a form to change it. */
 export async function drawRecord(drawing: Drawing, resource: Resource, record: Values): Promise<Drawn> {
   const { offers, tag } = drawing;
   const what = `${resource.name} ${String(record["id"] ?? "")}`.trim();
@@ -68,7 +68,7 @@ function calledOf(resource: Resource, record: Values): PageContent {
   return typeof name === "string" ? html`<p><bdi>${excerptOf(name, inCell.characters)}</bdi></p>` : "";
 }
 
-/** Fields by name: what each holds, and what it takes. */
+/** Returns the fields by name, each with its value and its rule. */
 export function fieldsOf(drawing: Drawing, fields: Readonly<Record<string, Field>>, record: Values): Markup {
   const rows = Object.entries(record).map(([name, value]) => {
     const field = Object.hasOwn(fields, name) ? fields[name]! : null;
@@ -104,7 +104,10 @@ async function withinOf({ site, view, path }: Drawing, resource: Resource): Prom
   </section> `;
 }
 
-/** What was changed is sent, or by the other button all of it. What is too long for an input would be emptied by that. */
+/**
+ * Returns the form for a change. One button sends the changes, the other the whole record. A value that is too long for
+ * an input would be emptied by the second.
+ */
 function editOf({ view, offers, tag, choices, labels }: Drawing, values: Values): PageContent {
   const update = offers.find(({ action }) => action === "update");
   const isWhole = !Object.values(values).some(isTooLong);

@@ -7,7 +7,10 @@ import { loginFormOf } from "../forms/login-form.ts";
 import { code, column, methodTag, table } from "../parts.ts";
 import { addressOf, titleOf, type Drawing, type Drawn, type Site } from "../site.ts";
 
-/** The way in: what there is, what the caller may do with it, and how to say who one is. Null where the root says nothing of the kind. */
+/**
+ * Draws the start page: the resources, the caller's actions, and the ways to log in. Returns null if the response of
+ * the root is of another kind.
+ */
 export async function drawRoot(drawing: Drawing): Promise<Drawn | null> {
   const { value } = drawing.body;
   if (!isObject(value) || !isObject(value["links"]) || !isObject(value["links"]["resources"])) return null;
@@ -32,7 +35,7 @@ ${schemesOf(drawing)}</section>
   return { title: "Root", main };
 }
 
-/** The same where a service has nothing at its root: what can be listed. */
+/** Draws the same for a service without an endpoint at its root: the lists that can be read. */
 export function drawWithoutRoot(site: Site, view: View): Markup {
   const listed = site
     .facts()
@@ -52,7 +55,7 @@ function refusedOf({ detail }: Readonly<Record<string, unknown>>): Markup {
   return html`<div class="note bad" role="alert"><h2>You were taken for nobody</h2><p>${String(detail)}</p></div>`;
 }
 
-/** Each resource, and what the caller may do with all of it. */
+/** Returns each resource, with the caller's actions on the collection. */
 async function resourcesOf({ site, view }: Drawing): Promise<Markup> {
   const rows = await Promise.all(
     site.facts().mounts.map(async ({ resource: { path, within, description } }): Promise<PageContent> => {

@@ -8,15 +8,17 @@ import { showValue } from "../values.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** The most columns of a table. */
+/** The maximum number of columns of a table. */
 const MOST_COLUMNS = 100;
 
-/** The record that is answered; null where it is something else. */
+/** Returns the record in a reply. Returns null for any other reply. */
 export function recordOf(reply: Reply | null): Values | null {
   return reply?.body?.kind === "data" && isObject(reply.body.value) ? reply.body.value : null;
 }
 
-/** Whether data is a table, whoever declared it: rows with members of ever other names are none. */
+/**
+ * Returns true if data is a table, with or without a declaration. Rows with too many different members are not a table.
+ */
 export function isRows(value: unknown): value is readonly Values[] {
   return Array.isArray(value) && value.every(isObject) && columnsOf(value) !== null;
 }
@@ -30,7 +32,7 @@ function columnsOf(rows: readonly Values[]): readonly string[] | null {
   return [...names];
 }
 
-/** Rows of which nobody declared anything. */
+/** Draws rows without a declared resource. */
 export function rowsOf(drawing: Drawing, rows: readonly Values[]): Markup {
   const names = columnsOf(rows) ?? [];
   if (rows.length === 0) return html`<div class="empty"><h2>Nothing here</h2></div>`;

@@ -6,7 +6,7 @@ import { asJSON } from "../parts.ts";
 import { titleOf, addressOf, type Drawing, type Drawn, type Site } from "../site.ts";
 import { fieldsOf } from "./record-page.ts";
 
-/** Who is logged in: what the service knows of the caller, and how to try what a program would see. */
+/** Draws the session: what the service knows about the caller, and a form to try a request like a program. */
 export function drawSession(drawing: Drawing): Drawn | null {
   const { value } = drawing.body;
   if (!isObject(value) || !isObject(value["user"])) return null;
@@ -19,14 +19,17 @@ ${programOf(drawing.site, drawing.view)}</div>`;
   return { title: "Who you are", main };
 }
 
-/** Where a credential can be put by hand, and what is sent then. */
+/** A way to send a credential by hand. */
 interface Way {
   readonly name: string;
   readonly header: string;
   readonly placeholder: string;
 }
 
-/** One request with a credential that is given here, without the session's cookie: what a program would see. It needs the script, and keeps nothing. */
+/**
+ * Returns a form that sends one request with a given credential, without the session's cookie, as a program would. It
+ * needs the script, and stores nothing.
+ */
 export function programOf(site: Site, view: View): PageContent {
   const path = addressOf(
     view,

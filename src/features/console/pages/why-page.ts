@@ -7,7 +7,10 @@ import type { Drawing, Drawn } from "../site.ts";
 import type { Why } from "../why.ts";
 import { statusText } from "../words.ts";
 
-/** Why an answer is as it is: what was asked, what each scheme saw, what the permission said, and what each header field means. */
+/**
+ * Draws the explanation of a response: the request, the result of each scheme, the decision of the permission, and the
+ * meaning of each header field.
+ */
 export function drawWhy({ body, view }: Drawing): Drawn | null {
   if (!isWhy(body.value)) return null;
   const { of, status, because, permission, route } = body.value;
@@ -57,7 +60,7 @@ function permissionOf(permission: Why["permission"]): Markup {
   return html`<p><code>${name}</code>, asked about <code>${action}</code>, ${words[said]}${by.length === 0 ? "" : html`: those that it finds by <code>${by.join(", ")}</code>. All others are not there for you`}.</p>`;
 }
 
-/** What header fields mean to whoever gets them. */
+/** The meanings of header fields for the client. */
 const meanings: Readonly<Record<string, string>> = {
   "content-type": "What the answer is written in",
   "content-length": "How many octets it has",
