@@ -23,38 +23,38 @@ import type { ListedLogin, LoginPage } from "./logins.ts";
 import type { Revocations } from "./tokens/revocation.ts";
 import type { ShownUser, UsersMount } from "./users.ts";
 
-// The contract of logins: what `accounts()` offers to every way of logging in, and to one's own code.
+// The contract of logins: the members that `accounts()` offers to every login feature and to your own code.
 
-/** Who may log in: what the feature `accounts()` offers. */
+/** The accounts that may log in, as the feature `accounts()` offers them. */
 export interface People {
   readonly accounts: Accounts;
   readonly bindings: Bindings;
   readonly passwords: Passwords;
-  /** Counts wrong credentials, the same for everybody in the service. */
+  /** Counts wrong credentials, with one count for the whole service. */
   readonly throttle: LoginThrottle;
   readonly revocations: Revocations;
-  /** The users' resource as it is served. */
+  /** The mounted resource of the users. */
   readonly users: UsersMount;
-  /** What a user may be. */
+  /** The roles that a user may have. */
   readonly roles: readonly Role[];
-  /** The user's own fields that stand in the identity, by their names. */
+  /** The names of the users' custom fields that are in the identity. */
   readonly identityFields: readonly string[];
-  /** What the service calls itself in what it signs: the `iss` of its tokens. */
+  /** The name of the service in the tokens that it signs: their `iss`. */
   readonly issuer: string;
-  /** What API tokens and keys begin with. */
+  /** The prefix of API tokens and keys. */
   readonly tokenPrefix: string;
-  /** A user as others see it. Ends the request (404) where there is none. */
+  /** Returns a user in the form that callers see. Ends the request with 404 if there is none. */
   requireUser(id: number): Promise<ShownUser>;
-  /** The account whose id stands in the path. Ends the request (404) where there is none. */
+  /** Returns the account whose id is in the path. Ends the request with 404 if there is none. */
   requireAccount(context: Context): Promise<Account>;
   /**
-   * The first proof of a login: the account with this name and password. Writes nothing but a failure. Ends the request: 401 for every
-   * reason why there is none, 429, 503. Hand the result on: `beginLogin(context, { ...proved, begin, options })`.
+   * Checks the first proof of a login: returns the account with this name and password. Writes only failures. Ends the request with 401 for
+   * every reason to refuse the login, and with 429 or 503. Pass the result on: `beginLogin(context, { ...proved, begin, options })`.
    */
   requireLogin(context: Context, username: string, password: string): Promise<ProvedPassword>;
   /**
    * Starts a login if its proofs are enough for its account, and returns the response of `begin`. Otherwise ends the request with 401
-   * `factor_required`. Nothing is written before the proofs are enough. With `vouch`, the only maker of an `Admission`.
+   * `factor_required`. Writes nothing before the proofs are enough. Only this function and `vouch` make an `Admission`.
    *
    * @example
    * ```ts part
@@ -64,15 +64,18 @@ export interface People {
   beginLogin<O extends BeginningOptions>(context: Context, attempt: LoginAttempt<O>): Promise<Reply>;
   /**
    * Makes an `Admission` for a token or a key from the caller's own login, which must be fresh, and confirmed with a second factor if the
-   * account needs one. `password` is the caller's own; it replaces a fresh login of an account without a factor. Ends the request
-   * otherwise (400, 401 `confirmation_required`, 403).
+   * account needs one. `password` is the caller's own. It replaces a fresh login of an account without a factor. Otherwise ends the request
+   * (400, 401 `confirmation_required`, 403).
    */
   vouch(context: Context, account: Account, password?: string): Promise<Admission>;
   /** Registers a kind of login. Called in `setUp`. Throws `DeclarationError` if its name is taken. */
   begins<O extends BeginningOptions>(beginning: Beginning<O>): Beginning<O>;
   /** Registers a first proof other than a password, for the bodies of logins. Called in `setUp`. */
   firstProof(proof: FirstProof): void;
-  /** The first proof of a login: a name and a password, or another that a feature has registered. Ends the request otherwise. */
+  /**
+   * Checks the first proof of a login: a name and a password, or another one that a feature has registered. Ends the request if it is
+   * wrong.
+   */
   prove(context: Context, body: LoginBody): Promise<FirstStep>;
   /** Returns the active factor of this handle, for logins without a username. Returns null if there is none. */
   findFactor(handle: string): Promise<StoredFactor | null>;
@@ -85,22 +88,28 @@ export interface People {
   /** True if these proofs are enough for the account. */
   isEnough(account: Account, proofs: readonly Proof[]): boolean;
   /**
-   * The end of a credential that is made through a login that others vouch for, in milliseconds since the epoch; null where it needs
-   * none. Ends the request (403) where nothing may be made through such a login.
+   * Returns the expiry of a credential that is made through a login that an outside party vouches for, in milliseconds since the epoch.
+   * Returns null if it needs none. Ends the request with 403 if such a login may not make credentials.
    */
   outsideEnd(context: Context): number | null;
-  /** The changes that make a user and the account of the same id. `at` is where they stand in the transaction. */
+  /** Returns the changes that make a user and the account of the same id. `at` is their position in the transaction. */
   insertUser(user: NewUser, at?: number): readonly Change[];
   /**
-   * Rows with a `user_id` that end with a changed password and with the account, or only with the account ("account"). The table is to
-   * be among the feature's collections. Called in `setUp`. Throws `DeclarationError` if the table has no integer column `user_id`.
+   * Registers a collection with a `user_id` whose rows are deleted with the account and when the password changes, or only with the account
+   * ("account"). The table must be in the feature's collections. Called in `setUp`. Throws `DeclarationError` if the table has no integer
+   * column `user_id`.
    */
   endsWith(when: "password" | "account", collection: Collection): void;
-  /** Puts logins of one kind into `/users/{id}/sessions`. Called in `setUp`. */
+  /** Adds logins of one kind to `/users/{id}/sessions`. Called in `setUp`. */
   listLogins(source: LoginSource): void;
-  /** Credentials that only `revocations` can end live so long at most: what was revoked is remembered until then. Called in `setUp`. */
+  /**
+   * Registers the longest lifetime of credentials that only `revocations` can end. Revocations are stored for that time. Called in `setUp`.
+   */
   rememberRevocations(seconds: number): void;
-  /** Somebody else says who comes in: usernames are then given by administrators, since they are claimed by name. Called in `setUp`. */
+  /**
+   * Announces that an outside party decides who logs in. Only administrators then choose usernames, because accounts are bound by name.
+   * Called in `setUp`.
+   */
   takeOutsideLogins(): void;
 }
 
@@ -110,42 +119,42 @@ export interface LoginBody extends FirstProofBody {
   readonly password: string | null;
 }
 
-/** The feature that every way of logging in needs. */
+/** The feature that every login feature needs. */
 export type AccountsFeature = Feature<People>;
 
 /** Logins of one kind that can be ended one by one. */
 export interface LoginSource {
-  /** The living ones of a user; `caller` is who asks, whose own is `current`. */
+  /** Returns the active logins of a user. `caller` is the caller's identity. The caller's own login is `current`. */
   list(userId: number, page: LoginPage, caller: Identity): Promise<readonly ListedLogin[]>;
-  /** Ends one; false where the user has none of that id. `now` in milliseconds since the epoch. */
+  /** Ends one login. Returns false if the user has none with that id. `now` in milliseconds since the epoch. */
   endOne(userId: number, id: string, now: number): Promise<boolean>;
 }
 
-/** A user who is made by the service itself and not by a caller. */
+/** A user that the service makes itself, not a caller. */
 export interface NewUser {
   readonly name: string;
   readonly email: string;
   readonly username: string;
   readonly role: Role;
-  /** Null: cannot log in with a password. */
+  /** Null if the user cannot log in with a password. */
   readonly passwordHash: string | null;
-  /** RFC 3339: until then the password is good, unless it is used before; for ever where it is left out. */
+  /** The time until which the password is valid, unless it is used before (RFC 3339). Default: no limit. */
   readonly passwordUntil?: string;
-  /** True where it is left out. */
+  /** Default: true. */
   readonly active?: boolean;
-  /** RFC 3339; `now` where it is left out. */
+  /** RFC 3339. Default: `now`. */
   readonly createdAt?: string;
-  /** RFC 3339 */
+  /** RFC 3339. */
   readonly lastLoginAt?: string | null;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
-/** What every way of logging in can be told. */
+/** The options of every login feature. */
 export interface LoginOptions {
   /**
-   * True where it is left out. False: its credentials are not taken, and nobody logs in for them. What there is of them is kept in order
-   * all the same: a changed password ends it, it runs out, users see it. So nothing comes back to life when it is turned on again.
+   * Default: true. If false, its credentials are refused and no login creates new ones. Existing credentials are still managed: a changed
+   * password ends them, they expire, and users see them. So no old credential becomes valid when the option is turned on again.
    */
   readonly enabled?: boolean;
 }

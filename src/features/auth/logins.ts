@@ -1,36 +1,36 @@
 import type { Call } from "../../core/call/call.ts";
 import type { ListQuery, Row, Value } from "../../store/store.ts";
 
-/** A login that can be ended by itself, as its user sees it. */
+/** A login that can be ended separately, in the form that its user sees. */
 export interface ListedLogin {
   readonly id: string;
-  /** `tokens` is a refresh family, which is known once it has been used. */
+  /** `tokens` is a refresh token family, which is listed after its first use. */
   readonly kind: "session" | "tokens";
   readonly created_at: string;
   readonly last_seen_at: string;
-  /** Its end however much it is used. */
+  /** The latest expiry, regardless of use. */
   readonly expires_at: string;
   readonly address: string;
   readonly user_agent: string | null;
-  /** The caller came with this one. */
+  /** True if the caller used this login. */
   readonly current: boolean;
 }
 
-/** Which logins of a user are asked for: the newest first. */
+/** A page of a user's logins, newest first. */
 export interface LoginPage {
-  /** Only those behind this one (`placeOf`). */
+  /** Returns only the logins after this one (`placeOf`). */
   readonly after: readonly Value[] | null;
-  /** The other way round: the oldest first. */
+  /** Reverses the order: oldest first. */
   readonly backwards: boolean;
   readonly limit: number;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
-/** How many living logins of each kind a user has at most; beyond that the oldest ends. */
+/** The largest number of active logins of each kind for one user. Beyond that, the oldest one ends. */
 export const maxLogins = 100;
 
-/** The query of a page, where `id` is the column with the id that is shown. */
+/** Returns the query of a page. `id` is the column with the public id. */
 export function loginPage(
   { after, backwards, limit }: LoginPage,
   id: string,
@@ -42,7 +42,7 @@ export function loginPage(
   return { sort, limit, ...(after === null ? {} : { after }) };
 }
 
-/** A login as it is kept; `id` is the column with the id that is shown, and `currentKey` the key of the caller's own. */
+/** Formats a stored login. `id` is the column with the public id, and `currentKey` is the key of the caller's login. */
 export function listedLogin(
   { record }: Row,
   kind: ListedLogin["kind"],
@@ -61,19 +61,19 @@ export function listedLogin(
   };
 }
 
-/** From where a login was used, as it is kept. */
+/** Returns the origin of a login's use, in the form that is stored. */
 export function seenFrom(call: Call) {
   return { address: call.client.address, user_agent: call.header("user-agent")?.slice(0, MAX_USER_AGENT) ?? null };
 }
 
 const MAX_USER_AGENT = 300;
 
-/** Where a login stands in the order of a page. */
+/** Returns the position of a login in the order of a page. */
 export function placeOf({ created_at, id }: ListedLogin): readonly Value[] {
   return [created_at, id];
 }
 
-/** The first of two lists that are in the order of the page. */
+/** Merges two lists that are in the order of the page, and returns the first ones. */
 export function mergeLogins(
   lists: readonly (readonly ListedLogin[])[],
   { backwards, limit }: LoginPage,

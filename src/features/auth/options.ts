@@ -2,10 +2,10 @@ import { aBoolean, aWholeNumber, optional, type Check } from "../../core/checkin
 import type { ChecksOf } from "../../core/checking/options.ts";
 import type { LoginOptions } from "./login.ts";
 
-/** Of what every way of logging in can be told. */
+/** Checks of the options of every login feature. */
 export const loginChecks: ChecksOf<LoginOptions> = { enabled: optional(aBoolean) };
 
-/** Throws a TypeError where a login that is turned off is to start something: nobody would be known by it. */
+/** Throws a TypeError if a disabled login feature is asked to start a login, because its credentials would be refused. */
 export function requireOn(enabled: boolean, login: string): void {
   if (enabled) return;
   throw new TypeError(
@@ -15,12 +15,12 @@ export function requireOn(enabled: boolean, login: string): void {
 
 export const DAY_SECONDS = 86_400;
 
-/** How often what has ended for good is forgotten. */
+/** The interval for deleting expired records. */
 export const PRUNE_SECONDS = 60;
 
-/** What is wrong with lives of which each bounds the one before it: one sentence for each pair. */
+/** Returns the mistakes in a list of lifetimes in which each one limits the one before it: one sentence for each pair. */
 export function livesMistakes(lives: Readonly<Record<string, number>>): readonly string[] {
-  // What is no number is told by itself.
+  // Values that are not numbers are reported separately.
   const all = Object.entries(lives).filter(([, seconds]) => Number.isFinite(seconds));
   return all.flatMap(([name, seconds], at) => {
     const [outer, most] = all[at + 1] ?? [name, seconds];
@@ -30,7 +30,7 @@ export function livesMistakes(lives: Readonly<Record<string, number>>): readonly
   });
 }
 
-/** A time in seconds; it may be left out. */
+/** Checks a time in seconds. It is optional. */
 export function secondsFrom(least: 0 | 1): Check {
   return optional((value) => {
     const wrong = aWholeNumber(value);

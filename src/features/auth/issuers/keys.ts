@@ -6,19 +6,19 @@ import { problem, type Problem } from "../../../core/problem/problem.ts";
 import { keyShapes, type IssuerAlgorithm, type TrustedIssuer } from "./declaration.ts";
 import { fetchKeySet, KeySetFault, type FetchKeys } from "./fetch.ts";
 
-/** The keys of an issuer as it published them at one time. */
+/** The keys that an issuer published at one time. */
 export interface KeySet {
   /** Chooses the key for an algorithm. `kid` is the name that the token gives, if any. */
   find(kid: string | undefined, alg: string): ChosenKey;
 }
 
 /**
- * The key that a token means. With a name, it is the key of that name, or else the only key without a name; without one, the only key for
- * the algorithm (RFC 7515 §4.1.4, RFC 7517 §4.5, OpenID Connect Core §10.1).
+ * The key that a token refers to. If the token names a key, it is the key of that name, or else the only key without a name. If not, it is
+ * the only key for the algorithm (RFC 7515 §4.1.4, RFC 7517 §4.5, OpenID Connect Core §10.1).
  */
 export type ChosenKey =
   | { readonly kind: "named" | "only"; readonly key: KeyObject }
-  /** No key fits, or two have that name. */
+  /** No key fits, or two keys have that name. */
   | { readonly kind: "none" }
   /** The token names no key, and more than one fits. */
   | { readonly kind: "several" };
@@ -29,31 +29,38 @@ export interface IssuerKeysOptions {
   readonly observe: Observer;
 }
 
-/** The keys of an outside issuer, fetched when they are needed. `now` in milliseconds. Both throw 503 where there are no keys to go by. */
+/**
+ * The keys of an outside issuer, fetched when they are needed. `now` in milliseconds. Both methods throw 503 if there are no usable keys.
+ */
 export interface IssuerKeys {
-  /** Ten minutes old at most; where the issuer does not answer, a day. The same object as long as nothing has changed. */
+  /**
+   * Returns keys that are at most ten minutes old, or at most a day old while the issuer does not answer. Returns the same object until the
+   * keys change.
+   */
   current(now: number): Eventually<KeySet>;
-  /** The same for a key that is not there: fetched once more, where the last time is long enough ago. */
+  /** Fetches the keys again because a key is missing, unless the last fetch is too recent. */
   lookAgain(now: number): Eventually<KeySet>;
 }
 
-/** How long keys are used without asking again: what an issuer takes back has ended after that. */
+/** The time for which keys are used without a new fetch. A key that the issuer withdraws stops working after that. */
 const freshMs = 10 * 60_000;
-/** How long they are used while the issuer does not answer, from the last time when it did. */
+/** The time for which keys are used while the issuer does not answer, counted from its last response. */
 const usableMs = 24 * 3600_000;
-/** Between two fetches, good or bad: tokens with made-up names of keys cannot make us ask more often. */
+/** The shortest time between two fetches, successful or not. Tokens with invented key names cannot cause more fetches. */
 const floorMs = 30_000;
 /** RFC 7518 §3.3 and §3.5. */
 const minRSABits = 2048;
 
-/** Follows the keys of an issuer. Asks nobody before the first token comes. */
+/** Keeps the keys of an issuer up to date. Sends no request before the first token arrives. */
 export function issuerKeys({ issuer: { issuer, jwksURL, algorithms }, fetch, observe }: IssuerKeysOptions): IssuerKeys {
   let held: { readonly set: KeySet; readonly text: string; readonly at: number } | null = null;
   let triedAt = -Infinity;
   let isDown = false;
   let pending: Promise<void> | null = null;
 
-  /** Asks the issuer: one request at a time, whoever waits for it, and none so soon after the last. */
+  /**
+   * Fetches the keys, one request at a time. Concurrent callers wait for the same request. Does nothing if the last fetch is too recent.
+   */
   function refresh(now: number): Eventually<void> {
     if (pending !== null) return pending;
     if (isWithin(floorMs, triedAt, now)) return;
@@ -112,12 +119,12 @@ export function issuerKeys({ issuer: { issuer, jwksURL, algorithms }, fetch, obs
   };
 }
 
-/** A clock that was turned back by more than that counts as long ago too. */
+/** Returns false also if the clock was turned back by more than the span. */
 function isWithin(spanMs: number, since: number, now: number): boolean {
   return Math.abs(now - since) < spanMs;
 }
 
-/** What signs, or verifies and signs alike, has no place in a published set (RFC 7517 §9.2). */
+/** Returns true if a key is private or symmetric. Such a key must not be in a published set (RFC 7517 §9.2). */
 function isSecret(jwk: Readonly<Record<string, unknown>>): boolean {
   return (
     jwk["kty"] === "oct" || ["d", "k", "p", "q", "dp", "dq", "qi", "oth"].some((member) => Object.hasOwn(jwk, member))
@@ -135,14 +142,14 @@ interface PublishedKey {
 function choose(fitting: readonly PublishedKey[], kid: string | undefined): ChosenKey {
   const named = kid === undefined ? [] : fitting.filter((each) => each.kid === kid);
   if (named.length === 1) return { kind: "named", key: named[0]!.key };
-  // Neither of two keys with one name is chosen.
+  // Chooses neither of two keys with the same name.
   if (named.length > 1) return { kind: "none" };
   const [only, ...others] = kid === undefined ? fitting : fitting.filter((each) => each.kid === undefined);
   if (only === undefined) return { kind: "none" };
   return others.length === 0 ? { kind: "only", key: only.key } : { kind: "several" };
 }
 
-/** Returns a key once for each algorithm of the issuer that it verifies. */
+/** Returns one entry for each algorithm of the issuer that the key verifies. */
 function readKey(
   jwk: Readonly<Record<string, unknown>>,
   algorithms: readonly IssuerAlgorithm[],

@@ -22,7 +22,7 @@ const declared: IssuerDeclaration = {
   algorithms: ["EdDSA", "ES256", "PS256", "RS256"],
 };
 
-/** A key of an issuer, as it is published and as it signs. */
+/** A key of an issuer: the published part and the signing part. */
 interface Key {
   readonly jwk: Record<string, unknown>;
   readonly privateKey: KeyObject;
@@ -57,11 +57,11 @@ interface TokenSketch {
   readonly key?: Key;
   readonly header?: Record<string, unknown>;
   readonly claims?: Record<string, unknown>;
-  /** In place of the claims. */
+  /** Replaces the claims. */
   readonly payload?: Uint8Array;
 }
 
-/** A token as whoever has the key could write it. */
+/** Makes a token, as an owner of the key could. */
 function tokenOf({ key = one, header = {}, claims: more = {}, payload }: TokenSketch = {}): string {
   const { alg, kid } = key.jwk;
   const text = `${encode({ alg, kid, ...header })}.${encode(payload ?? { ...claims, ...more })}`;
@@ -93,7 +93,7 @@ function accountOf(id: number, username: string, active = true): Account {
   };
 }
 
-/** An issuer that publishes keys, and a service that trusts it. The network is a function. */
+/** Makes an issuer that publishes keys, and a service that trusts it. The network is a function. */
 function world(more: Partial<IssuerDeclaration> = {}, others: readonly IssuerDeclaration[] = []) {
   const accounts = new Map([accountOf(7, "ada"), accountOf(8, "bob", false)].map((each) => [each.username, each]));
   const fetched: string[] = [];
@@ -116,7 +116,7 @@ function world(more: Partial<IssuerDeclaration> = {}, others: readonly IssuerDec
     fetched,
     published,
     notices: () => observed.map((each) => (each.kind === "notice" ? `${each.level}: ${each.message}` : each.kind)),
-    /** Why a token was refused; the user's id where it was not. */
+    /** Returns the reason why a token was refused, or the user's id if it was accepted. */
     ask: async (token: string, at = now) => outcome(await issuers.verify(token, at)),
   };
 }
@@ -126,7 +126,7 @@ function outcome(verdict: Verdict | null): string | number | null {
   return verdict.kind === "accepted" ? verdict.identity.id : verdict.reason;
 }
 
-/** What the request ends with where there are no keys to go by. */
+/** Returns the status and `Retry-After` of the problem if there are no usable keys. */
 async function unavailable(asked: Promise<unknown>): Promise<readonly unknown[]> {
   const error: unknown = await asked.then(
     (value) => assert.fail(`answered with ${String(value)}`),
@@ -136,7 +136,7 @@ async function unavailable(asked: Promise<unknown>): Promise<readonly unknown[]>
   return [error.status, new Map(error.headers).get("Retry-After")];
 }
 
-test("a token stands for the account that its claim names", async () => {
+test("accepts a token for the account that its claim names", async () => {
   const { issuers } = world();
 
   assert.deepEqual(await issuers.verify(tokenOf(), now), {
@@ -157,7 +157,7 @@ test("a token stands for the account that its claim names", async () => {
 });
 
 for (const alg of ["EdDSA", "Ed25519", "ES256", "ES384", "PS256", "RS256"] as const) {
-  test(`a token that is signed with ${alg} is verified`, async () => {
+  test(`verifies a token that is signed with ${alg}`, async () => {
     const key = makeKey("key", alg);
     const { ask, published } = world({ algorithms: [alg] });
     published.keys = [key.jwk];
@@ -167,7 +167,7 @@ for (const alg of ["EdDSA", "Ed25519", "ES256", "ES384", "PS256", "RS256"] as co
   });
 }
 
-test("a token that was verified before is answered at once, and its account is looked at every time", async () => {
+test("answers a known token without waiting, and reads its account every time", async () => {
   const { issuers, accounts, ask } = world();
   const token = tokenOf();
   await ask(token);
@@ -181,7 +181,7 @@ test("a token that was verified before is answered at once, and its account is l
   assert.equal(await ask(token), 9);
 });
 
-test("tokens of others are left to others, and nothing is fetched for them", async () => {
+test("ignores tokens of other issuers, and fetches nothing for them", async () => {
   const { issuers, fetched } = world();
   const foreign = [
     "",
@@ -195,7 +195,7 @@ test("tokens of others are left to others, and nothing is fetched for them", asy
     tokenOf({ claims: { iss: undefined } }),
     tokenOf({ claims: { iss: "__proto__" } }),
     tokenOf({ payload: Buffer.from("[]") }),
-    // RFC 8725 3.7: what is not UTF-8 is nobody's.
+    // RFC 8725 3.7: claims that are not UTF-8 are refused.
     tokenOf({ payload: Buffer.from(JSON.stringify({ ...claims, name: "é" }), "latin1") }),
   ];
 
@@ -205,7 +205,7 @@ test("tokens of others are left to others, and nothing is fetched for them", asy
 
 // RFC 8725, in the order of its section 3.
 
-/** A token with a MAC, under what everybody can read. */
+/** Makes a token with a MAC whose key is public text. */
 function macOf(secret: string | Buffer, header: Record<string, unknown> = {}): string {
   const text = `${encode({ alg: "HS256", kid: "rsa", ...header })}.${encode(claims)}`;
   return `${text}.${createHmac("sha256", secret).update(text).digest("base64url")}`;
@@ -341,7 +341,7 @@ function withOwnKey(): string {
 }
 
 for (const { rule, what, token, reason } of hostile) {
-  test(`RFC ${rule.includes(" ") ? rule : `8725 ${rule}`}: ${what} is refused`, async () => {
+  test(`RFC ${rule.includes(" ") ? rule : `8725 ${rule}`}: refuses ${what}`, async () => {
     const { ask, published } = world();
     published.keys.push(es384.jwk);
 
@@ -350,7 +350,7 @@ for (const { rule, what, token, reason } of hostile) {
   });
 }
 
-test("RFC 8725 3.10: no address in a token is ever followed", async (t) => {
+test("RFC 8725 3.10: never follows an address in a token", async (t) => {
   let connections = 0;
   const listener = await listen(t, (_request, response) => response.end());
   listener.server.on("connection", () => connections++);
@@ -366,12 +366,12 @@ test("RFC 8725 3.10: no address in a token is ever followed", async (t) => {
   ];
 
   assert.deepEqual(await Promise.all(tokens.map((token) => ask(token))), ["forged", "forged", "forged", null]);
-  // Some issuers send it with every token: it does no harm where it leads nowhere.
+  // Some issuers send it with every token. It is harmless because it is never followed.
   assert.equal(await ask(tokenOf({ header: { jku: trap, x5u: trap, x5t: "x" } })), 7);
   assert.deepEqual([connections, new Set(fetched)], [0, new Set([declared.jwksURL])]);
 });
 
-test("RFC 8725 3.11: a declared type is the only one, in any spelling of it", async () => {
+test("RFC 8725 3.11: accepts only the declared type, in any spelling of it", async () => {
   const { ask } = world({ typ: "application/AT+jwt" });
 
   for (const typ of ["at+jwt", "AT+JWT", "application/at+jwt"])
@@ -380,7 +380,7 @@ test("RFC 8725 3.11: a declared type is the only one, in any spelling of it", as
     assert.equal(await ask(tokenOf({ header: { typ } })), "malformed");
 });
 
-test("a token as Keycloak and Auth0 write it is taken", async () => {
+test("accepts a token in the form of Keycloak and Auth0", async () => {
   const { ask, accounts } = world({ usernameClaim: "preferred_username" });
   accounts.set("grace", accountOf(9, "grace"));
   const keycloak = { typ: "Bearer", azp: "web", aud: ["account", declared.audience], preferred_username: "grace" };
@@ -389,7 +389,7 @@ test("a token as Keycloak and Auth0 write it is taken", async () => {
   assert.equal(await ask(tokenOf({ header: { typ: "at+jwt" }, claims: keycloak })), 9);
 });
 
-test("an address is a username only where the issuer has verified it", async () => {
+test("uses an e-mail address as username only if the issuer has verified it", async () => {
   const { ask, accounts } = world({ usernameClaim: "email" });
   accounts.set("ada@example.com", accountOf(9, "ada@example.com"));
   const email = "ada@example.com";
@@ -399,7 +399,7 @@ test("an address is a username only where the issuer has verified it", async () 
     assert.equal(await ask(tokenOf({ claims: { email, email_verified } })), "malformed");
 });
 
-test("clocks may differ by 30 seconds and no more", async () => {
+test("allows clocks to differ by at most 30 seconds", async () => {
   const { ask } = world();
   const token = tokenOf();
   const end = (seconds + 300) * 1000;
@@ -418,7 +418,7 @@ test("clocks may differ by 30 seconds and no more", async () => {
   }
 });
 
-test("a login that lies ahead is no fresh one, unless the clocks may differ by that much", async () => {
+test("ignores a login time in the future, unless clock differences explain it", async () => {
   const { issuers } = world();
   const loginOf = async (auth_time: unknown) => {
     const verdict = await issuers.verify(tokenOf({ claims: { auth_time } }), now);
@@ -428,11 +428,11 @@ test("a login that lies ahead is no fresh one, unless the clocks may differ by t
   assert.equal(await loginOf(seconds - 700), (seconds - 700) * 1000);
   assert.equal(await loginOf(seconds + 30), now);
   assert.equal(await loginOf(seconds + 31), undefined);
-  // In milliseconds, as some write it.
+  // In milliseconds, as some issuers write it.
   assert.equal(await loginOf(now - 86_400_000), undefined);
 });
 
-test("two issuers with the same kid are two issuers", async () => {
+test("separates two issuers with the same kid", async () => {
   const other: IssuerDeclaration = { ...declared, issuer: "https://other.example", jwksURL: "https://other.example/k" };
   const theirs = makeKey("one", "EdDSA");
   const { ask, published } = world({}, [other]);
@@ -444,9 +444,9 @@ test("two issuers with the same kid are two issuers", async () => {
   assert.equal(await ask(tokenOf({ claims: { iss: other.issuer } })), "forged");
 });
 
-// The keys and how they are had.
+// The keys and how they are fetched.
 
-test("a new key is found at once, but nobody makes us ask more than twice a minute", async () => {
+test("finds a new key immediately, but fetches at most twice a minute", async () => {
   const { ask, fetched, published } = world();
   const next = makeKey("next", "EdDSA");
   await ask(tokenOf());
@@ -464,7 +464,7 @@ test("a new key is found at once, but nobody makes us ask more than twice a minu
   assert.equal(await ask(tokenOf({ key: next }), now + 60_000), 7);
 });
 
-test("however many come first, the keys are fetched once", async () => {
+test("fetches the keys once for any number of concurrent first tokens", async () => {
   const { ask, fetched } = world();
 
   const asked = await Promise.all(Array.from({ length: 50 }, (_, at) => ask(tokenOf({ claims: { jti: String(at) } }))));
@@ -472,7 +472,7 @@ test("however many come first, the keys are fetched once", async () => {
   assert.deepEqual([new Set(asked), fetched.length], [new Set([7]), 1]);
 });
 
-test("a key that the issuer has taken back verifies nothing after ten minutes, not even what it did before", async () => {
+test("refuses a withdrawn key after ten minutes, even for tokens that were verified before", async () => {
   const { ask, fetched, published } = world();
   const token = tokenOf({ claims: { exp: seconds + 3600 } });
   await ask(token);
@@ -484,7 +484,7 @@ test("a key that the issuer has taken back verifies nothing after ten minutes, n
   assert.equal(fetched.length, 2);
 });
 
-test("while the issuer is down its keys are good for a day, and then its tokens get 503", async () => {
+test("uses the keys for a day while the issuer is down, and then answers 503", async () => {
   const day = 86_400_000;
   const { ask, fetched, published, notices } = world();
   const token = tokenOf({ claims: { exp: seconds + 200_000 } });
@@ -504,14 +504,14 @@ test("while the issuer is down its keys are good for a day, and then its tokens 
   assert.deepEqual(notices(), [failed, failed, `info: The keys of the issuer ${issuer} can be fetched again.`]);
 });
 
-test("an issuer that was never there gets 503, and is found when it comes", async () => {
+test("answers 503 for an issuer that was never reachable, and finds it later", async () => {
   const { ask, published, fetched } = world();
   published.status = 404;
 
   assert.deepEqual(await unavailable(ask(tokenOf())), [503, "30"]);
   assert.deepEqual(await unavailable(ask(tokenOf({ header: { kid: "made up" } }), now + 10_000)), [503, "20"]);
   assert.equal(fetched.length, 1);
-  // What could not be right whatever the keys are is told without them.
+  // A token that no key can make valid is refused without the keys.
   assert.equal(await ask(tokenOf({ header: { alg: "none" } })), "forged");
   published.status = 200;
   assert.equal(await ask(tokenOf(), now + 30_000), 7);
@@ -540,7 +540,7 @@ const misfits: { what: string; entry: unknown; key?: Key }[] = [
 ];
 
 for (const { what, entry, key = one } of misfits) {
-  test(`a published key ${what} verifies nothing, and the others do`, async () => {
+  test(`ignores a published key ${what} and uses the others`, async () => {
     const { ask, published } = world();
     published.keys = [entry, rsa.jwk];
 
@@ -549,7 +549,7 @@ for (const { what, entry, key = one } of misfits) {
   });
 }
 
-test("a key without alg is for those on the list that fit it, and of two with one name none counts", async () => {
+test("uses a key without alg for the listed algorithms that fit it, and neither of two keys with one name", async () => {
   const { ask, published } = world({ algorithms: ["PS256", "RS256", "EdDSA"] });
   const namesake = makeKey("one", "EdDSA");
   published.keys = [{ ...rsa.jwk, alg: undefined }, one.jwk, namesake.jwk];
@@ -599,7 +599,7 @@ test("asks again for the keys if a key without a name no longer verifies a token
   assert.equal(fetched.length, 2);
 });
 
-test("private keys that an issuer publishes, and none that could be used, are reported", async () => {
+test("reports private keys that an issuer publishes, and a set without usable keys", async () => {
   const { ask, published, notices } = world({ algorithms: ["RS256"] });
   published.keys = [one.privateKey.export({ format: "jwk" }), { kty: "oct", k: "AAAA" }];
   await ask(tokenOf({ key: rsa }));
@@ -610,7 +610,7 @@ test("private keys that an issuer publishes, and none that could be used, are re
   ]);
 });
 
-// The network itself.
+// The real network.
 
 async function listen(t: TestContext, answer: RequestListener): Promise<{ server: Server; url: string }> {
   const server = createServer(answer).listen(0, "127.0.0.1");
@@ -622,7 +622,7 @@ async function listen(t: TestContext, answer: RequestListener): Promise<{ server
   return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
-/** A service that trusts whoever listens there, over the real network. */
+/** Makes a service that trusts the issuer at `url`, over the real network. */
 function reaching(url: string) {
   const observed: Observation[] = [];
   const issuers = externalIssuers({
@@ -661,7 +661,7 @@ const answers: { what: string; why: RegExp; answer: RequestListener }[] = [
 ];
 
 for (const { what, why, answer } of answers) {
-  test(`an issuer that answers with ${what} gets 503 and is reported`, async (t) => {
+  test(`answers 503 and reports an issuer that answers with ${what}`, async (t) => {
     const { url } = await listen(t, answer);
     const { ask, why: told } = reaching(url);
 
@@ -670,7 +670,7 @@ for (const { what, why, answer } of answers) {
   });
 }
 
-test("a redirect is not followed", async (t) => {
+test("does not follow a redirect", async (t) => {
   let asked = 0;
   const elsewhere = await listen(t, (_request, response) => {
     asked++;
@@ -684,7 +684,7 @@ test("a redirect is not followed", async (t) => {
   assert.equal(asked, 0);
 });
 
-test("an issuer that is slow is waited for five seconds in all", async (t) => {
+test("waits for a slow issuer for five seconds in total", async (t) => {
   const body = JSON.stringify({ keys: [one.jwk] });
   const arrived = Promise.withResolvers<void>();
   const closed = Promise.withResolvers<void>();
@@ -705,7 +705,7 @@ test("an issuer that is slow is waited for five seconds in all", async (t) => {
   await closed.promise;
 });
 
-test("keys come over the network, and what came before stays while it is interrupted", async (t) => {
+test("fetches keys over the network, and keeps the earlier ones during an interruption", async (t) => {
   let ok = true;
   const { url } = await listen(t, ({ headers }, response) => {
     assert.match(headers.accept ?? "", /application\/jwk-set\+json/);
@@ -721,7 +721,7 @@ test("keys come over the network, and what came before stays while it is interru
   assert.match(why(), /cannot be fetched: the connection failed: \S.* Those from before are good until/);
 });
 
-// What is declared.
+// The declaration.
 
 function problemsOf(issuers: unknown): readonly string[] {
   const bindings = { resolve: () => null };
@@ -813,7 +813,7 @@ const mistakes: { what: string; issuers: unknown; problem: RegExp }[] = [
 ];
 
 for (const { what, issuers, problem } of mistakes) {
-  test(`${what} is told with its field and its cure`, () => {
+  test(`reports ${what} with its field and its fix`, () => {
     const problems = problemsOf(issuers);
 
     assert.equal(problems.length, 1, problems.join("\n"));
@@ -822,7 +822,7 @@ for (const { what, issuers, problem } of mistakes) {
   });
 }
 
-test("everything that is wrong is told at once, and what is right is taken", () => {
+test("reports every mistake together, and accepts a valid declaration", () => {
   const algorithms: IssuerAlgorithm[] = ["EdDSA", "Ed25519", "ES256", "ES384", "ES512", "PS512", "RS512"];
 
   assert.equal(problemsOf([{}, { ...declared, algorithms: [], jwksURL: "" }]).length, 6);

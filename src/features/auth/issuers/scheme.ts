@@ -13,42 +13,42 @@ import type { FetchKeys } from "./fetch.ts";
 import { issuerKeys, type ChosenKey, type IssuerKeys, type KeySet } from "./keys.ts";
 import { fetchOver } from "./tls.ts";
 
-/** What `externalIssuers()` is made of: the declared issuers, and who is who here. */
+/** Options of `externalIssuers()`: the declared issuers, and the bindings to accounts. */
 export interface ExternalIssuersOptions {
   readonly issuers: readonly IssuerDeclaration[];
-  /** The `iss` of our own tokens, which nobody else may have. */
+  /** The `iss` of the service's tokens. No outside issuer may have it. */
   readonly ownIssuer: string;
   readonly bindings: Pick<Bindings, "resolve">;
   readonly observe: Observer;
-  /** The network, but for issuers with `ca` or `cert`. What it is asked for are the declared addresses and nothing else. */
+  /** Makes the network requests, only to the declared addresses. Not used for issuers with `ca` or `cert`. */
   readonly fetch?: FetchKeys;
 }
 
-/** Says who comes with a token of an issuer elsewhere. */
+/** Finds the user of a token of an outside issuer. */
 export interface ExternalIssuers {
-  /** Whether the token says that it comes from one of these issuers. */
+  /** Returns true if the token names one of these issuers. */
   recognizes(token: string): boolean;
   /**
-   * Who the token stands for; null where it does not say that it comes from one of these issuers. Answered without
-   * waiting where it was verified before and the store can. Throws 503 where there are no keys to go by. `now` in milliseconds.
+   * Returns the verdict on a token. Returns null if the token does not name one of these issuers. Answers without waiting if the token was
+   * verified before and the store allows it. Throws 503 if there are no usable keys. `now` in milliseconds.
    */
   verify(token: string, now: number): Eventually<Verdict> | null;
 }
 
 interface Trusted extends TrustedIssuer {
   readonly keys: IssuerKeys;
-  /** What `typ` may be. */
+  /** The accepted values of `typ`. */
   readonly types: readonly (string | null)[];
 }
 
-/** A token whose signature and claims hold, as long as the keys stay what they were. Expiry and account are looked at on every use. */
+/** A token whose signature and claims are valid while the keys do not change. Its expiry and account are checked on every use. */
 interface Genuine {
   readonly kind: "genuine";
   readonly trusted: Trusted;
   readonly set: KeySet;
   readonly subject: string;
   readonly username: string;
-  /** Milliseconds since the epoch; `authTime` is null where the issuer does not tell when its user logged in. */
+  /** Milliseconds since the epoch. `authTime` is null if the issuer does not report when its user logged in. */
   /** The issuer says that it has checked a second factor. */
   readonly vouches: boolean;
   readonly startsAt: number;
@@ -57,9 +57,12 @@ interface Genuine {
 }
 
 const leewayMs = 30_000;
-/** The last one that a Date can tell. */
+/** The last second that a Date can represent. */
 const lastSecond = 8.64e12;
-/** Of 8 KiB at most: 16 MB. Beyond it the oldest is forgotten and would be verified again. */
+/**
+ * The largest number of stored tokens. Tokens have at most 8 KiB, so this takes at most 16 MB. Beyond the limit, the oldest one is deleted
+ * and would be verified again.
+ */
 const maxRemembered = 2000;
 
 const checks: ChecksOf<ExternalIssuersOptions> = {
@@ -70,7 +73,7 @@ const checks: ChecksOf<ExternalIssuersOptions> = {
   fetch: optional(aFunction),
 };
 
-/** Trusts issuers elsewhere. Throws `IssuersError` where they cannot be trusted as they are declared. */
+/** Trusts outside issuers. Throws `IssuersError` if the declaration is invalid. */
 export function externalIssuers(options: ExternalIssuersOptions): ExternalIssuers {
   requireOptions(options, checks, { of: "externalIssuers" });
   const { issuers, ownIssuer, bindings, observe, fetch = globalThis.fetch } = options;
@@ -82,7 +85,7 @@ export function externalIssuers(options: ExternalIssuersOptions): ExternalIssuer
   );
   const memory = new Map<string, Genuine>();
 
-  /** What the token says itself chooses whom to ask, and nothing more. */
+  /** Uses the unverified `iss` only to choose the issuer. */
   function findTrusted(unverified: UnverifiedJWT | null): Trusted | undefined {
     const iss = unverified?.claims["iss"];
     return typeof iss === "string" ? byName.get(iss) : undefined;
@@ -105,7 +108,7 @@ export function externalIssuers(options: ExternalIssuersOptions): ExternalIssuer
   function judge(token: string, genuine: Genuine, now: number): Eventually<Verdict> {
     const { trusted, subject, username, startsAt, expiresAt, authTime, vouches } = genuine;
     const { issuer } = trusted;
-    // It may have been verified before the clock was set back.
+    // The token may have been verified before the clock was set back.
     if (now + leewayMs < startsAt) return refuse(trusted, "expired", "it is not valid yet.");
     if (now >= expiresAt + leewayMs) {
       memory.delete(token);
@@ -130,7 +133,7 @@ export function externalIssuers(options: ExternalIssuersOptions): ExternalIssuer
       if (known === undefined) return verifyNew(token, now);
       return after(known.trusted.keys.current(now), (set) => {
         if (set === known.set) return judge(token, known, now);
-        // The issuer has changed its keys, and perhaps taken back the one that signed.
+        // The issuer has changed its keys, and may have withdrawn the one that signed this token.
         memory.delete(token);
         return verifyNew(token, now)!;
       });
@@ -138,7 +141,7 @@ export function externalIssuers(options: ExternalIssuersOptions): ExternalIssuer
   };
 }
 
-/** Whoever names files trusts what they say, and nothing else is asked in their place. */
+/** Returns the network for an issuer. If the declaration names files, only they decide about trust, without a fallback. */
 function networkOf({ ca, cert, key }: TrustedIssuer, usual: FetchKeys): FetchKeys {
   if (ca === undefined && cert === undefined) return usual;
   return fetchOver({
@@ -147,7 +150,7 @@ function networkOf({ ca, cert, key }: TrustedIssuer, usual: FetchKeys): FetchKey
   });
 }
 
-/** Without a declared one, what no other kind of token is called (RFC 8725 §3.11). */
+/** Returns the accepted types. Without a declared one, these are the names that no other kind of token uses (RFC 8725 §3.11). */
 function typesOf({ typ }: TrustedIssuer): readonly (string | null)[] {
   return typ === undefined ? [null, "jwt", "at+jwt"] : [typeOf({ typ })];
 }
@@ -164,7 +167,7 @@ async function requireGenuine(
   let set = await trusted.keys.current(now);
   let chosen = set.find(kid, alg);
   let signed = await verifyWith(trusted, token, alg, chosen);
-  // A key that the token does not name may be the one from before a change.
+  // A key that the token does not name may be an old one, from before a key change.
   if (signed === null && chosen.kind !== "named") {
     set = await trusted.keys.lookAgain(now);
     chosen = set.find(kid, alg);
@@ -177,7 +180,7 @@ async function requireGenuine(
   return readClaims(trusted, set, signed.claims, now);
 }
 
-/** Returns null if the signature does not hold, or no key was chosen. */
+/** Returns null if the signature is invalid or no key was chosen. */
 async function verifyWith(
   { types }: Trusted,
   token: string,
@@ -206,7 +209,7 @@ function readClaims(
   if (!audiences.includes(trusted.audience)) return wrong("it is not for this service (aud).");
   if (!isTime(exp) || exp > lastSecond || !isOptionalTime(iat) || !isOptionalTime(nbf))
     return wrong("exp, iat or nbf is no time, or missing.");
-  // Whoever holds a bound token has more to prove than we could check (RFC 7800, RFC 9449 §7.2).
+  // The holder of a bound token must prove more than the service can check (RFC 7800, RFC 9449 §7.2).
   if (claims["cnf"] !== undefined) return wrong("it is bound to a key (cnf), and no bearer token.");
   const username = usernameIn(claims, trusted.usernameClaim);
   if (username === null) return wrong(`its claim ${trusted.usernameClaim} names no user.`);
@@ -218,13 +221,16 @@ function readClaims(
   return { kind: "genuine", trusted, set, subject, username, startsAt, expiresAt: exp * 1000, authTime, vouches };
 }
 
-/** What an issuer's word proves. Without a time it is never fresh. */
+/** Returns the proofs that the issuer vouches for. Without a time, the login is never fresh. */
 function vouchedBy(authTime: number | null, vouches: boolean): Pick<Identity, "proofs" | "level" | "authTime"> {
   const { proofs, level } = provedBy([{ method: "fed", at: authTime ?? 0, ...(vouches ? { vouchesFor: 2 } : {}) }]);
   return { proofs: proofs!, level: level!, ...(authTime === null ? {} : { authTime }) };
 }
 
-/** When its user logged in. A time that lies ahead, such as one in milliseconds, would make every login a fresh one. */
+/**
+ * Returns the time when the user logged in. Ignores a time in the future, such as one in milliseconds, because it would make every login
+ * fresh.
+ */
 function loginIn({ auth_time: loggedInAt }: Readonly<Record<string, unknown>>, now: number): number | null {
   if (!isTime(loggedInAt) || loggedInAt * 1000 > now + leewayMs) return null;
   return Math.min(loggedInAt * 1000, now);
@@ -236,12 +242,12 @@ function isOptionalTime(value: unknown): value is number | undefined {
 
 function usernameIn(claims: Readonly<Record<string, unknown>>, claim: string): string | null {
   const name = Object.hasOwn(claims, claim) ? claims[claim] : undefined;
-  // With some issuers anybody may enter any address, and would be its owner here.
+  // With some issuers, any user may enter any address. That user would then own the address here.
   if (claim === "email" && claims["email_verified"] !== true) return null;
   return isPossibleName(name) ? name : null;
 }
 
-/** What the issuer calls its user for ever; where its tokens have no `sub`, the claim with the username has to stand for it. */
+/** Returns the permanent name of the user at the issuer. If the tokens have no `sub`, this is the claim with the username. */
 function subjectIn({ sub }: Readonly<Record<string, unknown>>, claim: string, username: string): string | null {
   if (sub === undefined) return `${claim}=${username}`;
   return isPossibleName(sub) ? sub : null;

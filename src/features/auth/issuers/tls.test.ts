@@ -19,7 +19,7 @@ const now = Date.parse("2026-03-01T12:00:00Z");
 const folder = mkdtempSync(path.join(tmpdir(), "latchkey-issuer-"));
 const file = (name: string): string => path.join(folder, name);
 
-/** Two authorities, each with a certificate for 127.0.0.1 and one for a client. */
+/** Makes two authorities, each with a certificate for 127.0.0.1 and one for a client. */
 before(() => {
   for (const authority of ["ours", "theirs"]) {
     const openssl = (...args: readonly string[]): unknown =>
@@ -84,7 +84,7 @@ const cases: readonly [what: string, files: IssuerTLSFiles, status: "accepted" |
 ];
 
 for (const [what, files, expected] of cases)
-  test(`an issuer with its own authority that asks for a client certificate, with ${what}`, async (t) => {
+  test(`connects to an issuer with a private authority that asks for a client certificate, with ${what}`, async (t) => {
     const issuer = await startIssuer(t);
     const { verify, told } = issuer.trustedWith(files);
 
@@ -96,7 +96,7 @@ for (const [what, files, expected] of cases)
     assert.equal(issuer.asked(), expected === "accepted" ? 1 : 0);
   });
 
-test("files that are renewed are read anew, without a restart", async (t) => {
+test("reads renewed files again, without a restart", async (t) => {
   const issuer = await startIssuer(t);
   const [ca, cert, key] = ["ca", "cert", "key"].map((name) => file(`renewed-${name}`)) as [string, string, string];
   copyFileSync(client.ca!, ca);
@@ -111,7 +111,7 @@ test("files that are renewed are read anew, without a restart", async (t) => {
   assert.equal((await verify(60_000))?.kind, "accepted");
 });
 
-test("a redirect and an answer that is no success are refused as without files", async (t) => {
+test("refuses a redirect and an unsuccessful response, as without files", async (t) => {
   const issuer = await startIssuer(t, 302);
   const { verify, told } = issuer.trustedWith(client);
 
@@ -128,7 +128,7 @@ const broken: readonly [what: string, answer: RequestListener, said: RegExp][] =
 ];
 
 for (const [what, answer, said] of broken)
-  test(`an answer over these files that ${what} is told, and ends nothing`, async (t) => {
+  test(`reports a response over these files that ${what}, and keeps running`, async (t) => {
     const issuer = await startIssuer(t, 200, answer);
     const { verify, told } = issuer.trustedWith(client);
 
@@ -143,7 +143,7 @@ function flood(response: ServerResponse): void {
   if (!response.destroyed) response.once("drain", () => flood(response));
 }
 
-test("what is wrong with the files is told at the declaration, each with its cure", () => {
+test("reports the mistakes in the files at the declaration, each with its fix", () => {
   const open = file("open.key");
   copyFileSync(client.key!, open);
   chmodSync(open, 0o644);
@@ -185,7 +185,7 @@ test("what is wrong with the files is told at the declaration, each with its cur
   }
 });
 
-/** An issuer that gives its keys to whoever has a certificate of its authority. */
+/** Starts an issuer that gives its keys to clients with a certificate of its authority. */
 async function startIssuer(t: TestContext, status = 200, answer?: RequestListener) {
   const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const keys = [{ ...publicKey.export({ format: "jwk" }), kid: "one", alg: "ES256" }];

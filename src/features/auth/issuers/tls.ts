@@ -5,20 +5,20 @@ import { Readable } from "node:stream";
 import { createSecureContext } from "node:tls";
 import type { FetchKeys } from "./fetch.ts";
 
-/** PEM files that say whom a connection to an issuer trusts, and as whom it comes. */
+/** PEM files for the connection to an issuer: the authorities to trust, and the client certificate. */
 export interface IssuerTLSFiles {
-  /** The authorities that its certificate may come from, in place of the public ones. */
+  /** The authorities that may sign its certificate, instead of the public ones. */
   readonly ca?: string;
-  /** The client certificate that it asks for, its chain behind it. */
+  /** The client certificate that it asks for, followed by its chain. */
   readonly cert?: string;
   /** The private key of that certificate. */
   readonly key?: string;
 }
 
-/** What is wrong with the files, by the member that names it. */
+/** The mistakes in the files, by the member that names the file. */
 export type IssuerTLSProblems = Readonly<Partial<Record<keyof IssuerTLSFiles, string>>>;
 
-/** What is wrong with the files as they are now; empty where they can be used. */
+/** Returns the mistakes in the present files. The object is empty if the files can be used. */
 export function findTLSProblems(files: Readonly<Record<string, unknown>>): IssuerTLSProblems {
   const { ca, cert, key } = files;
   const problems = {
@@ -38,19 +38,22 @@ export function findTLSProblems(files: Readonly<Record<string, unknown>>): Issue
   }
 }
 
-/** A network that trusts these authorities and shows this certificate. The files are read anew each time, since certificates are renewed. */
+/**
+ * Makes a network that trusts these authorities and presents this certificate. Reads the files again for each request, because certificates
+ * are renewed.
+ */
 export function fetchOver(files: IssuerTLSFiles): FetchKeys {
   return async (url, { signal, headers }) => {
     const read = readFiles(files);
     return new Promise((resolve, reject) => {
-      // No agent: nothing is kept open for the ten minutes until the next time.
+      // Uses no agent, so that no connection stays open for the ten minutes until the next request.
       const asked = request(url, { ...read, agent: false, signal, headers }, (answer) => {
         const { statusCode = 0 } = answer;
         if (statusCode === 200) return resolve(new Response(Readable.toWeb(answer) as ReadableStream<Uint8Array>));
         answer.on("error", () => undefined).destroy();
         resolve(Object.defineProperty(Response.error(), "status", { value: statusCode }));
       });
-      // For as long as it lives: what fails after the answer has begun is told by its body.
+      // Stays registered for the life of the request. An error after the response has started is reported by its body.
       asked.on("error", reject).end();
     });
   };
@@ -88,14 +91,14 @@ function wrongFile(member: keyof IssuerTLSFiles, file: unknown, check: (text: st
   }
 }
 
-/** OpenSSL passes over what is no certificate; a list with one that cannot be read must not be taken for a shorter one. */
+/** Throws if a certificate cannot be read. OpenSSL skips such a certificate, and the list must not silently become shorter. */
 function readCertificates(text: string): void {
   const found = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
   if (found.length === 0) throw new TypeError("no certificate");
   for (const each of found) requireCertificate(each);
 }
 
-/** Windows has no such modes, and Node makes some up. */
+/** Skips Windows, which has no such modes. Node invents some there. */
 function openToOthers(file: string): IssuerTLSProblems {
   const mode = (statSync(file, { throwIfNoEntry: false })?.mode ?? 0) & 0o777;
   if ((mode & 0o077) === 0 || process.platform === "win32") return {};

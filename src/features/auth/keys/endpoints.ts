@@ -28,13 +28,13 @@ const newKey = defineResource({
   },
 });
 
-/** What named keys need. */
+/** The dependencies of the endpoints of named keys. */
 export interface KeysParts {
   readonly people: People;
   readonly keys: NamedKeys;
 }
 
-/** The named keys of a user: as many as there are programs, each shown once. */
+/** Returns the endpoints of a user's named keys: one key for each program, each shown once. */
 export function keyEndpoints(parts: KeysParts): readonly Endpoint[] {
   const path = "/users/{id}/keys";
   const one = `${path}/{key_id:text}`;

@@ -1,15 +1,18 @@
 import { secretPart, type OpaqueToken } from "../../../core/crypto/opaque-token.ts";
 import { hmac, sameBytes } from "../../../core/crypto/secret.ts";
 
-/** Half of a secret tells that it was issued here, and half that it lives: 120 bits each, more than anybody can guess. */
+/**
+ * The size of each half of a secret, in bytes. One half proves that it was issued here, and the other that it is still valid. Each has 120
+ * bits, which cannot be guessed.
+ */
 export const secretHalfBytes = 15;
 
-/** What every secret with this lookup id begins with: when its row is gone, it tells one that was revoked from a guess. */
+/** Returns the first half of every secret with this lookup id. After the row is deleted, it distinguishes a revoked secret from a guess. */
 export function markOf(lookup: string, key: Uint8Array): string {
   return secretPart(hmac(key, lookup), secretHalfBytes);
 }
 
-/** Whether a token was issued with one of these keys, whatever has become of it. */
+/** Returns true if a token was issued with one of these keys, even if it has expired or was revoked. */
 export function wasIssued({ lookup, secret }: OpaqueToken, keys: readonly Uint8Array[]): boolean {
   return keys.some((key) => {
     const mark = Buffer.from(markOf(lookup, key));

@@ -27,7 +27,7 @@ async function server() {
   return { store, keys, keysOf, key, listed, parsed: parseOpaqueToken(key)! };
 }
 
-test("a key has the form of every token, and says whose it is and what it may do", async () => {
+test("makes a key in the form of every token, with its user and its scopes", async () => {
   const { keys, key, parsed, listed } = await server();
   const limits = { scopes: ["read"], expiresAt: null, keyId: listed.id };
 
@@ -35,7 +35,7 @@ test("a key has the form of every token, and says whose it is and what it may do
   assert.deepEqual(await keys.check(parsed, now), { kind: "genuine", userId: 1, ...limits });
 });
 
-test("what somebody writes into the database makes no key", async () => {
+test("refuses a key whose row was written directly into the database", async () => {
   const { store, keys, parsed, listed } = await server();
   const stored = (await store.find(namedKeysCollection, listed.id))!.record;
   const { id: _id, ...values } = stored;
@@ -49,7 +49,7 @@ test("what somebody writes into the database makes no key", async () => {
   assert.equal((await keys.check(parsed, now)).kind, "forged");
 });
 
-test("another server's secret knows none of the keys", async () => {
+test("refuses keys of a server with another secret", async () => {
   const { keysOf, keys, parsed } = await server();
   const other = keysOf("another secret of another server");
 
@@ -61,7 +61,7 @@ test("another server's secret knows none of the keys", async () => {
   );
 });
 
-test("a key is found and revoked by its own user only", async () => {
+test("finds and revokes only the user's own keys", async () => {
   const { keys, listed } = await server();
 
   assert.deepEqual([await keys.find(2, listed.id), await keys.revoke(2, listed.id)], [null, false]);
@@ -69,7 +69,7 @@ test("a key is found and revoked by its own user only", async () => {
   assert.deepEqual([await keys.revoke(1, listed.id), await keys.revoke(1, listed.id)], [true, false]);
 });
 
-test("a key that is asked for in the moment of a deactivation does not outlive it", async () => {
+test("revokes a key that is requested during a deactivation", async () => {
   const { store, keys } = await server();
   const values = { active: false };
   await store.write({ changes: [{ kind: "update", collection: accountsCollection, key: 2, values }] });
@@ -81,7 +81,7 @@ test("a key that is asked for in the moment of a deactivation does not outlive i
   assert.deepEqual(await keys.list(2), []);
 });
 
-test("a key for nobody is not made", async () => {
+test("refuses to make a key for a missing user", async () => {
   const { keys } = await server();
 
   await assert.rejects(keys.create(admitted(99), { name: "x", scopes: null, expiresAt: null }, now), {

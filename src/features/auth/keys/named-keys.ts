@@ -18,7 +18,7 @@ import { makeTouch } from "../touch.ts";
 import { markOf, secretHalfBytes, wasIssued } from "./marks.ts";
 import { tokenChecks, type TokensOptions } from "./prefix.ts";
 
-/** Named keys; the key is the lookup id. What is kept of the secret is a digest that only this server can make. */
+/** Named keys. The key of a row is the lookup id. The secret is stored as a digest that only this server can make. */
 export const namedKeysCollection: Collection = {
   name: "named_keys",
   key: "text",
@@ -26,7 +26,7 @@ export const namedKeysCollection: Collection = {
     { name: "user_id", type: "integer", references: { collection: "accounts", onDelete: "cascade" } },
     { name: "name", type: "text" },
     { name: "digest", type: "text" },
-    /** Null: not limited. */
+    /** Null if the key is not limited. */
     { name: "scopes", type: "json", nullable: true },
     { name: "created_at", type: "date-time" },
     { name: "expires_at", type: "date-time", nullable: true },
@@ -35,11 +35,11 @@ export const namedKeysCollection: Collection = {
   indexes: [["user_id", "created_at"]],
 };
 
-/** What a key shows of itself. */
+/** The public data of a key. */
 export interface ListedKey {
   readonly id: string;
   readonly name: string;
-  /** What tokens begin with, and the lookup id. */
+  /** The prefix of the service's tokens, and the lookup id. */
   readonly prefix: string;
   readonly scopes: readonly string[] | null;
   readonly created_at: string;
@@ -47,57 +47,57 @@ export interface ListedKey {
   readonly last_used_at: string | null;
 }
 
-/** What is asked for a new key. */
+/** The requested properties of a new key. */
 export interface NewKey {
   readonly name: string;
   readonly scopes: readonly string[] | null;
-  /** RFC 3339; null: does not expire. */
+  /** RFC 3339. Null if the key does not expire. */
   readonly expiresAt: string | null;
 }
 
-/** What became of a key that was presented. */
+/** The result of checking a key. */
 export type CheckedKey =
   | {
       readonly kind: "genuine";
       readonly userId: number;
       readonly scopes: readonly string[] | null;
-      /** In milliseconds since the epoch; null: does not expire. */
+      /** In milliseconds since the epoch. Null if the key does not expire. */
       readonly expiresAt: number | null;
       readonly keyId: string;
     }
   | { readonly kind: "expired" | "revoked" | "unknown" | "forged" };
 
-/** Which keys of a user are asked for: the oldest first. */
+/** A page of a user's keys, oldest first. */
 export interface KeyPage {
-  /** Only those behind this one: its `created_at` and `id`. */
+  /** Returns only the keys after this one, given by its `created_at` and `id`. */
   readonly after: readonly Value[] | null;
-  /** The other way round: the newest first. */
+  /** Reverses the order: newest first. */
   readonly backwards: boolean;
   readonly limit: number;
 }
 
 /** The named keys of a store. `now` in milliseconds. */
 export interface NamedKeys {
-  /** A new key, shown this once. Spends the admission. */
+  /** Makes a new key. The secret is shown only here. Spends the admission. */
   create(
     admission: Admission,
     asked: NewKey,
     now: number,
   ): Promise<{ readonly listed: ListedKey; readonly key: string }>;
-  /** The keys of a user, the oldest first; all of them where no page is asked for. */
+  /** Returns the keys of a user, oldest first. Returns all of them without a page. */
   list(userId: number, page?: KeyPage): Promise<readonly ListedKey[]>;
-  /** A key of the user by its id; null where the user has none of that id. */
+  /** Returns a key of the user by its id. Returns null if the user has none with that id. */
   find(userId: number, id: string): Promise<ListedKey | null>;
-  /** Ends a key of the user; false where the user has none of that id. */
+  /** Revokes a key of the user. Returns false if the user has none with that id. */
   revoke(userId: number, id: string): Promise<boolean>;
-  /** Whose key it is and what it may do, and notes that it was used. */
+  /** Returns the user and the scopes of a key, and records its use. */
   check(key: OpaqueToken, now: number): Eventually<CheckedKey>;
 }
 
 const maxKeys = 100;
 const idForm = /^[0-9A-Za-z]{14}$/;
 
-/** The named keys of a store. */
+/** Returns the named keys of a store. */
 export function storeNamedKeys(options: TokensOptions): NamedKeys {
   requireOptions(options, tokenChecks, { of: "storeNamedKeys" });
   const { store, secret, observe, prefix } = options;
@@ -105,7 +105,10 @@ export function storeNamedKeys(options: TokensOptions): NamedKeys {
   const markKeys = secret.deriveEach("named-key-mark");
   const touch = makeTouch({ store, collection: namedKeysCollection, column: "last_used_at", everyMs: 60_000, observe });
 
-  /** Keyed, and bound to the user: a row that somebody wrote into the database, or gave to another user, lets nobody in. */
+  /**
+   * Computes a keyed digest that is bound to the user. A row that is written directly into the database, or moved to another user, does not
+   * work.
+   */
   function digestOf({ lookup, secret: presented }: OpaqueToken, userId: number, key = digestKeys[0]!): Buffer {
     return hmac(key, `${lookup}|${userId}|${presented}`);
   }
@@ -157,7 +160,7 @@ export function storeNamedKeys(options: TokensOptions): NamedKeys {
         const kept = Buffer.from(digest as string, "base64url");
         if (!digestKeys.some((key) => sameBytes(digestOf(token, userId, key), kept))) return { kind: "forged" };
         const expiresAt = expires_at === null ? null : Date.parse(expires_at as string);
-        // Told only to whoever knows the key.
+        // Reported only to a caller who knows the key.
         if (expiresAt !== null && now >= expiresAt) return { kind: "expired" };
         touch(token.lookup, last_used_at as string | null, now);
         return { kind: "genuine", userId, scopes: scopes as readonly string[] | null, expiresAt, keyId: token.lookup };
@@ -175,7 +178,7 @@ function requireRoom(userId: number): Change {
   return { kind: "require", collection: namedKeysCollection, where, atMost: maxKeys - 1, name: "keys" };
 }
 
-/** The rows of a new key. Ends the request where there can be none. */
+/** Returns the rows of a new key. Ends the request if the key cannot be made. */
 function requireRows(outcome: Outcome): readonly (Row | null)[] {
   switch (outcome.kind) {
     case "written":

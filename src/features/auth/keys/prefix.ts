@@ -4,22 +4,22 @@ import { aSecret, type Secret } from "../../../core/crypto/secret.ts";
 import type { Observer } from "../../../core/observation.ts";
 import type { Store } from "../../../store/store.ts";
 
-/** What is wrong with a prefix of tokens; null where nothing is. */
+/** Returns the mistake in a prefix of tokens. Returns null if there is none. */
 export const aTokenPrefix: Check = (value) =>
   typeof value === "string" && /^[a-z][a-z0-9]{0,15}$/.test(value)
     ? null
     : "it has to be up to 16 lower-case letters and digits, like key";
 
-/** What both kinds of tokens are made of: where they are kept, what they are derived from, and what they begin with. */
+/** Options of both kinds of tokens: the store, the secret that they are derived from, and the prefix. */
 export interface TokensOptions {
   readonly store: Store;
   readonly secret: Secret;
   readonly observe: Observer;
-  /** `key` where it is left out. */
+  /** The prefix of tokens. Default: `key`. */
   readonly prefix?: string;
 }
 
-/** How these are checked. */
+/** Checks of the options of tokens. */
 export const tokenChecks: ChecksOf<TokensOptions> = {
   store: anObject,
   secret: aSecret,

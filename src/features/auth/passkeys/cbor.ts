@@ -1,4 +1,4 @@
-/** A value of CBOR (RFC 8949), as far as authenticators send it. Map keys are numbers or texts. */
+/** A CBOR value (RFC 8949), limited to the types that authenticators send. Map keys are numbers or texts. */
 export type CBORValue =
   | number
   | string
@@ -11,7 +11,7 @@ export type CBORValue =
 const MAX_DEPTH = 8;
 const MAX_ITEMS = 1000;
 
-/** The rest of a text, behind what was read. */
+/** The bytes after the value that was read. */
 interface Rest {
   readonly bytes: Buffer;
   at: number;
@@ -20,7 +20,7 @@ interface Rest {
 
 /**
  * Reads one value in the canonical form of CTAP2 and returns it with the number of bytes that it takes. Returns null if the bytes are not
- * that: CTAP2 allows no indefinite lengths, no tags, no floats and no duplicate keys.
+ * in that form: CTAP2 allows no indefinite lengths, no tags, no floats and no duplicate keys.
  */
 export function readCBOR(bytes: Buffer): { readonly value: CBORValue; readonly length: number } | null {
   const rest: Rest = { bytes, at: 0, items: 0 };

@@ -3,7 +3,7 @@ import { digest, hmac, sameBytes } from "../../../core/crypto/secret.ts";
 import type { Change, Collection, Store } from "../../../store/store.ts";
 import { timeText, until } from "../conditions.ts";
 
-/** Challenges of passkey logins that were used. Nothing is stored before that. */
+/** Used challenges of passkey logins. Nothing is stored before a challenge is used. */
 export const usedChallengesCollection: Collection = {
   name: "used_passkey_challenges",
   key: "text",
@@ -15,14 +15,14 @@ const LIFE_MS = 300_000;
 
 /** The challenges of logins by passkey without a username. Each is signed, lives for five minutes and works once. */
 export interface Challenges {
-  /** A new one: its name for the client, and the challenge. `now` in milliseconds. */
+  /** Makes a new challenge, with its name for the client. `now` in milliseconds. */
   make(now: number): { readonly pending: string; readonly challenge: string; readonly expiresAt: number };
-  /** Uses one up, whatever its answer is worth. Returns the challenge, or null if it is forged, expired or used. */
+  /** Uses up a challenge, also if its answer is wrong. Returns the challenge, or null if it is forged, expired or used. */
   use(pending: string, now: number): Promise<string | null>;
   due(now: number): readonly Change[];
 }
 
-/** Challenges that are signed with `key`. */
+/** Makes challenges that are signed with `key`. */
 export function makeChallenges(store: Store, key: Uint8Array): Challenges {
   const collection = usedChallengesCollection;
   const signatureOf = (body: string): string => hmac(key, `passkey login ${body}`).toString("base64url");

@@ -22,7 +22,9 @@ export interface PasskeyOptions {
   readonly rpId?: string;
   /** Name of the service in the browser's window. Default: the name of the service. */
   readonly rpName?: string;
-  /** Origins of pages that may use the passkeys beside the service's own, on the same host or below it. */
+  /**
+   * More origins of pages that may use the passkeys, in addition to the service's own. They must be on the same host or a subdomain of it.
+   */
   readonly origins?: readonly string[];
 }
 
@@ -81,7 +83,7 @@ function partyOf(host: Host, id: string, { rpName = host.name, origins = [] }: P
   return {
     id,
     name: rpName,
-    // A service that knows no origin of its own goes by the host that the browser asked for.
+    // A service without a declared origin uses the host that the browser requested.
     isOrigin: (origin, { client }: Call) =>
       named.includes(origin) || (host.ownOrigins.length === 0 && origin === client.origin && isOnHost(origin, id)),
   };
@@ -99,7 +101,7 @@ interface ProvingParts {
   readonly challenges: Challenges;
 }
 
-/** The first proof by a passkey. It requires that the authenticator checks the person. */
+/** Checks the first proof by a passkey. Requires that the authenticator checks the person. */
 async function prove(
   parts: ProvingParts,
   context: Context,

@@ -18,10 +18,10 @@ import {
 /** The name of the kind of factor. */
 export const PASSKEY = "passkey";
 
-/** How long the browser may take, in milliseconds. */
+/** The time that the browser may take, in milliseconds. */
 const TIMEOUT_MS = 300_000;
 
-/** Where passkeys work. */
+/** The service for which passkeys are valid. */
 export interface RelyingParty {
   /** The host that they are bound to. */
   readonly id: string;
@@ -31,7 +31,7 @@ export interface RelyingParty {
   isOrigin(origin: string, call: Call): boolean;
 }
 
-/** What is stored of a passkey. A type of JSON. */
+/** The stored data of a passkey, as JSON. */
 export type StoredPasskey = {
   readonly credential: string;
   readonly publicKey: { readonly [name: string]: string };
@@ -41,7 +41,7 @@ export type StoredPasskey = {
   readonly transports: readonly string[];
 };
 
-/** What is stored of a passkey that is not confirmed yet. */
+/** The stored data of an unconfirmed passkey. */
 type Asked = { readonly challenge: string; readonly until: number };
 
 /** Passkeys as a kind of factor. `key` signs the challenges of waiting logins. */
@@ -116,18 +116,18 @@ export function assert(
   return { proof: { method: "hwk", ...(verifiesUser ? { verifiesUser } : {}) }, data };
 }
 
-/** The name of a user for authenticators: it tells nothing of the user but an id. */
+/** Returns the name of a user for authenticators. It contains nothing but an id. */
 export function userHandleOf(userId: number): string {
   return Buffer.from(`user:${userId}`).toString("base64url");
 }
 
-/** Returns the id of the user. Returns null if it is no handle of ours. */
+/** Returns the id of the user. Returns null if the service did not make the handle. */
 export function parseUserHandle(handle: string): number | null {
   const match = /^user:([1-9]\d{0,15})$/.exec(Buffer.from(handle, "base64url").toString());
   return match === null ? null : Number(match[1]);
 }
 
-/** `PublicKeyCredentialCreationOptionsJSON` (§5.4). */
+/** Returns the `PublicKeyCredentialCreationOptionsJSON` (§5.4). */
 function creationOptions(
   party: RelyingParty,
   { id, username }: Account,
@@ -146,7 +146,7 @@ function creationOptions(
   };
 }
 
-/** `PublicKeyCredentialRequestOptionsJSON` (§5.5). Without factors, any passkey of this host may answer. */
+/** Returns the `PublicKeyCredentialRequestOptionsJSON` (§5.5). Without factors, any passkey of this host may answer. */
 export function requestOptions(
   party: RelyingParty,
   challenge: string,

@@ -3,7 +3,7 @@ import { readCBOR, type CBORValue } from "./cbor.ts";
 
 // Registration (§7.1) and assertion (§7.2) of Web Authentication Level 3, for the attestation format `none`.
 
-/** The signature algorithms that are accepted, as COSE names them: EdDSA, ES256, RS256. */
+/** The accepted signature algorithms, by their COSE numbers: EdDSA, ES256, RS256. */
 export const algorithms = [-8, -7, -257] as const;
 
 /** A public key as JSON (RFC 7517). */
@@ -16,7 +16,7 @@ export interface PublicKeyJWK {
   readonly e?: string;
 }
 
-/** What a relying party expects of an answer. */
+/** The values that a relying party expects in an answer. */
 export interface Expected {
   /** In base64url without padding. */
   readonly challenge: string;
@@ -32,27 +32,27 @@ export interface NewCredential {
   readonly publicKey: PublicKeyJWK;
   readonly algorithm: number;
   readonly counter: number;
-  /** The authenticator has checked the person, with a PIN, a finger or a face. */
+  /** True if the authenticator has checked the person, with a PIN, a finger or a face. */
   readonly verifiesUser: boolean;
-  /** How the browser reaches the authenticator; for the next login. */
+  /** The transports by which the browser reaches the authenticator, for the next login. */
   readonly transports: readonly string[];
 }
 
-/** A stored credential, as an assertion is checked against it. */
+/** A stored credential, in the form that an assertion is checked against. */
 export interface KnownCredential extends Pick<NewCredential, "id" | "publicKey" | "algorithm" | "counter"> {
   /** The user handle that it was made for, in base64url without padding. */
   readonly userHandle: string;
 }
 
-/** What a right assertion shows. */
+/** The data of a right assertion. */
 export interface Asserted {
   readonly counter: number;
   readonly verifiesUser: boolean;
-  /** The signature counter went back: the passkey may be a copy. Both are 0 if the authenticator does not count. */
+  /** True if the signature counter went back: the passkey may be a copy. Both counters are 0 if the authenticator does not count. */
   readonly isClone: boolean;
 }
 
-/** Checks a `RegistrationResponseJSON`. Returns null if anything is wrong: no caller learns what. */
+/** Checks a `RegistrationResponseJSON`. Returns null if anything is wrong. The caller does not learn the reason. */
 export function readRegistration(given: unknown, expected: Expected): NewCredential | null {
   const { id, response } = readAnswer(given) ?? {};
   if (id === undefined || !isClientData(response?.["clientDataJSON"], "webauthn.create", expected)) return null;
@@ -88,7 +88,7 @@ export function readAssertion(given: unknown, known: KnownCredential, expected: 
   return { counter: data.counter, verifiesUser: data.verifiesUser, isClone };
 }
 
-/** Returns the id of the credential that an answer is of. Returns null if it names none. */
+/** Returns the id of the credential that an answer belongs to. Returns null if it names none. */
 export function readCredentialId(given: unknown): string | null {
   return readAnswer(given)?.id ?? null;
 }
@@ -124,7 +124,7 @@ function decode(value: unknown): Buffer | null {
   return Buffer.from(value, "base64url");
 }
 
-/** The data that the browser adds: what was asked, by which page (§5.8.1). */
+/** Checks the data that the browser adds: the type, the challenge, and the origin of the page (§5.8.1). */
 function isClientData(value: unknown, type: string, { challenge, isOrigin }: Expected): boolean {
   const bytes = decode(value);
   if (bytes === null) return false;
@@ -145,7 +145,7 @@ function isSame(one: unknown, other: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right);
 }
 
-/** The authenticator data of an attestation object with the format `none` and an empty statement (§8.7). */
+/** Returns the authenticator data of an attestation object with the format `none` and an empty statement (§8.7). */
 function readAttestation(bytes: Buffer | null): Buffer | null {
   const read = bytes === null ? null : readCBOR(bytes);
   if (read === null || read.length !== bytes!.length || !(read.value instanceof Map)) return null;
@@ -165,7 +165,7 @@ interface AuthenticatorData {
 const HEAD_BYTES = 37;
 const flag = { present: 1, verified: 4, backupEligible: 8, backedUp: 16, attested: 64, extensions: 128 } as const;
 
-/** Authenticator data (§6.1): for this host, with the person present. */
+/** Reads authenticator data (§6.1). Requires that it is for this host and that the person was present. */
 function readAuthenticatorData(bytes: Buffer, rpId: string): AuthenticatorData | null {
   if (bytes.length < HEAD_BYTES || !timingSafeEqual(bytes.subarray(0, 32), hash("sha256", rpId, "buffer"))) return null;
   const flags = bytes.readUInt8(32);
@@ -190,7 +190,7 @@ function readAuthenticatorData(bytes: Buffer, rpId: string): AuthenticatorData |
   return rest.length > 0 ? null : { counter: bytes.readUInt32BE(33), verifiesUser: has("verified"), credential };
 }
 
-/** A public key of COSE (RFC 9053) with one of the accepted algorithms. */
+/** Reads a COSE public key (RFC 9053) with one of the accepted algorithms. */
 function readKey(bytes: Buffer): Pick<NewCredential, "publicKey" | "algorithm"> | null {
   const key = readCBOR(bytes)?.value;
   if (!(key instanceof Map)) return null;

@@ -6,15 +6,15 @@ import type { AccountsFeature } from "../login.ts";
 import { createRemoteUser } from "./newcomers.ts";
 import { remoteUser } from "./scheme.ts";
 
-/** Options of `remoteUserLogin()`: what the proxy says, and how it proves that it is the proxy. */
+/** Options of `remoteUserLogin()`: the headers of the proxy, and the proof that they come from it. */
 export interface RemoteUserLoginOptions {
-  /** The header with the name, from a trusted proxy; `X-Remote-User` where it is left out. */
+  /** The header with the name, from a trusted proxy. Default: `X-Remote-User`. */
   readonly header?: string;
-  /** What the proxy has to send in `X-Remote-User-Secret`; nothing where it is left out. */
+  /** The secret that the proxy must send in `X-Remote-User-Secret`. Default: none is required. */
   readonly secret?: Secret;
-  /** 2: the proxy has checked a second factor, which satisfies accounts that need one. Default: 1. */
+  /** 2 if the proxy has checked a second factor, which satisfies accounts that need one. Default: 1. */
   readonly level?: 1 | 2;
-  /** Users whom only the proxy knows are made, with the e-mail that it sends. */
+  /** True to create users that only the proxy knows, with the e-mail that it sends. */
   readonly create?: boolean;
 }
 
@@ -25,7 +25,7 @@ const checks: ChecksOf<RemoteUserLoginOptions> = {
   level: optional(aLevel),
 };
 
-/** The user that a trusted proxy has already identified. The service's `trustedProxies` say which those are. */
+/** Accepts the user that a trusted proxy has already identified. The service's `trustedProxies` name these proxies. */
 export function remoteUserLogin(people: AccountsFeature, options: RemoteUserLoginOptions = {}): Feature {
   return defineFeature({
     name: "remote-user-login",

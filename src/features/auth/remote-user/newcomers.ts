@@ -4,7 +4,10 @@ import type { Change } from "../../../store/store.ts";
 import type { People } from "../login.ts";
 import { readProxyText } from "./scheme.ts";
 
-/** Makes the user whom only the proxy knows so far. E-mail from `X-Remote-Email`, which must be there; name from `X-Remote-Name` or the username. */
+/**
+ * Makes a user that only the proxy knows so far. The e-mail comes from `X-Remote-Email`, which is required. The name comes from
+ * `X-Remote-Name` or is the username.
+ */
 export function createRemoteUser(people: People): (username: string, call: Call) => readonly Change[] | null {
   const { fields } = people.users.resource;
   return (username, call) => {
@@ -16,7 +19,7 @@ export function createRemoteUser(people: People): (username: string, call: Call)
   };
 }
 
-/** Of two values one is not the proxy's. */
+/** Refuses two values, because one of them is not from the proxy. */
 function proxyText(call: Call, header: string): string | undefined {
   const values = call.headers(header);
   if (values.length > 1) throw problem("duplicate_credentials");

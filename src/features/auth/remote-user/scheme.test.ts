@@ -50,14 +50,14 @@ const names: [name: string, answer: number | string][] = [
 ];
 
 for (const [name, answer] of names) {
-  test(`the remote user ${JSON.stringify(name.slice(0, 20))} is ${answer}`, async () => {
+  test(`answers the remote user ${JSON.stringify(name.slice(0, 20))} with ${answer}`, async () => {
     await using house = await set();
 
     assert.equal(await house.ask(name), answer);
   });
 }
 
-test("where there is a secret the proxy has to know it", async () => {
+test("requires the secret from the proxy if one is set", async () => {
   await using house = await set({ secret: new Secret("ein größeres Geheimnis") });
   const right: [string, string] = ["X-Remote-User-Secret", latin1("ein größeres Geheimnis")];
 
@@ -68,7 +68,7 @@ test("where there is a secret the proxy has to know it", async () => {
   await assert.rejects(house.ask("ada", [right, right]), { code: "duplicate_credentials" });
 });
 
-test("a user whom only the proxy knows can be made an account", async () => {
+test("makes an account for a user that only the proxy knows", async () => {
   const made: string[] = [];
   const create = (username: string): readonly Change[] | null => {
     made.push(username);
@@ -95,7 +95,7 @@ test("a user whom only the proxy knows can be made an account", async () => {
   assert.deepEqual(made, ["chloë", "vague", "closed"]);
 });
 
-test("another spelling of a name is another name", async () => {
+test("treats another spelling of a name as another name", async () => {
   await using house = await set();
 
   for (const name of ["ADA", "Ada", "ad\u0430", "ada\u0301"])
@@ -108,7 +108,7 @@ test("another spelling of a name is another name", async () => {
   await assert.rejects(house.ask("ADA"), { code: "identity_not_bound" });
 });
 
-test("whatever a proxy sends is answered", async () => {
+test("answers any header values of a proxy", async () => {
   await using house = await set();
 
   await fc.assert(

@@ -14,12 +14,15 @@ import type { Bindings } from "../bindings.ts";
 /** Options of `remoteUser()`: the headers of the proxy, and its proof. */
 export interface RemoteUserOptions {
   readonly header?: string;
-  /** What the proxy has to send in `X-Remote-User-Secret`. */
+  /** The secret that the proxy must send in `X-Remote-User-Secret`. */
   readonly secret?: Secret;
   readonly bindings: Pick<Bindings, "resolve">;
-  /** 2: the proxy has checked a second factor. Default: 1. */
+  /** 2 if the proxy has checked a second factor. Default: 1. */
   readonly level?: 1 | 2;
-  /** The changes that make a user whom only the proxy knows so far (`MakeAccount`). Null: there is not enough to make one of. */
+  /**
+   * Returns the changes that make a user that only the proxy knows so far (`MakeAccount`). Returns null if there is not enough data to make
+   * one.
+   */
   readonly create?: (username: string, call: Call) => readonly Change[] | null;
 }
 
@@ -36,13 +39,13 @@ const checks: ChecksOf<RemoteUserOptions> = {
   level: optional(aLevel),
 };
 
-/** The user that a trusted proxy has already identified. */
+/** Accepts the user that a trusted proxy has already identified. */
 export function remoteUser(options: RemoteUserOptions): Scheme {
   requireOptions(options, checks, { of: "remoteUser" });
   const { header = "X-Remote-User", secret, bindings, create, level = 1 } = options;
   const vouches = level === 2 ? { vouchesFor: 2 as const } : {};
   function judge(account: Account | null, { now }: Call): Verdict {
-    // Not "unknown": a name is no secret that somebody could guess, and the address that would be counted is often the proxy's.
+    // Not "unknown": a name is not a secret that can be guessed, and the counted address would often be the proxy's.
     return account?.active === true
       ? accepted(identityOf(account, name, provedBy([{ method: "proxy", at: now, ...vouches }])))
       : rejected("inactive", detail);
@@ -70,7 +73,7 @@ function knowsSecret(secret: Secret, call: Call): boolean {
   return sent[0] !== undefined && secret.equals(Buffer.from(sent[0], "latin1"));
 }
 
-/** The text that a proxy wrote into a header. Node gives its bytes as Latin-1; proxies write UTF-8, and some really Latin-1. */
+/** Decodes a text that a proxy wrote into a header. Node reads its bytes as Latin-1. Most proxies write UTF-8, and some write Latin-1. */
 export function readProxyText(header: string): string {
   return readUtf8(header) ?? header;
 }
@@ -78,12 +81,12 @@ export function readProxyText(header: string): string {
 function parseUsername(credential: string): string | null {
   const name = readProxyText(credential);
   if (name.length > 300 || /[:\u0000-\u001f\u007f-\u009f]/.test(name)) return null;
-  // A name is stored trimmed: one that only looks like it (U+00A0 before it) must not become a second account.
+  // Names are stored trimmed. A name that only looks the same (with U+00A0 before it) must not become a second account.
   return [...name].length > 150 || name !== name.trim() ? null : name;
 }
 
 function readUtf8(latin1: string): string | null {
-  // Already text, from a binding that decoded it.
+  // The value is already text, from a binding that decoded it.
   if (/[^\u0000-\u00ff]/.test(latin1)) return null;
   try {
     return utf8.decode(Buffer.from(latin1, "latin1"));

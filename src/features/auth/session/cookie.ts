@@ -2,12 +2,15 @@ import type { Call } from "../../../core/call/call.ts";
 import { formatClearedCookie, formatSetCookie } from "../../../core/headers/set-cookie.ts";
 import { isSecure, type Header } from "../cookies.ts";
 
-/** The name of the session cookie on this connection: the prefix binds it to this host, and browsers take it over TLS only (RFC 6265bis §4.1.3.2). */
+/**
+ * Returns the name of the session cookie on this connection. The prefix binds it to this host, and browsers accept it over TLS only (RFC
+ * 6265bis §4.1.3.2).
+ */
 export function sessionCookieName({ client }: Call, name: string): string {
   return client.encrypted ? `__Host-${name}` : name;
 }
 
-/** Gives the cookie; `expiresAt` in milliseconds since the epoch. */
+/** Sets the cookie. `expiresAt` in milliseconds since the epoch. */
 export function sessionCookie(call: Call, cookie: string, id: string, expiresAt: number): Header {
   const maxAgeSeconds = Math.max(0, Math.floor((expiresAt - call.now) / 1000));
   return [
@@ -23,7 +26,7 @@ export function sessionCookie(call: Call, cookie: string, id: string, expiresAt:
   ];
 }
 
-/** Takes it back. */
+/** Deletes the cookie. */
 export function clearedSessionCookie(call: Call, cookie: string): Header {
   return [
     "Set-Cookie",

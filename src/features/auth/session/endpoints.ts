@@ -25,22 +25,22 @@ import { clearedSessionCookie, sessionCookie, sessionCookieName } from "./cookie
 import type { Sessions } from "./sessions.ts";
 import { wayBack } from "./way-back.ts";
 
-/** What logging in with a session cookie needs. */
+/** The dependencies of logins with a session cookie. */
 export interface SessionParts {
   readonly people: People;
   readonly sessions: Sessions;
   /** The name of the cookie. */
   readonly cookie: string;
-  /** Exact origins under which the service is itself known. */
+  /** The service's origins, compared exactly. */
   readonly ownOrigins: readonly string[];
-  /** The kind of login that begins here. */
+  /** The kind of login that starts here. */
   readonly begin: Beginning<{}>;
 }
 
-/** What starting a session needs. */
+/** The dependencies of starting a session. */
 export type StartingParts = Omit<SessionParts, "begin">;
 
-/** Logging in with a session cookie. */
+/** Returns the endpoints of logins with a session cookie. */
 export function sessionEndpoints(parts: SessionParts): readonly Endpoint[] {
   const path = "/api/session/";
   const documentation = documentationOf(parts.people);
@@ -72,7 +72,7 @@ export function sessionEndpoints(parts: SessionParts): readonly Endpoint[] {
       guard: (context) => withOneCookie(parts, context),
       handle: (context) => logOut(parts, context),
     }),
-    // Forms of browsers know no DELETE.
+    // HTML forms cannot send DELETE.
     builtInEndpoint({
       method: "POST",
       path: `${path}end/`,
@@ -171,13 +171,13 @@ const documentationOf = ({ roles }: People) =>
     },
   }) satisfies Record<string, EndpointDocumentation>;
 
-/** No other site may make a browser log out. */
+/** Prevents another site from making a browser log out. */
 function withOneCookie({ cookie }: SessionParts, context: Context): void {
   requireOneCookie(context.call, sessionCookieName(context.call, cookie));
   context.requireSameSite();
 }
 
-/** Any site can make a browser send a form, so that those who may send JSON may not send one. */
+/** Refuses a form of another site. Any site can make a browser send a form, even if it may not send JSON. */
 function fromOwnPage({ ownOrigins }: SessionParts, { call }: Context): void {
   requireSameSite(call, ownOrigins);
 }
@@ -202,7 +202,7 @@ function begin({ people, begin: beginning }: SessionParts, context: Context, pro
   return people.beginLogin(context, { ...proved, begin: beginning, options: {} });
 }
 
-/** Starts a session: the answer that gives the cookie. The session that the browser had ends. */
+/** Starts a session. Returns the response that sets the cookie. Ends the previous session of the browser. */
 export async function startSession(parts: StartingParts, context: Context, admission: Admission): Promise<Reply> {
   requireInTime(context);
   refuseLoginCSRF(context);
@@ -212,7 +212,7 @@ export async function startSession(parts: StartingParts, context: Context, admis
   return sessionReply(parts, context, admission, created);
 }
 
-/** The session that was confirmed is good for so long, for requests that are on their way. */
+/** The remaining lifetime of a session that was replaced, for requests that are already on their way. */
 const REPLACED_MS = 10_000;
 
 /** Gives a session its new proofs under a new id. */
@@ -258,7 +258,10 @@ async function whoIs(parts: SessionParts, context: Context): Promise<Reply> {
   return { status: 200, cache: "no-store", body: { kind: "data", value, element: "session" } };
 }
 
-/** The proofs of the login. Missing for an account without factors that came with a password alone, as before there were factors. */
+/**
+ * Returns the proofs of the login. Leaves them out for an account without factors if the caller used only a password, as in versions
+ * without factors.
+ */
 function shownProofs({ proofs = [], level, authTime }: Identity, factors: number): Readonly<Record<string, JSONValue>> {
   if (factors === 0 && proofs.every(({ method }) => method === "pwd")) return {};
   return {

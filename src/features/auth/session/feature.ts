@@ -9,22 +9,22 @@ import { renewSession, sessionEndpoints, startSession } from "./endpoints.ts";
 import { session } from "./scheme.ts";
 import { sessions, sessionsCollection, type Sessions } from "./sessions.ts";
 
-/** Options of `sessionLogin()`: how long a session lives, in seconds, and what its cookie is called. */
+/** Options of `sessionLogin()`: the lifetimes of a session, in seconds, and the name of its cookie. */
 export interface SessionLoginOptions extends LoginOptions {
-  /** How long an unused session lives; a day where it is left out. Not longer than one lives in all. */
+  /** The lifetime of an unused session. Default: a day. At most `lifetimeSeconds`. */
   readonly idleSeconds?: number;
-  /** How long a session lives in all; two weeks where it is left out. */
+  /** The total lifetime of a session. Default: two weeks. */
   readonly lifetimeSeconds?: number;
-  /** The name of the cookie; `session` where it is left out. Over TLS it begins with `__Host-`. */
+  /** The name of the cookie. Default: `session`. Over TLS it starts with `__Host-`. */
   readonly cookie?: string;
 }
 
-/** What `sessionLogin()` offers. */
+/** The members that `sessionLogin()` offers. */
 export interface SessionLogin {
   readonly sessions: Sessions;
   /**
-   * A session, for `people.beginLogin(context, { account, proofs, begin: sessions.begin, options: {} })`: the answer gives the cookie. Ends
-   * the request (403) if a page of another site sent it.
+   * The kind of login that starts a session, for `people.beginLogin(context, { account, proofs, begin: sessions.begin, options: {} })`. The
+   * response sets the cookie. Ends the request with 403 if a page of another site sent it.
    */
   readonly begin: Beginning<{}>;
 }
@@ -37,7 +37,7 @@ const checks: ChecksOf<SessionLoginOptions> = {
 };
 
 /**
- * Logging in with a session cookie, by JSON, XML or the form of a page: `/api/session/`.
+ * Logs users in with a session cookie, by JSON, XML or the form of a page: `/api/session/`.
  *
  * @example
  * ```ts

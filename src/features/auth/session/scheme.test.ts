@@ -68,13 +68,13 @@ async function written(store: Store): Promise<string | undefined> {
   return row?.record["last_seen_at"] as string | undefined;
 }
 
-/** Lets the writes that nobody waits for reach the store: a write that is waited for comes behind them. */
+/** Waits until pending background writes are in the store, by adding a write after them. */
 async function settle(store: Store): Promise<void> {
   await store.write({ changes: [] });
   await new Promise((resolve) => setImmediate(resolve));
 }
 
-test("a session stands for its account, and the store answers at once", async () => {
+test("accepts a session for its account, and answers without waiting", async () => {
   const { login, present } = await server();
   const { id, expiresAt } = await login();
 
@@ -98,7 +98,7 @@ test("a session stands for its account, and the store answers at once", async ()
   assert.notEqual(sessionId, id);
 });
 
-test("every login makes another id of 256 bits", async () => {
+test("makes a new id of 256 bits for every login", async () => {
   const { login } = await server();
   const ids = new Set<string>();
 
@@ -114,7 +114,7 @@ test("says of an unknown id that it has expired, so that no stale cookie counts 
   for (const id of ["A".repeat(43), "_".repeat(43)]) assert.equal(reason(await present(id)), "expired");
 });
 
-test("counts what is no id of ours as absent", async () => {
+test("treats a value that is not a session id as absent", async () => {
   const { present } = await server();
 
   for (const id of [
@@ -130,7 +130,7 @@ test("counts what is no id of ours as absent", async () => {
     assert.equal(reason(await present(id)), "absent");
 });
 
-test("a session ends when it was idle too long, and use keeps it", async () => {
+test("ends a session that was idle too long, and extends one that is used", async () => {
   const { store, login, present } = await server();
   const { id } = await login();
 
@@ -141,7 +141,7 @@ test("a session ends when it was idle too long, and use keeps it", async () => {
   assert.equal(reason(await present(id, 71 * hour - 1)), "expired");
 });
 
-test("a session ends at its time, however much it is used", async () => {
+test("ends a session at its latest expiry, regardless of use", async () => {
   const { store, login, present } = await server();
   const { id } = await login();
 
@@ -154,7 +154,7 @@ test("a session ends at its time, however much it is used", async () => {
   assert.equal(reason(await present(id, 336 * hour)), "expired");
 });
 
-test("the last use is written once a minute at most", async () => {
+test("writes the last use at most once a minute", async () => {
   const { store, login, present } = await server();
   const { id } = await login();
 
@@ -171,7 +171,7 @@ test("the last use is written once a minute at most", async () => {
   }
 });
 
-test("a store that refuses the last use costs a notice and no answer", async () => {
+test("logs a notice and still answers if the store refuses the last use", async () => {
   const { store, observed } = await server();
   const failing = { ...store, find: store.find.bind(store), write: async () => Promise.reject(new Error("disk full")) };
   const broken = sessions({
@@ -194,7 +194,7 @@ test("a store that refuses the last use costs a notice and no answer", async () 
   );
 });
 
-test("a session of an older generation or of an inactive or deleted account is refused", async () => {
+test("refuses a session of an older generation or of an inactive or deleted account", async () => {
   const { login, present, write } = await server();
   const [ada, bob] = [await login(7), await login(8)];
 
@@ -206,7 +206,7 @@ test("a session of an older generation or of an inactive or deleted account is r
   assert.equal(reason(await present(ada.id)), "expired");
 });
 
-test("a login of an account that has just gone is a wrong login", async () => {
+test("refuses the login of an account that was just deleted, as a wrong login", async () => {
   const { sessions: kept, account, write } = await server();
   const ada = await account();
   await write({ kind: "delete", collection: accountsCollection, key: 7 });
@@ -217,7 +217,7 @@ test("a login of an account that has just gone is a wrong login", async () => {
   );
 });
 
-test("logging out ends the session, and twice is fine", async () => {
+test("ends the session at logout, and accepts a second logout", async () => {
   const { login, present, sessions: kept } = await server();
   const [one, other] = [await login(), await login()];
 
@@ -229,7 +229,7 @@ test("logging out ends the session, and twice is fine", async () => {
 
 const pageAt = (at: number) => ({ after: null, backwards: false, limit: 100, now: at });
 
-test("a user sees their living sessions, the newest first, and which is the present one", async () => {
+test("lists the active sessions of a user, newest first, and marks the current one", async () => {
   const { store, account, sessions: kept, login, present } = await server();
   await login(8);
   const { id } = await login(7, { "User-Agent": "x".repeat(1000) });
@@ -261,7 +261,7 @@ test("a user sees their living sessions, the newest first, and which is the pres
   assert.equal(await store.count(sessionsCollection, null), 3);
 });
 
-test("a user ends one session, and never another user's", async () => {
+test("ends one session of a user, but never another user's", async () => {
   const { sessions: kept, login, present } = await server();
   const [ada, adaToo, bob] = [await login(7), await login(7), await login(8)];
   const publicId = (await kept.list(7, pageAt(now), null))[0]!.id;
@@ -279,7 +279,7 @@ test("a user ends one session, and never another user's", async () => {
   assert.equal(reason(await present(bob.id)), "accepted");
 });
 
-test("expired sessions are removed, living ones stay", async () => {
+test("deletes expired sessions and keeps active ones", async () => {
   const { store, sessions: kept, login, account, write } = await server();
   await login();
   await kept.create(admitted(await account(), now), callOf({ now: now + hour }));
@@ -289,7 +289,7 @@ test("expired sessions are removed, living ones stay", async () => {
   assert.equal(await store.count(sessionsCollection, null), 1);
 });
 
-test("no id stands in the database files", async (context) => {
+test("keeps session ids out of the database files", async (context) => {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-"));
   context.after(() => rmSync(folder, { recursive: true, force: true }));
   const { store, login } = await server(path.join(folder, "test.db"));

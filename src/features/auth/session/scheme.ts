@@ -8,17 +8,17 @@ import { provedBy } from "../../../core/levels.ts";
 import { identityOf, type Account, type Accounts } from "../accounts/stored-accounts.ts";
 import type { Sessions, StoredSession } from "./sessions.ts";
 
-/** What `session()` is made of: where sessions and accounts are found. */
+/** Options of `session()`: the stores of sessions and accounts. */
 export interface SessionOptions {
   readonly sessions: Pick<Sessions, "find">;
   readonly accounts: Accounts;
-  /** The name of the cookie; `session` where it is left out. Over TLS it begins with `__Host-`. */
+  /** The name of the cookie. Default: `session`. Over TLS it starts with `__Host-`. */
   readonly cookie?: string;
 }
 
 const checks: ChecksOf<SessionOptions> = { sessions: anObject, accounts: anObject, cookie: optional(aCookieName) };
 
-/** Sessions: a cookie whose value is looked up in the store. */
+/** Accepts sessions: cookies whose values are looked up in the store. */
 export function session(options: SessionOptions): Scheme {
   requireOptions(options, checks, { of: "session" });
   const { sessions, accounts, cookie = "session" } = options;
@@ -29,7 +29,7 @@ export function session(options: SessionOptions): Scheme {
     authenticate(id, { now }) {
       if (!SESSION_ID.test(id)) return absent;
       return after(sessions.find(id, now), (found): Verdict | Promise<Verdict> => {
-        // Not "unknown": an id of 256 bits cannot be guessed, and what arrives here is a cookie that outlived its session.
+        // Not "unknown": an id of 256 bits cannot be guessed, so this is a cookie that outlived its session.
         if (found === null) return expired;
         return after(accounts.find(found.userId), (account) => judge(found, account));
       });
@@ -37,7 +37,7 @@ export function session(options: SessionOptions): Scheme {
   });
 }
 
-/** 256 bits in base64url. Any other cookie of that name is another program's on this host. */
+/** 256 bits in base64url. Any other cookie of that name belongs to another program on this host. */
 const SESSION_ID = /^[\w-]{43}$/;
 
 function judge(found: StoredSession, account: Account | null): Verdict {
