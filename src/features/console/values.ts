@@ -5,7 +5,7 @@ import type { Field } from "../../resource/kinds/field.ts";
 import { excerptOf, excerptOfJSON, onPage, type Extent } from "./excerpt.ts";
 import { recordAddress, referredBy, type Drawing } from "./site.ts";
 
-/** One value, as it is shown; `field` is null where nobody declared one. What goes beyond the extent is cut. */
+/** Shows one value. `field` is null if the value has no declared field. Longer content is cut. */
 export function showValue(drawing: Drawing, field: Field | null, value: unknown, extent = onPage): Markup {
   const most = extent.characters;
   if (value === null || value === undefined) return html`<span class="dim">null</span>`;
@@ -25,7 +25,7 @@ function showWord(tone: string | null, word: string): Markup {
   return html`<span class="${tone === null ? "tag" : `tag ${tone}`}">${word}</span>`;
 }
 
-/** An id, and what the record is called that it leads to. What cannot be read is no link. */
+/** Shows an id with the name of its record. It is a link only if the record can be read. */
 function showReference({ view, labels }: Drawing, path: string, value: unknown, most: number): Markup {
   const id = String(value);
   const known = labels.get(path);
@@ -36,7 +36,7 @@ function showReference({ view, labels }: Drawing, path: string, value: unknown, 
   return html`<span class="mono dim">${id}</span> <a href="${at}" dir="auto">${excerptOf(label, most)}</a>`;
 }
 
-/** The first of several ids, each with what its record is called. */
+/** Shows the first of several ids, each with the name of its record. */
 function showReferences(drawing: Drawing, path: string, ids: readonly unknown[], extent: Extent): Markup {
   if (ids.length === 0) return html`<span class="dim">none</span>`;
   const first = ids.slice(0, extent.ids);
@@ -47,7 +47,7 @@ function showReferences(drawing: Drawing, path: string, ids: readonly unknown[],
   return html`<span class="many">${shown}</span>${rest === 0 ? "" : html` <span class="dim">and ${rest} more</span>`}`;
 }
 
-/** A value of which no field is known, cut to `most` characters. */
+/** Shows a value without a known field, cut to `most` characters. */
 export function showPlain(value: unknown, most: number): Markup {
   if (typeof value !== "string") return html`<span class="mono">${String(value)}</span>`;
   return TIME.test(value) ? showTime(value) : html`<bdi>${excerptOf(value, most)}</bdi>`;
@@ -55,28 +55,28 @@ export function showPlain(value: unknown, most: number): Markup {
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/;
 
-/** In UTC, as it is; the script says how long ago that is, for a page that is kept would not know. */
+/** Shows a time in UTC. The script adds how long ago it is, because a cached page would be out of date. */
 function showTime(value: string): Markup {
   return html`<time datetime="${value}">${timeText(value)}</time>`;
 }
 
-/** `2026-01-31 09:30:00 UTC` */
+/** Formats a time: `2026-01-31 09:30:00 UTC`. */
 export function timeText(value: string): string {
   return value.replace(/^(\S+)T(\d\d:\d\d:\d\d).*Z$/, "$1 $2 UTC");
 }
 
-/** A value as the text of an input. What was sent may be of any type: what is no text stands there as JSON. */
+/** Returns a value as the text of an input. A sent value may have any type; a value that is not a text is shown as JSON. */
 export function textOf({ kind }: Field, value: unknown): string {
   if (kind.column.type === "json") return JSON.stringify(value, null, 2);
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** Whether a column of such values reads better with its ends below each other. */
+/** True if a column of such values is easier to read right-aligned. */
 export function isNumeric({ kind }: Field): boolean {
   return kind.references === undefined && ["integer", "decimal", "double"].includes(kind.column.type);
 }
 
-/** Data as a program gets it, with its parts coloured. */
+/** Shows data as a program receives it, with colors. */
 export function showDocument(value: unknown, indent = ""): Markup {
   const inner = `${indent}  `;
   if (Array.isArray(value)) {

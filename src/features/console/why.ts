@@ -9,12 +9,12 @@ import type { Endpoint } from "../../http/endpoint/endpoint.ts";
 import { invalid, type Context } from "../../http/exchange.ts";
 import type { WholeExplanation } from "../../http/explaining.ts";
 
-/** Where an answer is explained: `/console/why?of=/orders/1`. */
+/** The page that explains a response: `/console/why?of=/orders/1`. */
 export const WHY_PATH = "/console/why";
 
-/** What the caller would get for a `GET`, and why. */
+/** The response that the caller would get for a `GET`, and the reasons. */
 export interface Why extends Pick<WholeExplanation, "outcome" | "schemes" | "route" | "permission"> {
-  /** The address that was asked about, with the base path. */
+  /** The explained address, with the base path. */
   readonly of: string;
   readonly because: string;
   readonly status: number;
@@ -23,11 +23,11 @@ export interface Why extends Pick<WholeExplanation, "outcome" | "schemes" | "rou
 }
 
 /**
- * Explains to callers what they get themselves: what each scheme made of their request, what the permission said, and what came of it.
- * Whoever comes with a wrong credential is refused before, and counted: nobody can try credentials here.
+ * Explains to callers their own responses: the result of each scheme, the decision of the permission, and the response. A request with a
+ * wrong credential is refused earlier and counted, so credentials cannot be tried here.
  */
 export function whyEndpoint(facts: () => ServiceFacts, basePath: string): Endpoint {
-  // What is asked in the course of an answer is not explained again, or it would never end.
+  // Requests that are part of an explanation are not explained again, to avoid endless recursion.
   const inner = new WeakSet<Arrival>();
   return builtInEndpoint({
     method: "GET",
@@ -87,7 +87,7 @@ function requireTarget(context: Context, basePath: string): string {
   ]);
 }
 
-/** The kind of a refusal is for administrators, who ask for it with a header of their own. */
+/** Removes the kind of a refusal. Only administrators may see it, with a separate header. */
 function withoutReason({ reason: _reason, ...scheme }: Why["schemes"][number]): Why["schemes"][number] {
   return scheme;
 }

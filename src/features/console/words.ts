@@ -18,7 +18,7 @@ const phrases: Readonly<Record<number, string>> = {
   503: "Service Unavailable",
 };
 
-/** A status and its words (RFC 9110 §15). */
+/** Returns a status with its reason phrase (RFC 9110 §15). */
 export function statusText(status: number): string {
   const phrase = phrases[status];
   return phrase === undefined ? String(status) : `${status} ${phrase}`;

@@ -2,8 +2,8 @@ import { dayOf, sayDeprecation, type Deprecated } from "../../core/deprecation.t
 import type { JSONObject } from "./json.ts";
 
 /**
- * A description, and that what it is of will go: `deprecated` for tools, and the days for people. OpenAPI has no members for those;
- * `x-sunset` is what other tools read.
+ * Adds a deprecation to a description: `deprecated` for tools, and the days for people. OpenAPI has no members for the days; other tools
+ * read `x-sunset`.
  */
 export function withDeprecation(description: string | undefined, going: readonly Deprecated[]): JSONObject {
   const said = [...(description === undefined ? [] : [description]), ...going.map(sayDeprecation)].join(" ");
@@ -17,7 +17,7 @@ export function withDeprecation(description: string | undefined, going: readonly
   };
 }
 
-/** Answers that say in their headers that what was asked for will go (RFC 9745, RFC 8594). */
+/** Adds the header fields of a deprecation to responses (RFC 9745, RFC 8594). */
 export function withGoing(responses: JSONObject, going: readonly Deprecated[]): JSONObject {
   if (going.length === 0) return responses;
   const said = {

@@ -18,13 +18,13 @@ export type { DocumentationOptions } from "./options.ts";
 const MAX_AGE_SECONDS = 300;
 const YEAR_SECONDS = 365 * 86_400;
 
-/** Where people log in on a page, in services that have it. */
+/** The login page, in services that have it. */
 const SESSION = "/api/session/";
-/** What tells who is calling, where there is something. */
+/** The endpoint that names the caller, if there is one. */
 const ROOT = "/";
 
 /**
- * `GET /openapi.json` (OpenAPI 3.1), `/docs`, which shows it, and `/problems` with a page for each problem. They authenticate nobody.
+ * `GET /openapi.json` (OpenAPI 3.1), `/docs`, which shows it, and `/problems` with a page for each problem. They need no authentication.
  *
  * @example
  * ```ts
@@ -42,7 +42,7 @@ export function documentation(options: DocumentationOptions): Feature<null> {
       const look = (): Look => host.service().look ?? { title: options.title, style: pageStyle() };
       const has = (path: string) =>
         host.service().endpoints.some((each) => each.path === path && each.method === "GET") ? path : null;
-      // Pages for people say what else there is where nothing is served there.
+      // If nothing is served at the root, pages for people show what else there is.
       const hasRoot = () =>
         has(ROOT) !== null || host.service().formats.some(({ mediaType }) => mediaType === "text/html");
       const pageOf = () => ({ ...look(), basePath, root: hasRoot() });
@@ -107,7 +107,7 @@ export function documentation(options: DocumentationOptions): Feature<null> {
   });
 }
 
-/** What is made when it is first asked for. Whoever asks meanwhile waits for the same; where it could not be made, the next one tries anew. */
+/** Makes something on the first request. Concurrent requests wait for the same result. After a failure, the next request tries again. */
 function madeOnce<T>(make: () => Promise<T>): () => Promise<T> {
   let making: Promise<T> | null = null;
   return () =>
@@ -117,7 +117,7 @@ function madeOnce<T>(make: () => Promise<T>): () => Promise<T> {
     }));
 }
 
-/** Style and script of the pages: their names change with what is in them, so that they are kept for a year. */
+/** Returns the style or script of the pages. Their names change with their content, so caches keep them for a year. */
 function docsAsset({ style }: Look, name: string): Reply | null {
   const found = [style, pageScript()].find((each) => each.name === name);
   if (found === undefined) return null;
@@ -129,7 +129,7 @@ function missing(): never {
   throw problem("not_found");
 }
 
-/** Credentials sent to it are not looked at, nor is its query. */
+/** Declares an endpoint that ignores credentials and the query. */
 function openEndpoint(endpoint: Omit<Endpoint, "method" | "access" | "query">): Endpoint {
   return builtInEndpoint({ ...endpoint, method: "GET", access: "open", query: "ignored" });
 }
@@ -138,7 +138,7 @@ function shown({ html, policy }: Page): Reply {
   return { ...raw("text/html; charset=utf-8", html), contentSecurityPolicy: policy };
 }
 
-/** What anyone may read and any cache may keep. */
+/** Returns a reply that every caller may read and every cache may keep. */
 function raw(type: string, content: string | Uint8Array): Reply {
   return { status: 200, cache: "public", maxAgeSeconds: MAX_AGE_SECONDS, body: { kind: "raw", type, content } };
 }

@@ -1,16 +1,16 @@
-/** A piece of the document. */
+/** A part of the document. */
 export type JSONObject = Readonly<Record<string, unknown>>;
 
-/** Points at a component of the document. */
+/** Returns a reference to a component of the document. */
 export function ref(kind: "schemas" | "parameters" | "headers" | "responses", name: string): { readonly $ref: string } {
   return { $ref: `#/components/${kind}/${name}` };
 }
 
-/** Members of a schema that have schemas by names of one's own, and those that have values. */
+/** The members of a schema that hold schemas with custom names, and those that hold values. */
 const named: ReadonlySet<string> = new Set(["properties", "patternProperties", "$defs"]);
 const valued: ReadonlySet<string> = new Set(["default", "const", "enum", "example", "examples"]);
 
-/** The same without what its schemas say of XML, for those who speak none. */
+/** Removes the XML facts from the schemas, for services without XML. */
 export function withoutXML<T>(part: T, isNamed = false): T {
   if (typeof part !== "object" || part === null) return part;
   if (Array.isArray(part)) return part.map((each: unknown) => withoutXML(each)) as T;

@@ -1,4 +1,4 @@
-/** Joins words as names of types are written: `order_items` gives `OrderItems`, `/api/token/` gives `ApiToken`. */
+/** Joins words to a type name: `order_items` gives `OrderItems`, `/api/token/` gives `ApiToken`. */
 export function pascalCase(...words: readonly string[]): string {
   return words
     .flatMap((each) => each.split(/[^A-Za-z0-9]+/))
@@ -6,7 +6,7 @@ export function pascalCase(...words: readonly string[]): string {
     .join("");
 }
 
-/** Hands out each name once: whoever wants a second `User` gets `User2`. */
+/** Returns a function that issues each name once: a second `User` becomes `User2`. */
 export function uniqueNames(taken: readonly string[] = []): (wanted: string) => string {
   const given = new Set(taken);
   return (wanted) => {

@@ -6,9 +6,9 @@ import type { JSONObject } from "./json.ts";
 import type { OpenAPIOptions } from "./options.ts";
 import type { DocsParts } from "./page/page.ts";
 
-// A service that runs for weeks is asked for its description a few times; until then the code for it is not even loaded.
+// A service that runs for weeks is rarely asked for its description. Until then, its code is not loaded.
 
-/** The OpenAPI 3.1 document of a service. */
+/** Returns the OpenAPI 3.1 document of a service. */
 export async function openapiDocument(options: OpenAPIOptions): Promise<Record<string, unknown>> {
   const { readDocument } = await import("./written.ts");
   return (await inSlices(readDocument(await described(options)))) as Record<string, unknown>;
@@ -27,21 +27,21 @@ const docsParts: ChecksOf<DocsParts> = {
   who: orNull(text),
 };
 
-/** The page of an operation, by its id, or where none is named the page that lists them all; null where there is no such operation. */
+/** Returns the page of an operation by its id, or the page that lists all operations if no id is given. Returns null for an unknown id. */
 export async function docsPage(parts: DocsParts, operation?: string): Promise<Page | null> {
   requireOptions(parts, docsParts, { of: "docsPage" });
   const docs = await docsOf(parts);
   return operation === undefined ? docs.list() : docs.operation(operation);
 }
 
-/** The pages of a service: what they have in common is made once. */
+/** The pages of a service. Their common parts are made once. */
 export interface Docs {
   list(): Page;
-  /** Null where there is no such operation. */
+  /** Returns the page of an operation, or null if there is none. */
   operation(id: string): Page | null;
 }
 
-/** Makes what the pages of a service have in common. */
+/** Makes the common parts of a service's pages. */
 export async function docsOf(parts: DocsParts): Promise<Docs> {
   const { docsPage: listPage, operationPage } = await import("./page/page.ts");
   const { contentsOf } = await import("./page/contents.ts");
@@ -49,13 +49,13 @@ export async function docsOf(parts: DocsParts): Promise<Docs> {
   return { list: () => listPage(parts, contents), operation: (id) => operationPage(parts, contents, id) };
 }
 
-/** A document as it is sent, and as its pages read it. */
+/** A document in the form that is sent, and in the form that its pages read. */
 export interface WrittenDocument {
   readonly content: Uint8Array;
   readonly document: JSONObject;
 }
 
-/** The document of a service as it is sent. */
+/** Returns the document of a service in the form that is sent. */
 export async function writtenDocument(options: OpenAPIOptions): Promise<WrittenDocument> {
   const document = await described(options);
   return { content: await inSlices((await import("./written.ts")).writeDocument(document)), document };

@@ -53,7 +53,7 @@ const basic: Scheme = {
   authenticate: () => absent,
 };
 
-// A document is looked into at will here, as a client would that knows JSON alone.
+// The document is untyped here, as for a client that knows only JSON.
 type Document = ReturnType<typeof JSON.parse>;
 
 function documentOf(options: Partial<OpenAPIOptions>): Document {
@@ -93,7 +93,7 @@ function* objectsIn(value: unknown): Generator<Record<string, unknown>> {
   for (const each of Object.values(value)) yield* objectsIn(each);
 }
 
-test("every reference leads somewhere, and every component is referred to", () => {
+test("resolves every reference, and refers to every component", () => {
   const refs = new Set([...objectsIn(whole)].flatMap(({ $ref }) => (typeof $ref === "string" ? [$ref] : [])));
 
   for (const $ref of refs) assert.ok(resolve(whole, { $ref }) !== undefined, $ref);
@@ -104,7 +104,7 @@ test("every reference leads somewhere, and every component is referred to", () =
   assert.deepEqual(declared.toSorted(), [...refs].toSorted());
 });
 
-test("a member that a schema requires is one that it describes", () => {
+test("describes every required member of a schema", () => {
   const several = documentOf({ mounts: [mount(shelf, { permission: authenticated, arrays: true })] });
 
   for (const { required, properties } of [...objectsIn(whole), ...objectsIn(several)])
@@ -117,7 +117,7 @@ test("a member that a schema requires is one that it describes", () => {
   assert.deepEqual([id.type, id.minimum, id.readOnly], ["integer", 1, undefined]);
 });
 
-test("operationIds are unique and follow from the declarations", () => {
+test("gives unique operationIds that follow from the declarations", () => {
   const ids = operations(whole).map(({ operation }) => operation.operationId as string);
 
   const shelves =
@@ -126,7 +126,7 @@ test("operationIds are unique and follow from the declarations", () => {
   assert.equal(ids.join(" "), `${shelves} ${books} getPagesName postApiToken deleteApiToken`);
 });
 
-test("names that would meet are told apart", () => {
+test("distinguishes names that would collide", () => {
   const problem = defineResource({ name: "problem", fields: { name: fields.text() } });
   const { components, paths } = documentOf({
     mounts: [mount(problem, { permission: anyone })],
@@ -142,7 +142,7 @@ test("names that would meet are told apart", () => {
   assert.equal(paths["/a/b"].get.operationId, "getAB2");
 });
 
-test("every parameter of a path is declared, and no parameter twice", () => {
+test("declares every parameter of a path, and none twice", () => {
   for (const { path, operation } of operations(whole)) {
     const declared = ((operation.parameters ?? []) as Document[]).map((each) => resolve(whole, each));
     const inPath = declared.filter((each) => each.in === "path").map((each) => each.name as string);
@@ -153,7 +153,7 @@ test("every parameter of a path is declared, and no parameter twice", () => {
   }
 });
 
-test("what an endpoint says of a parameter of its path stands in place of what the path says", () => {
+test("replaces a parameter of the path with what the endpoint says about it", () => {
   const said = { name: "code", in: "path", required: true, schema: { enum: ["a"] } };
   const documentation = { summary: "X", parameters: [said] };
   const { paths } = documentOf({
@@ -163,7 +163,7 @@ test("what an endpoint says of a parameter of its path stands in place of what t
   assert.deepEqual(paths["/x/{code}"].get.parameters, [said, { $ref: "#/components/parameters/format" }]);
 });
 
-test("paths are written as they were declared first, with a final slash where that has one", () => {
+test("writes paths as first declared, including a final slash", () => {
   assert.deepEqual(Object.keys(whole.paths), [
     "/book-shelves",
     "/book-shelves/{id}",
@@ -175,7 +175,7 @@ test("paths are written as they were declared first, with a final slash where th
   assert.deepEqual(Object.keys(whole.paths["/api/token/"]), ["post", "delete"]);
 });
 
-test("every operation has a tag that is declared, an answer that is no problem, and known schemes", () => {
+test("gives every operation a declared tag, a success response, and known schemes", () => {
   const tags = new Set(whole.tags.map(({ name }: Document) => name));
   for (const { operation } of operations(whole)) {
     for (const tag of operation.tags) assert.ok(tags.has(tag), tag);
@@ -185,7 +185,7 @@ test("every operation has a tag that is declared, an answer that is no problem, 
   assert.deepEqual(whole.tags[0], { name: "book shelves", description: "Where books stand." });
 });
 
-test("a tag that is used is explained, one that is not is left out", () => {
+test("explains the tags that are used, and leaves out the others", () => {
   const { tags } = documentOf({ endpoints: [page], tags: { pages: "For people.", others: "Unused." } });
 
   assert.deepEqual(tags, [{ name: "pages", description: "For people." }]);
@@ -206,7 +206,7 @@ test("describes a list of records with their required members, and `fields` in i
   assert.deepEqual(BookShelfList.xml, { name: "book-shelves", wrapped: true });
 });
 
-test("a body is shown in each media type that the endpoint reads", () => {
+test("shows a body in each media type that the endpoint reads", () => {
   const { put, patch } = whole.paths["/book-shelves/{id}"];
 
   assert.deepEqual(put.requestBody.content["application/json"], {
@@ -222,7 +222,7 @@ test("a body is shown in each media type that the endpoint reads", () => {
   });
 });
 
-test("an operation names its own problems beside those on the way", () => {
+test("names the problems of an operation in addition to the general ones", () => {
   const { patch } = whole.paths["/book-shelves/{id}"];
   const { put } = whole.paths["/book-shelves/{book_shelf_id}/books/{id}"];
 
@@ -239,7 +239,7 @@ test("an operation names its own problems beside those on the way", () => {
   assert.match(said(whole.paths["/api/token/"].post, 401), /`invalid_credentials`/);
 });
 
-test("QUERY stands where OpenAPI 3.1 has room for it", () => {
+test("puts QUERY into the extension of OpenAPI 3.1", () => {
   const { QUERY } = whole.paths["/book-shelves"][ADDITIONAL_OPERATIONS];
 
   assert.equal(QUERY.operationId, "queryBookShelves");
@@ -250,7 +250,7 @@ test("QUERY stands where OpenAPI 3.1 has room for it", () => {
   assert.deepEqual(BookShelfCondition.properties.not, { $ref: "#/components/schemas/BookShelfCondition" });
 });
 
-test("what is not offered is not described", () => {
+test("does not describe actions that are not offered", () => {
   const { paths, components } = documentOf({
     mounts: [mount(shelf, { permission: { read: anyone, replace: administrator } })],
   });
@@ -265,7 +265,7 @@ test("what is not offered is not described", () => {
   assert.equal(paths["/book-shelves/{id}"].put.responses[201], undefined);
 });
 
-test("describes formats without a schema in the parameter `format`, those of lists alone at lists alone", () => {
+test("describes formats without a schema in the parameter `format`, and list formats only for lists", () => {
   const csv: Format = { ...json, mediaType: "text/csv", tagSuffix: "-csv", shows: "lists" };
   const pages: Format = { ...json, mediaType: "text/html", problemMediaType: "text/html", tagSuffix: "-html" };
   const document = documentOf({ mounts: [mount(shelf, { permission: anyone })], formats: [csv, pages] });
@@ -285,7 +285,7 @@ test("describes formats without a schema in the parameter `format`, those of lis
   assert.deepEqual(types, ["application/problem+json", "application/problem+xml"]);
 });
 
-test("a service without anything is described too", () => {
+test("describes a service without any endpoints", () => {
   assert.deepEqual(documentOf({ license: { name: "MIT" }, serverURL: "https://api.example" }), {
     openapi: "3.1.0",
     info: { title: "Books", version: "1", license: { name: "MIT" } },
@@ -296,7 +296,7 @@ test("a service without anything is described too", () => {
   });
 });
 
-test("what may stand beside a record is a parameter, and a member that need not be there", () => {
+test("describes an expandable relation as a parameter and as an optional member", () => {
   const mountedBooks = mount(book, { permission: anyone, expand: { shelf: "book_shelf_id" } });
   const { paths, components } = documentOf({
     mounts: [mount(shelf, { permission: anyone, expand: { books: mountedBooks } }), mountedBooks],

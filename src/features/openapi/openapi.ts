@@ -44,8 +44,8 @@ const checks: ChecksOf<OpenAPIOptions> = {
 };
 
 /**
- * Describes a service as an OpenAPI 3.1 document, of which operations and schemas are parts as they are sent. It says what the declarations say:
- * nothing is written twice. Others have their turn between the mounts.
+ * Describes a service as an OpenAPI 3.1 document. Its operations and schemas are parts in the form that is sent. It contains only what the
+ * declarations say. Gives way to other work between the mounts.
  */
 export function* describeService(options: OpenAPIOptions): Pieces<JSONObject> {
   requireOptions(options, checks, { of: "openapiDocument" });
@@ -116,7 +116,7 @@ export function* describeService(options: OpenAPIOptions): Pieces<JSONObject> {
   };
 }
 
-/** The codes of problems that no endpoint and no mount names: a feature names them, and any operation can end in them. */
+/** Returns the codes of problems that only features name. Any operation can end in them. */
 function anywhereAmong(
   problems: readonly ProblemDefinition[],
   mounts: readonly MountInPlace[],
@@ -141,7 +141,7 @@ function partsOf(named: JSONObject, speaksXML: boolean): Parts {
   return Object.fromEntries(Object.entries(named).map(([name, each]) => [name, new Part(each, speaksXML)]));
 }
 
-/** One entry for each path, in the spelling that was declared first, as the routes have it. */
+/** The paths of the document. Each has one entry, in the spelling of its first declaration, like the routes. */
 class Paths {
   readonly #paths = new Map<
     string,
@@ -152,7 +152,7 @@ class Paths {
   readonly #speaksXML: boolean;
   /** The tags of the operations. */
   readonly tags = new Set<unknown>();
-  /** What operations point at. */
+  /** The components that operations refer to. */
   readonly refs = new Set<string>();
 
   constructor(surroundings: Surroundings, speaksXML: boolean) {
@@ -178,13 +178,13 @@ class Paths {
   }
 }
 
-/** The components that something points at, however far away: the others would only be noise. */
+/** Returns the components that are referred to, directly or indirectly. The others are left out. */
 function* usedComponents(
   components: Readonly<Record<string, Parts>>,
   pointedAt: ReadonlySet<string>,
 ): Pieces<Readonly<Record<string, Parts>>> {
   const used = new Set(pointedAt);
-  // What a component points at comes behind all that is there, and has its turn too.
+  // A component that this one refers to is added at the end of the set, so the loop also reaches it.
   for (const pointer of used) {
     const [kind = "", name = ""] = pointer.replace("#/components/", "").split("/");
     for (const each of components[kind]?.[name]?.refs ?? []) used.add(each);
@@ -198,7 +198,7 @@ function* usedComponents(
   return kept;
 }
 
-/** The tags that are used: first those that are explained, each by whoever did so first. */
+/** Returns the tags in use. Explained tags come first, each with its first explanation. */
 function tagsOf(explained: readonly JSONObject[], used: ReadonlySet<unknown>): readonly JSONObject[] {
   const tags = new Map<unknown, JSONObject>(explained.toReversed().map((tag) => [tag["name"], tag]));
   const order = [...explained.map(({ name }) => name), ...used];

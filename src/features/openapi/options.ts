@@ -3,27 +3,27 @@ import type { ChecksOf } from "../../core/checking/options.ts";
 import type { ProblemDefinition } from "../../core/problem/definition.ts";
 import type { ServiceParts } from "../../feature/feature.ts";
 
-/** What a service is made of, as `createService` takes it, and what it is called. */
+/** The parts of a service, as for `createService`, and its title. */
 export interface OpenAPIOptions extends Omit<ServiceParts, "collections"> {
   readonly title: string;
-  /** Of the API, not of OpenAPI. */
+  /** The version of the API, not of OpenAPI. */
   readonly version: string;
   readonly description?: string;
-  /** The terms of the API: its name, and its SPDX expression or address. */
+  /** The terms of the API: the name, and the SPDX expression or the address. */
   readonly license?: { readonly name: string; readonly identifier?: string; readonly url?: string };
-  /** As `createService` takes it. */
+  /** The same option as in `createService`. */
   readonly xml?: boolean;
-  /** What the tags of endpoints mean, by name. Those of resources explain themselves. */
+  /** The meaning of the tags of endpoints, by name. The tags of resources need no explanation. */
   readonly tags?: Readonly<Record<string, string>>;
-  /** Problems of one's own, besides those that endpoints and mounts name. */
+  /** Custom problems, in addition to those of endpoints and mounts. */
   readonly problems?: readonly ProblemDefinition[];
-  /** As `createService` takes it. */
+  /** The same option as in `createService`. */
   readonly basePath?: string;
-  /** The base of all paths; the base path, on whatever host the document itself is, if it is left out. */
+  /** The base of all paths. Default: the base path on the host of the document. */
   readonly serverURL?: string;
 }
 
-/** What an API is called. */
+/** The title and the version of an API. */
 export type DocumentationOptions = Pick<OpenAPIOptions, "title" | "version" | "description" | "license">;
 
 const licenseMembers: ChecksOf<NonNullable<DocumentationOptions["license"]>> = {
@@ -32,7 +32,7 @@ const licenseMembers: ChecksOf<NonNullable<DocumentationOptions["license"]>> = {
   url: optional(text),
 };
 
-/** How that is checked. */
+/** The check for these options. */
 export const titleChecks: ChecksOf<DocumentationOptions> = {
   title: text,
   version: text,

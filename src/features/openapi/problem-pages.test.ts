@@ -8,7 +8,7 @@ import { problemIndexPage, problemPage } from "./problem-pages.ts";
 const codes = Object.keys(catalogue) as ProblemCode[];
 const service = { title: "Library", basePath: "", root: true, style: pageStyle() };
 
-test("every code has a page that says what happened, why, and what to do", () => {
+test("has a page for every code that says what happened, why, and what to do", () => {
   for (const code of codes) {
     const page = problemPage(code, catalogue[code], service).html;
 
@@ -21,7 +21,7 @@ test("every code has a page that says what happened, why, and what to do", () =>
   }
 });
 
-test("the index leads to every page, below the base path too", () => {
+test("links the index to every page, also below the base path", () => {
   for (const basePath of ["", "/api/v1"]) {
     const page = problemIndexPage(catalogue, { ...service, basePath }).html;
 
@@ -29,7 +29,7 @@ test("the index leads to every page, below the base path too", () => {
   }
 });
 
-test("the policy lets the style of pages through and nothing else, and nothing stands within the page", () => {
+test("allows only the style of pages, and has no inline content", () => {
   for (const page of [
     ...codes.map((code) => problemPage(code, catalogue[code], service)),
     problemIndexPage(catalogue, service),

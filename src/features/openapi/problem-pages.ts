@@ -6,15 +6,15 @@ import type { Catalogue } from "../../core/problem/definition.ts";
 import type { ExtensionMembers } from "../../core/problem/extensions.ts";
 import { typeWords } from "./page/words.ts";
 
-/** The service that a page is of. */
+/** The service of a page. */
 export interface PageOf extends Look {
-  /** The path below which it stands; empty for the root. */
+  /** The base path of the service. Empty for the root. */
   readonly basePath: string;
-  /** Whether something can be read at its root. */
+  /** True if the root can be read. */
   readonly root: boolean;
 }
 
-/** The page that the `type` of a problem leads to: what happened, why, and what to do about it. */
+/** Returns the page for the `type` of a problem: what happened, why, and what to do. */
 export function problemPage(code: string, problem: CatalogueEntry, of: PageOf): Page {
   const { basePath } = of;
   const { status, title, detail, why, cure, extensions = {} } = problem;
@@ -45,7 +45,7 @@ export function problemPage(code: string, problem: CatalogueEntry, of: PageOf): 
   return still(of, { title, crumbs, main });
 }
 
-/** The extension members, with their types. */
+/** Lists the extension members with their types. */
 function extensionsOf(extensions: ExtensionMembers): PageContent {
   const rows = Object.entries(extensions).map(([name, { kind, options }]) => {
     const words = [typeWords(kind.schema), options.optional === true ? "may be missing" : ""];
@@ -62,7 +62,7 @@ function extensionsOf(extensions: ExtensionMembers): PageContent {
   </section>`;
 }
 
-/** The page that lists every problem, by status. */
+/** Returns the page that lists all problems by status. */
 export function problemIndexPage(catalogue: Catalogue, of: PageOf): Page {
   const { basePath } = of;
   const rows = Object.entries(catalogue).map(
@@ -99,7 +99,7 @@ export function problemIndexPage(catalogue: Catalogue, of: PageOf): Page {
   return still(of, { title: "Problems", crumbs: [["problems", "/problems"]], main });
 }
 
-/** A page that runs nothing. */
+/** Returns a page without scripts. */
 function still(
   { title: service, logo, style, basePath, root }: PageOf,
   parts: Pick<PageParts, "title" | "crumbs" | "main">,

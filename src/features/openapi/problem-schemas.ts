@@ -5,7 +5,7 @@ import { ref, type JSONObject } from "./json.ts";
 import { pascalCase } from "./names.ts";
 import { exampleValue } from "./operations/examples.ts";
 
-/** The schema of every problem, and one for each code: its status, its code and its extension members (RFC 9457 §3.2). */
+/** Returns the schema of every problem, and one for each code: its status, its code and its extension members (RFC 9457 §3.2). */
 export function problemSchemas(catalogue: Catalogue): Readonly<Record<string, JSONObject>> {
   return {
     Problem: anyProblem(catalogue),
@@ -15,7 +15,7 @@ export function problemSchemas(catalogue: Catalogue): Readonly<Record<string, JS
   };
 }
 
-/** `NotFoundProblem` for `not_found`. */
+/** Returns the schema name of a code: `NotFoundProblem` for `not_found`. */
 export function problemSchemaName(code: string): string {
   return `${pascalCase(code)}Problem`;
 }
@@ -77,7 +77,7 @@ const exampleIssues: Readonly<Record<string, JSONObject>> = {
   taken: { pointer: "/email", code: "taken", detail: "This value is already taken." },
 };
 
-/** A problem as a caller could read it. Null if it has an extension member for which no value can be made up. */
+/** Returns an example of a problem. Returns null if no value can be generated for an extension member. */
 export function problemExample(code: string, entry: CatalogueEntry, basePath: string): JSONObject | null {
   const { status, title, detail, extensions = {} } = entry;
   const issue = exampleIssues[code];

@@ -45,7 +45,7 @@ const basic = scheme({ in: "authorization", scheme: "Basic" }, { rejectedAs: "in
 const cookie = scheme({ in: "cookie", name: "session" });
 const { challenge: _, ...silent } = scheme({ in: "header", name: "X-Custom-Token" });
 
-test("the problems of an endpoint follow from its facts", () => {
+test("derives the problems of an endpoint from its facts", () => {
   const rows: readonly (readonly [Partial<Endpoint>, readonly string[]])[] = [
     [{}, ["not_acceptable", ...conditional, "invalid_query", onWrite]],
     [{ produces: "text/html", query: "ignored" }, [...conditional, onWrite]],
@@ -68,7 +68,7 @@ test("the problems of an endpoint follow from its facts", () => {
   for (const [facts, codes] of rows) assert.deepEqual([...expected(facts)], [...codes, ...always]);
 });
 
-test("the problems of credentials follow from the facts of the schemes", () => {
+test("derives the problems of credentials from the facts of the schemes", () => {
   const codes = expected({ access: authenticated }, [basic, cookie]);
 
   for (const code of [
@@ -94,21 +94,21 @@ test("the problems of credentials follow from the facts of the schemes", () => {
   assert.ok(!expected({ access: authenticated }, [cookie]).has("conflicting_credentials"));
 });
 
-test("without a challenge to offer, whoever is not known gets 403", () => {
+test("answers an unknown caller with 403 if there is no challenge", () => {
   const codes = expected({ access: authenticated }, [silent]);
 
   assert.ok(codes.has("authentication_failed"));
   assert.ok(!codes.has("not_authenticated") && !codes.has("invalid_token"));
 });
 
-test("where everyone may come in, nobody is asked for credentials, but wrong ones are told", () => {
+test("requires no credentials if every caller is allowed, but reports wrong ones", () => {
   const codes = expected({ access: anyone }, [basic]);
 
   assert.ok(codes.has("invalid_credentials"));
   assert.ok(!codes.has("not_authenticated") && !codes.has("permission_denied"));
 });
 
-test("an open endpoint looks at no credentials", () => {
+test("ignores credentials at an open endpoint", () => {
   assert.deepEqual(expected({}, [basic, cookie]), expected({}, []));
 });
 
@@ -118,7 +118,7 @@ function answersFor(...codes: readonly string[]) {
   return { responses, components: problems.components() };
 }
 
-test("describes the header fields of an answer", () => {
+test("describes the header fields of a response", () => {
   for (const [code, names] of [
     ["not_authenticated", ["WWW-Authenticate"]],
     ["method_not_allowed", ["Allow"]],
@@ -132,7 +132,7 @@ test("describes the header fields of an answer", () => {
   }
 });
 
-test("makes one answer of the problems of one status, with exactly their schemas", () => {
+test("combines the problems of one status into one response, with exactly their schemas", () => {
   const { responses, components } = answersFor("taken", "not_found", "conflict");
 
   assert.deepEqual(responses, {
@@ -154,7 +154,7 @@ test("makes one answer of the problems of one status, with exactly their schemas
   });
 });
 
-test("describes problems that only a feature names at every operation", async () => {
+test("describes problems that only a feature names for every operation", async () => {
   const busy = { code: "busy", status: 429, title: "Busy", detail: "Busy.", why: "Busy.", cure: "Wait." };
   const sold = { ...busy, code: "sold", status: 409 };
   const note = defineResource({ name: "note", fields: { body: text() } });
@@ -173,7 +173,7 @@ test("describes problems that only a feature names at every operation", async ()
   assert.equal(get!.responses["409"], undefined);
 });
 
-test("a mount says what its hook refuses with, for each action", async () => {
+test("describes the problems of a mount's hook for each action", async () => {
   const note = defineResource({ name: "note", fields: { body: text() } });
   const problems = { delete: ["last_admin"] } as const;
 
@@ -188,7 +188,7 @@ test("a mount says what its hook refuses with, for each action", async () => {
   assert.doesNotMatch(refusals["put"]!.responses["409"]!.$ref, /LastAdmin/);
 });
 
-test("gives every code an example that has every member of a problem, and a schema of its own", () => {
+test("gives every code an example with all members of a problem, and a separate schema", () => {
   const schemas = problemSchemas(catalogue);
   const { properties, required } = schemas["Problem"] as {
     required: string[];

@@ -12,15 +12,15 @@ import { isStructured } from "./operations/media.ts";
 import { problemExample, problemSchemaName } from "./problem-schemas.ts";
 import { admitsUnknown } from "./security.ts";
 
-/** The facts that the answers for problems of one document share. */
+/** The facts that all problem responses of a document share. */
 export interface ProblemFacts {
   readonly catalogue: Catalogue;
   readonly formats: readonly Format[];
-  /** The path below which the service is served; empty for the root. */
+  /** The base path of the service. Empty for the root. */
   readonly basePath: string;
 }
 
-/** The answers for problems. Operations with the same codes of a status share one component. */
+/** The problem responses. Operations with the same codes for a status share one component. */
 export class ProblemResponses {
   readonly #facts: ProblemFacts;
   readonly #mediaTypes: readonly string[];
@@ -32,7 +32,7 @@ export class ProblemResponses {
     this.#mediaTypes = [...new Set(structured.map(({ problemMediaType }) => problemMediaType))];
   }
 
-  /** The answers of an operation that can end in these problems, by status. */
+  /** Returns the responses of an operation that can end in these problems, by status. */
   of(expected: ReadonlySet<string>): Readonly<Record<string, JSONObject>> {
     const { catalogue } = this.#facts;
     const codes = Object.keys(catalogue).filter((code) => expected.has(code));
@@ -42,12 +42,12 @@ export class ProblemResponses {
     );
   }
 
-  /** All answers so far, by their names. */
+  /** Returns all responses so far, by name. */
   components(): Readonly<Record<string, JSONObject>> {
     return Object.fromEntries(this.#components);
   }
 
-  /** Named after its codes, so that no other operation changes the name. */
+  /** Returns the component of these codes. Its name depends only on the codes, so other operations do not change it. */
   #component(status: number, codes: readonly string[]): string {
     const name = pascalCase(...codes);
     if (!this.#components.has(name)) this.#components.set(name, this.#response(status, codes));
@@ -83,7 +83,7 @@ const headersOfStatus: Readonly<Record<number, readonly HeaderName[]>> = {
   507: ["RetryAfter"],
 };
 
-/** The problems that an endpoint can end in before its handler is asked, and those that can always happen. */
+/** Returns the problems that an endpoint can end in before its handler runs, and those that can always happen. */
 export function* problemsOnTheWay(endpoint: ServedEndpoint, schemes: readonly Scheme[]): Generator<ProblemCode> {
   const { access, method, path, consumes, produces, query } = endpoint;
   if (path.includes("{")) yield "not_found";
@@ -94,11 +94,11 @@ export function* problemsOnTheWay(endpoint: ServedEndpoint, schemes: readonly Sc
   if (consumes !== undefined) yield* ["malformed", "invalid", "content_too_large", "unsupported_media_type"] as const;
   yield* ["malformed", "precondition_failed"] as const; // conditional headers
   if (query !== "ignored") yield "invalid_query";
-  // What is wrong about credentials is counted, and that is a write too.
+  // Failed credentials are counted, which is also a write.
   if (isUnsafe(method) || access !== "open") yield "insufficient_storage";
   yield* ["internal", "unavailable"] as const;
   yield "unknown_preference";
-  // Told before anybody knows which operation is meant, so every one of them can seem to answer it.
+  // Sent before the operation is known, so every operation can seem to return them.
   yield* ["method_not_allowed", "request_timeout", "uri_too_long", "headers_too_large", "not_implemented"] as const;
 }
 

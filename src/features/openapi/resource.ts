@@ -18,15 +18,15 @@ import {
 } from "./operations/resource-operations.ts";
 import { draftSchema, idSchema, idSchemas, patchSchema, recordSchema } from "./schemas.ts";
 
-/** What the document says of one mounted resource. */
+/** The description of one mounted resource. */
 export interface DescribedResource {
   readonly tag: JSONObject;
   readonly schemas: Readonly<Record<string, JSONObject>>;
-  /** By method and path, as in `GET /users`. */
+  /** The operations by method and path, as in `GET /users`. */
   readonly operations: ReadonlyMap<string, Description>;
 }
 
-/** Describes a mounted resource. `allNames` has the names of the schemas of each. */
+/** Describes a mounted resource. `allNames` has the schema names of all mounts. */
 export function describeMount(
   mount: MountInPlace,
   formats: readonly Format[],
@@ -61,7 +61,7 @@ export function describeMount(
   };
 }
 
-/** The problems that a mount names itself, in the order of its endpoints. */
+/** Returns the problems that a mount names, in the order of its endpoints. */
 export function problemsOf({ resource, permissions, problems, actions }: MountInPlace): readonly AnyProblem[] {
   const offered = Object.keys(places(resource)).filter((each) => permissions[each as ResourceAction] !== undefined);
   return [
@@ -75,7 +75,7 @@ function describeOffer(subject: Subject, action: ResourceAction): Description {
   return { ...description, problems: [...description.problems, ...(subject.mount.problems[action] ?? [])] };
 }
 
-/** Where a mount's endpoints stand. */
+/** Returns the paths of a mount's endpoints. */
 function places({ path }: Resource): Readonly<Record<ResourceAction, string>> {
   const one = `${path}/{id}`;
   return {
@@ -88,7 +88,7 @@ function places({ path }: Resource): Readonly<Record<ResourceAction, string>> {
   };
 }
 
-/** The names of a resource's schemas. `takeName` sees to it that no two schemas have one name. */
+/** Returns the schema names of a resource. `takeName` makes them unique. */
 export function schemaNames(
   { resource, older }: Pick<MountInPlace, "resource" | "older">,
   takeName: (wanted: string) => string,
@@ -133,7 +133,7 @@ function schemasOf(
   };
 }
 
-/** A change of one record among several. */
+/** Returns the schema of a change of one record in an array. */
 function changeSchema(resource: Resource): JSONObject {
   const { properties, ...patch } = patchSchema(resource);
   const tag = { type: "string", minLength: 1, description: "The state that is meant, like `If-Match`." };
@@ -141,7 +141,7 @@ function changeSchema(resource: Resource): JSONObject {
   return { ...patch, properties: { id, if_match: tag, ...(properties as JSONObject) }, required: ["id"] };
 }
 
-/** The members that `?expand=` puts beside a record's own. */
+/** Returns the members that `?expand=` adds to a record. */
 function besideSchemas({ name, kind, column }: MountInPlace["relations"][number], names: SchemaNames): JSONObject {
   const asked = `Where \`?expand=${name}\` asks for it:`;
   if (kind === "one")
@@ -176,12 +176,12 @@ function withId(schema: JSONObject, id: JSONObject): JSONObject {
   return { ...schema, properties: { id, ...(schema["properties"] as JSONObject) } };
 }
 
-/** What an older shape stands under: `v1`. */
+/** Returns the version of an older shape: `v1`. */
 function versionOf({ older }: Pick<MountInPlace, "older">): readonly string[] {
   return older === null ? [] : [older.prefix.slice(1).replaceAll("/", " ")];
 }
 
-/** The names of a resource and of those it stands within, outermost first. */
+/** Returns the names of a resource and its parents, outermost first. */
 function lineage({ within, name }: Resource): readonly string[] {
   return within === null ? [name] : [...lineage(within), name];
 }

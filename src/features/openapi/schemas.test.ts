@@ -29,7 +29,7 @@ const shown = ["label", "height", "kind", "lit", "price", "contact", "keeper_id"
 
 type Properties = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
-test("a record has every field that is shown, and nothing that is only written", () => {
+test("gives a record every field that is shown, and none that is only written", () => {
   const { properties, required, description, xml } = recordSchema(shelf) as { properties: Properties } & Record<
     string,
     unknown
@@ -43,7 +43,7 @@ test("a record has every field that is shown, and nothing that is only written",
   assert.equal(properties["label"]?.["readOnly"], undefined);
 });
 
-test("what may be null says so", () => {
+test("marks what may be null", () => {
   const { properties } = recordSchema(shelf) as { properties: Properties };
 
   assert.deepEqual(properties["height"]?.["type"], ["integer", "null"]);
@@ -52,13 +52,13 @@ test("what may be null says so", () => {
   assert.equal(properties["lit"]?.["type"], "boolean");
 });
 
-test("what is not kept may be left out, and is never null", () => {
+test("makes transient members optional, and never null", () => {
   const { properties } = draftSchema(shelf) as { properties: Properties };
 
   assert.equal(properties["proof"]?.["type"], "string");
 });
 
-test("a draft needs what the resource needs, and shows defaults; a patch needs nothing", () => {
+test("requires in a draft what the resource requires, shows defaults, and requires nothing in a patch", () => {
   const draft = draftSchema(shelf) as { properties: Properties } & Record<string, unknown>;
   const patch = patchSchema(shelf) as { properties: Properties } & Record<string, unknown>;
 
@@ -73,7 +73,7 @@ test("a draft needs what the resource needs, and shows defaults; a patch needs n
   assert.equal(patch.properties["price"]?.["default"], undefined);
 });
 
-test("a field explains itself: by its description, by its example, or by what it refers to", () => {
+test("explains a field by its description, by its example, or by its reference", () => {
   const { label, keeper_id: keeper } = (recordSchema(shelf) as { properties: Properties }).properties;
 
   assert.equal(label?.["description"], "What is written on it.");
@@ -81,7 +81,7 @@ test("a field explains itself: by its description, by its example, or by what it
   assert.equal(keeper?.["description"], "The id of one of the keepers.");
 });
 
-test("the example of a draft is one that the resource reads", () => {
+test("gives a draft an example that the resource accepts", () => {
   const context = { identity: null, now: 0, requireIdentity: () => assert.fail("nobody is asked for") };
 
   const draft = readDraft(shelf, exampleDraft(shelf), { id: null, current: null, leavesAreText: false, context });
@@ -90,11 +90,11 @@ test("the example of a draft is one that the resource reads", () => {
   assert.deepEqual(examplePatch(shelf), { label: "A1" });
 });
 
-test("the example of a record has every field of its schema", () => {
+test("gives a record an example with every field of its schema", () => {
   assert.deepEqual(Object.keys(exampleRecord(shelf) ?? {}), shown);
 });
 
-test("where nothing can be made up there is no example", () => {
+test("gives no example if none can be generated", () => {
   const unguessable = fields.text({ pattern: { matches: /^\d{4}$/, detail: "Four digits are required." } });
   const pin = defineResource({ name: "pin", fields: { code: unguessable } });
 

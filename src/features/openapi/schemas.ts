@@ -4,19 +4,19 @@ import type { Resource } from "../../resource/resource.ts";
 import { withDeprecation } from "./deprecated.ts";
 import type { JSONObject } from "./json.ts";
 
-/** An id as it stands in records: given by the service. */
+/** Returns the schema of an id in a record, where the service assigns it. */
 export function idSchema({ id }: Pick<Resource, "id">): JSONObject {
   return { ...idSchemas[id], readOnly: true, description: "Given by the service." };
 }
 
-/** An id, wherever it stands. */
+/** The schemas of ids in all other places. */
 export const idSchemas: Readonly<Record<Resource["id"], JSONObject>> = {
   integer: { type: "integer", minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
   uuid: { type: "string", format: "uuid" },
   text: { type: "string", minLength: 1 },
 };
 
-/** What callers read of a resource's fields (JSON Schema 2020-12), without the id that mounted records have. */
+/** Returns the schema of the fields that callers read (JSON Schema 2020-12), without the id of mounted records. */
 export function recordSchema({ name, description, fields }: Resource): JSONObject {
   const shown = Object.entries(fields).filter(([, field]) => isInRecords(field));
   return {
@@ -28,14 +28,14 @@ export function recordSchema({ name, description, fields }: Resource): JSONObjec
   };
 }
 
-/** What callers send to create or replace. Fields of the service's own may be repeated as they are. */
+/** Returns the schema of a body to create or replace. Read-only fields may be repeated unchanged. */
 export function draftSchema(resource: Resource): JSONObject {
   const schema = sentSchema(resource, (field) => ({ ...writtenSchema(field), ...defaultOf(field) }));
   const required = Object.keys(resource.fields).filter((name) => isRequired(resource.fields[name]!));
   return required.length === 0 ? schema : { ...schema, required };
 }
 
-/** What callers send to change some fields: a JSON Merge Patch (RFC 7396). */
+/** Returns the schema of a change to some fields: a JSON Merge Patch (RFC 7396). */
 export function patchSchema(resource: Resource): JSONObject {
   return sentSchema(resource, writtenSchema);
 }
@@ -64,7 +64,7 @@ function fieldSchema(field: Field): JSONObject {
   const said =
     description ?? (kind.references === undefined ? undefined : `The id of one of the ${kind.references.resource}.`);
   return {
-    // What is handed on and not kept is sent or left out: there is nothing that null could empty.
+    // A transient value is not stored, so null could not clear it. It is sent or left out.
     ...(optional === true && options.transient !== true ? nullable(kind.schema) : kind.schema),
     ...withDeprecation(said, going),
     ...(example === undefined ? {} : { examples: [example] }),

@@ -25,7 +25,7 @@ const schemes = [
   scheme("remote", { in: "proxy", name: "X-Remote-User" }),
 ];
 
-test("a carrier becomes what clients know it by; what only a proxy sends is left out", () => {
+test("converts a carrier to the form that clients know, and leaves out proxy credentials", () => {
   const described = securitySchemes(schemes, false);
   const kinds = Object.entries(described).map(([name, kind]) => [name, { ...kind, description: "" }]);
 
@@ -40,14 +40,14 @@ test("a carrier becomes what clients know it by; what only a proxy sends is left
   assert.match(String(described["token"]?.["description"]), /`Authorization: Token …`/);
 });
 
-test("over TLS a cookie with a prefix is called by it", () => {
+test("names a cookie with its prefix over TLS", () => {
   const { session, "bearer-cookie": access } = securitySchemes(schemes, true);
 
   assert.equal(session?.["name"], "__Host-session");
   assert.equal(access?.["name"], "access_token");
 });
 
-test("an operation says whether credentials are looked at, and whether they are needed", () => {
+test("shows whether an operation reads credentials and requires them", () => {
   const needed = [{ basic: [] }, { token: [] }];
   const throwing: Permission = {
     name: "throwing",
@@ -74,7 +74,7 @@ test("an operation says whether credentials are looked at, and whether they are 
   }
 });
 
-test("a permission is asked with the parameters that its path has", () => {
+test("asks a permission with the parameters of its path", () => {
   const seen: unknown[] = [];
   const access: Permission = {
     name: "asking",

@@ -4,7 +4,7 @@ import type { ServedEndpoint } from "../../http/endpoint/endpoint.ts";
 import { parametersOf } from "../../http/endpoint/parameters.ts";
 import type { JSONObject } from "./json.ts";
 
-/** The ways to prove who is calling, by name. What only a proxy may send is not among them: clients cannot send it. */
+/** Returns the security schemes by name. Leaves out credentials that only a proxy may send, because clients cannot send them. */
 export function securitySchemes(
   schemes: readonly Scheme[],
   isEncrypted: boolean,
@@ -54,7 +54,7 @@ function authorizationScheme(scheme: string): JSONObject {
       };
     default: {
       const name = scheme.slice(0, 1).toUpperCase() + scheme.slice(1);
-      // OpenAPI has no word for schemes that are not in IANA's registry; the value is the whole header.
+      // OpenAPI cannot describe schemes outside of IANA's registry. The value is the whole header.
       return {
         type: "apiKey",
         in: "header",
@@ -70,14 +70,14 @@ function cookieScheme(name: string, hasPrefix: boolean, isEncrypted: boolean): J
   return { type: "apiKey", in: "cookie", name: hasPrefix && isEncrypted ? `__Host-${name}` : name, description };
 }
 
-/** What an endpoint asks for: any one of the schemes, or nothing. */
+/** Returns the security requirements of an endpoint: any one of the schemes, or none. */
 export function securityOf(endpoint: ServedEndpoint, names: readonly string[]): readonly JSONObject[] {
   if (endpoint.access === "open") return [];
   const alternatives = names.map((name) => ({ [name]: [] }));
   return admitsUnknown(endpoint) ? [...alternatives, {}] : alternatives;
 }
 
-/** Whether callers whom nobody knows may come in. The permission is asked, so that one of your own need not be called `anyone`. */
+/** True if unknown callers are allowed. The permission itself is asked, so a custom one need not be called `anyone`. */
 export function admitsUnknown({ access, action = "call", path }: ServedEndpoint): boolean {
   if (access === "open") return true;
   const params = Object.fromEntries(
@@ -86,6 +86,6 @@ export function admitsUnknown({ access, action = "call", path }: ServedEndpoint)
   try {
     return decisionOf(access, { identity: null, action, params, now: 0 }) !== "deny";
   } catch {
-    return false; // it ends the request of whoever is not known
+    return false; // it ends the request of an unknown caller
   }
 }

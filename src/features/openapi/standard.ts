@@ -2,7 +2,7 @@ import type { JSONObject } from "./json.ts";
 
 const pointer = { type: "string", description: "A JSON Pointer (RFC 6901)." };
 
-/** Schemas that belong to no resource. */
+/** The schemas that belong to no resource. */
 export const standardSchemas: Readonly<Record<"ProblemIssue" | "JSONPatch", JSONObject>> = {
   ProblemIssue: {
     type: "object",

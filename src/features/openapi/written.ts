@@ -2,17 +2,17 @@ import { isObject } from "../../core/checking/members.ts";
 import type { Pieces } from "../../http/body/turns.ts";
 import { withoutXML, type JSONObject } from "./json.ts";
 
-/** What is known of an operation without reading it. */
+/** The facts about an operation that are known without parsing it. */
 export interface OperationFacts {
   readonly operationId: string;
   readonly tag: string;
   readonly summary: string;
 }
 
-/** A part of the document as it is sent. Hundreds of mounts are megabytes of text, and several times that as objects. */
+/** A part of the document in the form that is sent. Hundreds of mounts need megabytes of text, and several times that as objects. */
 export class Part {
   #text: Uint8Array;
-  /** What it points at. */
+  /** The components that it refers to. */
   readonly refs: readonly string[];
   readonly facts: OperationFacts | null;
 
@@ -27,18 +27,18 @@ export class Part {
     return this.#text;
   }
 
-  /** The same text stands there too: there need not be two of it. */
+  /** Uses the same text inside the whole document, so it is stored only once. */
   moveTo(text: Uint8Array): void {
     this.#text = text;
   }
 
-  /** What is shown is what is sent, read anew. */
+  /** Parses the sent text again, so pages show exactly what is sent. */
   read(): unknown {
     return JSON.parse(Buffer.from(this.#text.buffer, this.#text.byteOffset, this.#text.length).toString()) as unknown;
   }
 }
 
-/** Everything that a value points at. */
+/** Returns all components that a value refers to. */
 function refsIn(value: unknown, refs: Set<string> = new Set()): ReadonlySet<string> {
   if (typeof value !== "object" || value === null) return refs;
   for (const [name, each] of Object.entries(value)) {
@@ -48,12 +48,12 @@ function refsIn(value: unknown, refs: Set<string> = new Set()): ReadonlySet<stri
   return refs;
 }
 
-/** Writes a document, byte for byte as `JSON.stringify` would. Its parts then stand in what was written. */
+/** Writes a document, byte for byte as `JSON.stringify` would. Its parts then refer to the written text. */
 export function* writeDocument(document: JSONObject): Pieces<Uint8Array> {
   const texts = [...textsOf(document)];
   const whole = Buffer.allocUnsafeSlow(texts.reduce((sum, each) => sum + bytesOf(each).length, 0));
   let at = 0;
-  // The memory of many megabytes is a pause too where it is taken at once.
+  // Allocating many megabytes in one step would also block the event loop.
   for (const each of texts) {
     const bytes = bytesOf(each);
     whole.set(bytes, at);
@@ -83,7 +83,7 @@ function* textsOf(value: unknown): Generator<Part | Uint8Array> {
   yield Buffer.from(before === "{" ? "{}" : "}");
 }
 
-/** The document as a value, of which nothing is text. */
+/** Returns the document as a value, with all text parsed. */
 export function* readDocument(value: unknown): Pieces<unknown> {
   if (value instanceof Part) {
     yield;

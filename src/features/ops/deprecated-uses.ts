@@ -1,17 +1,19 @@
 import { seriesOf } from "../../core/measurement.ts";
 import type { Observation } from "../../core/observation.ts";
 
-/** How many callers are told apart; whoever comes later is `others`. */
+/** The most callers that are counted separately. Later ones are counted as `others`. */
 const MAX_CALLERS = 100;
 
-/** Counts who uses what will go. */
+/** Counts the uses of deprecated parts. */
 export interface DeprecatedUses {
   take(request: Extract<Observation, { kind: "request" }>): void;
-  /** By their series. */
+  /** The number of uses by series. */
   readonly uses: ReadonlyMap<string, number>;
 }
 
-/** A series for each thing that will go, each place and each caller; callers are users, and of those the first hundred. */
+/**
+ * Returns counters with a series for each deprecated part, place and caller. Callers are users, and only the first hundred are separate.
+ */
 export function countDeprecated(): DeprecatedUses {
   const uses = new Map<string, number>();
   const callers = new Set<number>();

@@ -3,19 +3,19 @@ import { requireArguments } from "../../core/checking/options.ts";
 import type { MetricFamily } from "../../core/measurement.ts";
 import { Histogram } from "./histogram.ts";
 
-/** How often the event loop is looked at. Each look costs an idle process 0.15 ms. */
+/** The interval between checks of the event loop. Each check costs an idle process 0.15 ms. */
 const intervalMs = 100;
 
-/** How long what is due has to wait for the event loop, and how busy that is. */
+/** Measures how long due work waits for the event loop, and how busy the event loop is. */
 export interface EventLoopWatch {
-  /** Starts looking; gives what ends it. */
+  /** Starts the checks. Returns a function that stops them. */
   start(): () => void;
   read(): readonly MetricFamily[];
 }
 
 /**
- * Looks by a timer, which is late by as long as the loop was busy: what a request waits that arrives at any moment. Not with
- * `monitorEventLoopDelay`, which wakes the process five times as often and whose quantiles cannot be added up over processes.
+ * Checks with a timer. It is late by the time that the loop was busy, which is the wait of a request that arrives at any moment.
+ * `monitorEventLoopDelay` wakes the process five times as often, and its quantiles cannot be added across processes.
  */
 export function watchEventLoop(): EventLoopWatch {
   requireArguments("watchEventLoop", arguments, {});

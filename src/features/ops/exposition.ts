@@ -3,7 +3,7 @@ import type { MetricFamily } from "../../core/measurement.ts";
 /** The content type of `formatFamilies`. */
 export const expositionType = "text/plain; version=0.0.4; charset=utf-8";
 
-/** Prometheus' text exposition format, version 0.0.4. */
+/** Formats metrics in Prometheus' text exposition format, version 0.0.4. */
 export function formatFamilies(families: readonly MetricFamily[]): string {
   return families
     .filter(({ samples }) => samples.length > 0)
@@ -14,7 +14,7 @@ export function formatFamilies(families: readonly MetricFamily[]): string {
     .join("");
 }
 
-/** What several processes tell, as one. */
+/** Combines the metrics of several processes. */
 export function mergeFamilies(told: readonly (readonly MetricFamily[])[]): readonly MetricFamily[] {
   const merged = new Map<string, { readonly family: MetricFamily; readonly samples: Map<string, number> }>();
   for (const family of told.flat()) {
@@ -29,7 +29,9 @@ export function mergeFamilies(told: readonly (readonly MetricFamily[])[]): reado
   return [...merged.values()].map(({ family, samples }) => ({ ...family, samples: [...samples] }));
 }
 
-/** What goes on counting when its process has ended: a counter that fell would be taken for one that began anew. */
+/**
+ * Returns the counters that must be kept after their process has stopped. Prometheus would take a decrease for a restart of the counter.
+ */
 export function countersOf(families: readonly MetricFamily[]): readonly MetricFamily[] {
   return families.filter(({ type }) => type !== "gauge");
 }

@@ -8,14 +8,14 @@ import { builtInEndpoint } from "../../http/endpoint/built-in.ts";
 import { objectSchema, textSchema } from "../../http/endpoint/documentation.ts";
 import type { EndpointDocumentation } from "../../http/endpoint/endpoint.ts";
 
-/** What the health feature offers. */
+/** The parts that the health feature offers. */
 export interface Health {
-  /** `/readyz` answers 503 from now on, so that whoever balances the load goes elsewhere. */
+  /** Makes `/readyz` answer 503 from now on, so a load balancer uses other processes. */
   stopping(): void;
 }
 
 /**
- * `GET /livez`: 200 while the process runs. `GET /readyz`: 200 while the store answers, else 503. They authenticate nobody.
+ * `GET /livez`: 200 while the process runs. `GET /readyz`: 200 while the store answers, otherwise 503. They need no authentication.
  *
  * @example
  * ```ts
@@ -33,7 +33,7 @@ export function health(...options: []): Feature<Health> {
       const message = "The process is not ready";
       const telling = toldOnce((error) => observe({ kind: "notice", level: "error", message, error }));
 
-      /** Whoever asks learns that it is so; why is told once, for who runs it. */
+      /** Callers learn only that the store fails. The reason is logged once, for the operator. */
       async function requireStore(): Promise<void> {
         try {
           await store.check();

@@ -1,9 +1,9 @@
 import { seriesOf, type Labels, type Sample } from "../../core/measurement.ts";
 
-/** Upper bounds in seconds: those of Prometheus' own libraries, with finer ones below, where most requests are. */
+/** The upper bounds in seconds: those of Prometheus' own libraries, with smaller ones added, because most requests are that fast. */
 const bounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** How often something took how long. */
+/** A histogram of durations. */
 export class Histogram {
   readonly #buckets = bounds.map(() => 0);
   #seconds = 0;
@@ -17,7 +17,7 @@ export class Histogram {
     this.#count++;
   }
 
-  /** Buckets are cumulative: each counts what the smaller ones count too. */
+  /** Returns the samples. Buckets are cumulative: each includes the counts of the smaller ones. */
   samples(name: string, labels: Labels = {}): readonly Sample[] {
     let below = 0;
     return [

@@ -4,17 +4,17 @@ import { refusalReasons, type Observation, type Observer, type RefusalReason } f
 import { countDeprecated } from "./deprecated-uses.ts";
 import { Histogram } from "./histogram.ts";
 
-/** What a process counts of what it observes. */
+/** The counters of a process. */
 export interface Metrics {
   readonly observe: Observer;
-  /** For `formatFamilies`. */
+  /** Returns the metrics for `formatFamilies`. */
   read(): readonly MetricFamily[];
 }
 
-/** Methods that are labels; whatever else a caller makes up is one. */
+/** The methods that are used as labels. All other methods share one label. */
 const methods = new Set(["GET", "HEAD", "QUERY", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
-/** One route under one method. */
+/** One route with one method. */
 interface Series {
   readonly route: string;
   readonly method: string;
@@ -27,20 +27,20 @@ function seriesFor(routes: Map<string | null, Map<string, Series>>, route: strin
   if (ofRoute === undefined) routes.set(route, (ofRoute = new Map<string, Series>()));
   let series = ofRoute.get(method);
   if (series === undefined) {
-    // The caller chooses a path that is no route, so it must not become a label.
+    // The caller chooses an unknown path, so it must not become a label.
     series = { route: route ?? "none", method, statuses: new Map(), latency: new Histogram() };
     ofRoute.set(method, series);
   }
   return series;
 }
 
-/** Counts observations. Written here rather than with a library, because it runs on every request and is a few additions. */
+/** Counts observations. It uses no library, because it runs on every request and needs only a few additions. */
 export function makeMetrics(): Metrics {
   requireArguments("makeMetrics", arguments, {});
   const routes = new Map<string | null, Map<string, Series>>();
   const problems = new Map<string, number>();
   const refusals = new Map<string, number>();
-  // From nought on, so that a first refusal is seen as an increase.
+  // Starts at zero, so a first refusal is visible as an increase.
   const unserved = new Map<RefusalReason, number>(refusalReasons.map((reason) => [reason, 0]));
   const deprecated = countDeprecated();
   const counts = { ...none };
@@ -107,7 +107,7 @@ export function makeMetrics(): Metrics {
 
 const none = { faults: 0, errors: 0, reuses: 0, copies: 0, dropped: 0, bound: 0, notBound: 0, ended: 0 };
 
-/** What was counted. */
+/** The counted values. */
 interface Counted {
   readonly series: readonly Series[];
   readonly problems: ReadonlyMap<string, number>;

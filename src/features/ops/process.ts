@@ -1,6 +1,6 @@
 import type { MetricFamily } from "../../core/measurement.ts";
 
-/** The process, under the names that every Prometheus library gives to these. */
+/** Returns the metrics of the process, with the names that every Prometheus library uses. */
 export function processFamilies(): readonly MetricFamily[] {
   const { user, system } = process.cpuUsage();
   return [
@@ -26,5 +26,5 @@ export function processFamilies(): readonly MetricFamily[] {
   ];
 }
 
-// Once: taken anew each time it would differ by the rounding, and look like a restart.
+// Computed once. A new value each time would differ by rounding, and look like a restart.
 const startedAt = Math.round(performance.timeOrigin) / 1000;

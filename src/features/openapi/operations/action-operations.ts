@@ -9,7 +9,7 @@ import type { Description } from "./operation.ts";
 import { shared } from "./parameters.ts";
 import { exampleWithId, ifMatch, notModified, problemsOfState, type Subject } from "./resource-operations.ts";
 
-/** Where an action stands: `POST /orders/{id}/cancel`. */
+/** Returns the method and the path of an action: `POST /orders/{id}/cancel`. */
 export function placeOf({ mount }: Subject, { method, on, name }: ServedAction): string {
   const { path } = mount.resource;
   return `${method} ${on === "record" ? `${path}/{id}` : path}/${name}`;

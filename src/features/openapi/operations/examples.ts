@@ -4,17 +4,17 @@ import { Flaw, isInRecords, isRequired, isWritable, type Field } from "../../../
 import type { Fields, Resource } from "../../../resource/resource.ts";
 import type { JSONObject } from "../json.ts";
 
-/** A record as it could be read, without its id; null where a field gives no example and none can be made up. */
+/** Returns an example of a record, without its id. Returns null if a field has no example and none can be generated. */
 export function exampleRecord({ fields }: Resource): JSONObject | null {
   return exampleOf(fields, isInRecords);
 }
 
-/** A body that could be sent to create or replace; null where none can be made up. */
+/** Returns an example of a body to create or replace. Returns null if none can be generated. */
 export function exampleDraft({ fields }: Resource): JSONObject | null {
   return exampleOf(fields, (field) => isWritable(field) && (isRequired(field) || declaredExample(field) !== undefined));
 }
 
-/** A change of one field; null where none can be made up. */
+/** Returns an example change of one field. Returns null if none can be generated. */
 export function examplePatch(resource: Resource): JSONObject | null {
   const first = Object.entries(exampleDraft(resource) ?? {})[0];
   return first === undefined ? null : Object.fromEntries([first]);
@@ -29,7 +29,7 @@ function exampleOf(fields: Fields, isPart: (field: Field) => boolean): JSONObjec
   return isWhole ? Object.fromEntries(values) : null;
 }
 
-/** The example of a member. If it has none and is required, a value that is made up. Undefined if there is none. */
+/** Returns the example of a member. If a required member has none, returns a generated value. Undefined if there is none. */
 export function exampleValue({ kind, options }: ExtensionMember): unknown {
   return options.example ?? (options.optional === true ? undefined : samplesOf(kind)[0]);
 }
@@ -42,7 +42,7 @@ type Kind = ExtensionMember["kind"];
 
 const known = new WeakMap<Kind, readonly unknown[]>();
 
-/** Values that the field itself finds in order. Every operation of a resource shows them. */
+/** Returns values that the field itself accepts. Every operation of a resource shows them. */
 function samplesOf(kind: Kind): readonly unknown[] {
   const samples = known.get(kind) ?? samplesOfKind(kind);
   known.set(kind, samples);
@@ -66,9 +66,9 @@ function samplesOfKind(kind: Kind): readonly unknown[] {
     text,
     [],
   ];
-  // A text takes every candidate, a date only one of them.
+  // A text field accepts every candidate, a date only one of them.
   const ordered = kind.name === "text" ? [text] : candidates;
-  // A kind that reads anything may say more in its schema.
+  // The schema of a kind that reads any value may be stricter.
   const fits = compile(kind.schema, []);
   return ordered
     .filter((each) => each !== undefined)
@@ -78,7 +78,7 @@ function samplesOfKind(kind: Kind): readonly unknown[] {
     });
 }
 
-/** A kind of somebody's own may throw at what it never meets. */
+/** Reads a value. A custom kind may throw for a value that it never receives in practice. */
 function tryToRead(kind: Kind, value: unknown): unknown {
   try {
     return kind.parse(value);

@@ -2,7 +2,7 @@ import { ref, type JSONObject } from "../json.ts";
 
 const text = { type: "string" };
 
-/** Header fields of answers. */
+/** The header fields of responses. */
 export const headers = {
   RequestId: {
     description: "Names the request in the service's log; the caller's own where it sent one.",
@@ -54,7 +54,7 @@ const fields = {
   WWWAuthenticate: "WWW-Authenticate",
 } as const satisfies Record<HeaderName, string>;
 
-/** The header fields of one answer; every answer has a request id. */
+/** Returns the header fields of a response. Every response has a request id. */
 export function answerHeaders(...names: readonly HeaderName[]): JSONObject {
   const all = ["RequestId" as const, ...names];
   return Object.fromEntries(all.map((name) => [fields[name], ref("headers", name)]));

@@ -2,8 +2,8 @@ import type { Format } from "../../../http/formats/format.ts";
 import type { JSONObject } from "../json.ts";
 
 /**
- * The content of an answer by media type. The example is null if none can be made up. Pages and CSV are not among them: generated clients would
- * have text beside each type. The parameter `format` describes them.
+ * Returns the content of a response by media type. The example is null if none can be generated. Pages and CSV are left out, because
+ * generated clients would get a text for each. The parameter `format` describes them.
  */
 export function contentOf(formats: readonly Format[], schema: JSONObject, example: unknown): JSONObject {
   const structured = formats.filter(({ mediaType }) => isStructured(mediaType));
@@ -12,12 +12,12 @@ export function contentOf(formats: readonly Format[], schema: JSONObject, exampl
   );
 }
 
-/** What is read in one media type: the schema is of what was read. Linters read every example as JSON, so it is only shown in that. */
+/** Describes one media type. The schema is that of the parsed data. Linters read every example as JSON, so it is only shown for JSON. */
 export function mediaTypeObject(mediaType: string, schema: JSONObject, example: unknown): JSONObject {
   return example === null || !isJSON(mediaType) ? { schema } : { schema, example };
 }
 
-/** Returns true if the schema of the data describes this media type too (RFC 6839). */
+/** Returns true if the schema of the data also describes this media type (RFC 6839). */
 export function isStructured(mediaType: string): boolean {
   return isJSON(mediaType) || /[/+]xml$/.test(mediaType);
 }

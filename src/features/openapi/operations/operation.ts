@@ -7,33 +7,33 @@ import { problemsOnTheWay, type ProblemResponses } from "../problems.ts";
 import { securityOf } from "../security.ts";
 import { pathParameters } from "./parameters.ts";
 
-/** What is known of an operation besides the facts of its endpoint. */
+/** The description of an operation, in addition to the facts of its endpoint. */
 export interface Description {
   readonly operationId: string;
   readonly tag: string;
   readonly summary: string;
   readonly parameters: readonly JSONObject[];
-  /** The body in this media type. */
+  /** Returns the body in this media type. */
   readonly request: (mediaType: string) => JSONObject;
-  /** The answers by status; they stand before the problems of the same status. */
+  /** The responses by status. They come before the problems with the same status. */
   readonly responses: Readonly<Record<string, JSONObject>>;
-  /** Problems of its own, besides those that every such endpoint can end in. */
+  /** The problems of this operation, in addition to those of every such endpoint. */
   readonly problems: readonly AnyProblem[];
 }
 
-/** What the operations of one document have in common. */
+/** The common parts of all operations in a document. */
 export interface Surroundings {
   readonly schemes: readonly Scheme[];
   /** The names of the schemes that clients can use. */
   readonly security: readonly string[];
   readonly problems: ProblemResponses;
-  /** The codes of problems that features name: any operation can end in them. */
+  /** The codes of problems that features name. Any operation can end in them. */
   readonly anywhere: readonly string[];
   /** The parameter `format` of one record, and of a list. */
   readonly format: { readonly one: JSONObject; readonly list: JSONObject };
 }
 
-/** Writes an operation: its own description, and what follows from the facts of its endpoint. */
+/** Returns an operation: its description, and what follows from the facts of its endpoint. */
 export function operationOf(
   endpoint: ServedEndpoint,
   description: Description,
@@ -59,7 +59,7 @@ export function operationOf(
   };
 }
 
-/** What a description says of a parameter of the path stands in place of what the path says. */
+/** Adds the parameters of the path, unless the description already has them. */
 function withPathParameters(
   { path, mounted }: ServedEndpoint,
   described: readonly JSONObject[],

@@ -21,7 +21,7 @@ function describe(facts: Partial<Endpoint>): Description {
 
 const role = { type: "string", enum: ["user", "admin"] };
 
-test("a declaration says what is read and what is shown", () => {
+test("describes what is read and what is shown by the declaration", () => {
   const responses = { 200: { description: "Changed.", schema: account } };
   const { request, responses: described } = describe({
     method: "PUT",
@@ -41,7 +41,7 @@ test("a declaration says what is read and what is shown", () => {
   });
 });
 
-test("what is sent to PATCH needs nothing, and a JSON Patch is what the standard says", () => {
+test("requires nothing in a PATCH, and describes a JSON Patch as in the standard", () => {
   const { request } = describe({ method: "PATCH", documentation: { summary: "Patch", request: account } });
 
   const { schema } = request("application/merge-patch+json") as { schema: Record<string, unknown> };
@@ -49,7 +49,7 @@ test("what is sent to PATCH needs nothing, and a JSON Patch is what the standard
   assert.deepEqual(request("application/json-patch+json"), { schema: { $ref: "#/components/schemas/JSONPatch" } });
 });
 
-test("describes an answer in the formats that its schema describes", () => {
+test("describes a response in the formats that its schema describes", () => {
   const responses = { 200: { description: "Shown.", schema: account } };
   const endpoint: Endpoint = { method: "GET", path: "/x", access: "open", handle: () => ({ status: 204 }) };
   const html: Format = { ...json, mediaType: "text/html" };
@@ -63,20 +63,20 @@ test("describes an answer in the formats that its schema describes", () => {
   assert.deepEqual(Object.keys(content), ["application/json"]);
 });
 
-test("a JSON Schema is taken as it is", () => {
+test("copies a JSON Schema unchanged", () => {
   const { request } = describe({ method: "POST", documentation: { summary: "Post", request: { type: "null" } } });
 
   assert.deepEqual(request("application/json"), { schema: { type: "null" } });
 });
 
-test("an answer that is not negotiated has its own media type alone", () => {
+test("describes a response that is not negotiated only in its media type", () => {
   const responses = { 200: { description: "Text.", schema: { type: "string" } } };
   const { responses: described } = describe({ produces: "text/html", documentation: { summary: "Page", responses } });
 
   assert.deepEqual(described["200"]?.["content"], { "text/html": { schema: { type: "string" } } });
 });
 
-test("what header fields mean is said beside the request id", () => {
+test("describes the meaning of header fields next to the request id", () => {
   const responses = { 204: { description: "Gone.", headers: { "Set-Cookie": "Clears it." } } };
   const { responses: described } = describe({ method: "DELETE", documentation: { summary: "Leave", responses } });
 
@@ -85,7 +85,7 @@ test("what header fields mean is said beside the request id", () => {
   assert.deepEqual(headers["Set-Cookie"], { description: "Clears it.", schema: { type: "string" } });
 });
 
-test("an endpoint that says nothing of itself is described by its method and path", () => {
+test("describes an endpoint without documentation by its method and path", () => {
   const { operationId, tag, summary, responses } = describe({
     path: "/.well-known/jwks.json",
     produces: "application/json",

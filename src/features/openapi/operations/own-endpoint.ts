@@ -15,10 +15,10 @@ import { contentOf } from "./media.ts";
 import type { Description } from "./operation.ts";
 import { templateOf } from "./path.ts";
 
-/** The tag of what names none. */
+/** The tag of endpoints without one. */
 const FALLBACK_TAG = "service";
 
-/** Describes an endpoint that is no resource's, by what its author says of it. */
+/** Describes a custom endpoint from its documentation. */
 export function describeOwn(endpoint: ServedEndpoint, formats: readonly Format[]): Description {
   const { method, reading, documentation = { summary: `${method} ${endpoint.path}` } } = endpoint;
   const { summary, tag = FALLBACK_TAG, parameters = [], problems = [] } = documentation;

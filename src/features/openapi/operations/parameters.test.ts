@@ -40,7 +40,7 @@ interface Value {
   readonly enum?: readonly string[];
 }
 
-test("every parameter that is shown is one that lists read, with a value of the type that is shown", () => {
+test("shows only parameters that lists read, with a value of the right type", () => {
   const shown = listParameters(shelf) as unknown as readonly Shown[];
 
   for (const { name, schema } of shown) {
@@ -57,7 +57,7 @@ function sampleOf({ type, format, enum: words }: Value): string {
   return type === "boolean" ? "true" : "5";
 }
 
-test("the limits that are named are those that lists keep", () => {
+test("names the limits that lists enforce", () => {
   const { minimum, maximum, default: fallback } = parameters.limit.schema;
   const read = (limit: number) => readListRequest(shelf, [["limit", String(limit)]]);
 
@@ -66,7 +66,7 @@ test("the limits that are named are those that lists keep", () => {
   for (const beyond of [minimum - 1, maximum + 1]) assert.ok(Array.isArray(read(beyond)));
 });
 
-test("a parameter of a path is an id, or a segment of text where it says so", () => {
+test("treats a path parameter as an id, or as a text segment if declared so", () => {
   assert.deepEqual(pathParameters("/a/{order_id}/b/{name:text}"), [
     { name: "order_id", in: "path", required: true, schema: { type: "integer", minimum: 1, maximum: 2 ** 53 - 1 } },
     { name: "name", in: "path", required: true, schema: { type: "string", minLength: 1, maxLength: 200 } },

@@ -15,7 +15,7 @@ import { idSchemas } from "../schemas.ts";
 
 export { MAX_LIMIT };
 
-/** Parameters that mean the same wherever they occur. */
+/** The parameters with the same meaning everywhere. */
 export const parameters = {
   limit: {
     name: "limit",
@@ -75,7 +75,7 @@ export const parameters = {
   },
 } as const satisfies Record<string, JSONObject>;
 
-/** The parameter `format`, and the one of lists if a format shows lists alone. It also describes representations that have no schema. */
+/** Returns the parameter `format`, and that of lists if a format shows only lists. It also describes representations without a schema. */
 export function formatParameters(formats: readonly Format[]): Readonly<Record<"format" | "listFormat", JSONObject>> {
   return {
     format: formatParameter(formats.filter(({ shows }) => shows !== "lists")),
@@ -94,19 +94,19 @@ function formatParameter(formats: readonly Format[]): JSONObject {
   };
 }
 
-/** Points at parameters that mean the same wherever they occur. */
+/** Returns references to shared parameters. */
 export function shared(...names: readonly (keyof typeof parameters)[]): readonly JSONObject[] {
   return names.map((name) => ref("parameters", name));
 }
 
-/** The parameter with what this list takes. */
+/** Returns the parameter `limit` with the values that this list accepts. */
 export function limitParameter({ pageSize }: Resource): JSONObject {
   const { default: usual, maximum } = pageSize;
   if (usual === DEFAULT_LIMIT && maximum === MAX_LIMIT) return ref("parameters", "limit");
   return { ...parameters.limit, schema: { type: "integer", minimum: 1, maximum, default: usual } };
 }
 
-/** The parameters that the path itself has. */
+/** Returns the parameters of the path. */
 export function pathParameters(path: string, mounted?: MountInPlace): readonly JSONObject[] {
   return parametersOf(path, mounted).map(({ name, type }) => {
     const schema = type === "text" ? { type: "string", minLength: 1, maxLength: 200 } : idSchemas[type];
@@ -114,7 +114,7 @@ export function pathParameters(path: string, mounted?: MountInPlace): readonly J
   });
 }
 
-/** What a list can be asked for, besides pages: order, shape and filters. */
+/** Returns the parameters of a list, except for pages: order, shape and filters. */
 export function listParameters(resource: Resource): readonly JSONObject[] {
   const sorts = resource.sorts.flatMap((name) => [name, `-${name}`]);
   const filters = [...resource.filters].flatMap(([name, operators]) =>
@@ -138,7 +138,7 @@ function searchParameters({ search }: Resource): readonly JSONObject[] {
   ];
 }
 
-/** Which fields of each record are shown. */
+/** Returns the parameter that selects the fields of each record. */
 export function fieldsParameter(resource: Resource): JSONObject {
   const words =
     "The fields to show. Default: all. The others are missing from the answer, although its schema requires them.";
@@ -148,7 +148,7 @@ export function fieldsParameter(resource: Resource): JSONObject {
   });
 }
 
-/** What is to stand beside each record, where anything may. */
+/** Returns the parameter that selects the expanded records. Empty if there are none. */
 export function expandParameters(names: readonly string[]): readonly JSONObject[] {
   if (names.length === 0) return [];
   const said =
@@ -190,7 +190,7 @@ function plainFilter(field: string, operator: Operator, declared: Field): JSONOb
     : { name, in: "query", description, schema: value };
 }
 
-/** A filter asks whether a value occurs; it need not be one that could be stored, only of the right type. */
+/** Returns the schema of a filter. Its value only needs the right type. It need not be a value that can be stored. */
 export function filterSchema(field: Field): JSONObject {
   const kind = comparedKind(field.kind);
   const { type } = kind.column;

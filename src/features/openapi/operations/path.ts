@@ -1,4 +1,4 @@
-/** The path as OpenAPI writes it: `{name:text}` and `{id:uuid}` are `{name}` and `{id}`. */
+/** Returns the path in OpenAPI's form: `{name:text}` and `{id:uuid}` become `{name}` and `{id}`. */
 export function templateOf(path: string): string {
   return path.replaceAll(/:(?:text|uuid)\}/g, "}");
 }

@@ -5,13 +5,15 @@ import { shownFields, type Resource } from "../../../resource/resource.ts";
 import { ref, type JSONObject } from "../json.ts";
 import { filterSchema, MAX_LIMIT } from "./parameters.ts";
 
-/** OpenAPI 3.1 has no name for an operation by `QUERY`; the registry of its extensions has this one, and 3.2 has it as `additionalOperations`. */
+/**
+ * The member for `QUERY` operations. OpenAPI 3.1 has none; its extension registry has this one, and 3.2 has it as `additionalOperations`.
+ */
 export const ADDITIONAL_OPERATIONS = "x-oai-additionalOperations";
 
-/** The methods that stand in a path item by themselves. */
+/** The methods that are direct members of a path item. */
 export const PLAIN_METHODS: ReadonlySet<string> = new Set(["GET", "PUT", "POST", "DELETE", "PATCH"]);
 
-/** The body of a `QUERY`. `condition` is the name of the schema of its conditions, `expandable` what may stand beside records. */
+/** Returns the schema of a `QUERY` body. `condition` is the schema name of its conditions, `expandable` lists the names of relations. */
 export function querySchema(resource: Resource, condition: string, expandable: readonly string[]): JSONObject {
   const names = shownFields(resource).join(", ");
   const text = (description: string): JSONObject => ({ type: "string", minLength: 1, description });
@@ -45,7 +47,7 @@ export function querySchema(resource: Resource, condition: string, expandable: r
   };
 }
 
-/** A condition: all of its members have to hold. */
+/** Returns the schema of a condition. All of its members must match. */
 export function conditionSchema(resource: Resource, name: string): JSONObject {
   const several = { type: "array", maxItems: MAX_CONDITIONS, items: ref("schemas", name) };
   const asked = [...resource.filters].map(([field, operators]) => {

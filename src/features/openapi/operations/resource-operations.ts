@@ -9,23 +9,23 @@ import { contentOf, mediaTypeObject } from "./media.ts";
 import type { Description } from "./operation.ts";
 import { expandParameters, fieldsParameter, limitParameter, listParameters, MAX_LIMIT, shared } from "./parameters.ts";
 
-/** The names of a resource's schemas: records and lists of them, and what is sent. */
+/** The names of a resource's schemas: records, lists of them, and request bodies. */
 export type SchemaNames = Readonly<
   Record<"record" | "list" | "query" | "condition" | "draft" | "patch" | "change", string>
 >;
 
-/** A resource, as its operations speak of it. */
+/** A resource in the form that its operations use. */
 export interface Subject {
   readonly mount: MountInPlace;
   readonly formats: readonly Format[];
   readonly names: SchemaNames;
   readonly tag: string;
-  /** One record and all of them, in summaries (`order item`) and in operationIds (`OrderItem`). */
+  /** The words for one record and for all, in summaries (`order item`) and in operationIds (`OrderItem`). */
   readonly one: { readonly said: string; readonly written: string };
   readonly many: { readonly said: string; readonly written: string };
 }
 
-/** Describes what a mounted resource offers. */
+/** Describes the actions of a mounted resource. */
 export const describeAction: Readonly<Record<ResourceAction, (subject: Subject) => Description>> = {
   list: (subject) => ({
     ...described(subject, `list${subject.many.written}`, `List ${subject.many.said}`),
@@ -93,13 +93,13 @@ export const describeAction: Readonly<Record<ResourceAction, (subject: Subject) 
   }),
 };
 
-/** The lists of other records that lose it. */
+/** Returns the sentence about lists of other records that lose this record. */
 function unlisted({ mount: { listedBy } }: Subject): string {
   const lists = listedBy.map(({ of, link }) => `${link.field} of ${of.resource.plural}`);
   return lists.length === 0 ? "" : `, and taken out of ${lists.join(" and ")}`;
 }
 
-/** Describes `QUERY` of the list, which is offered wherever the list is. */
+/** Describes `QUERY` of the list. It is offered with every list. */
 export function describeQuery(subject: Subject): Description {
   const { parameters: _parameters, ...list } = describeAction.list(subject);
   return {
@@ -111,7 +111,7 @@ export function describeQuery(subject: Subject): Description {
   };
 }
 
-/** Describes PATCH of the collection, which is offered where arrays are. */
+/** Describes PATCH of the collection. It is offered if arrays are. */
 export function describeChanges(subject: Subject): Description {
   const { names, many, formats } = subject;
   const body = { type: "array", minItems: 1, maxItems: MAX_LIMIT, items: ref("schemas", names.change) };
@@ -138,12 +138,12 @@ function described({ tag }: Subject, operationId: string, summary: string): Omit
   return { operationId, tag, summary, parameters: [], request: () => ({}), problems: [] };
 }
 
-/** `If-Match`, which some mounts insist on. */
+/** Returns the parameter `If-Match`. Some mounts require it. */
 export function ifMatch({ mount }: Subject): JSONObject {
   return shared(mount.requireIfMatch ? "RequiredIfMatch" : "IfMatch")[0]!;
 }
 
-/** What a precondition can end in. */
+/** Returns the problems that a precondition can cause. */
 export function problemsOfState({ mount }: Subject): readonly ProblemCode[] {
   return mount.requireIfMatch ? ["precondition_failed", "precondition_required"] : ["precondition_failed"];
 }
@@ -190,10 +190,10 @@ function listed({ mount: { resource }, formats, names }: Subject): JSONObject {
   };
 }
 
-/** Of RFC 9562, appendix A.6. */
+/** The example of RFC 9562, appendix A.6. */
 const exampleUUID = "017f22e2-79b0-7cc3-98c4-dc0c0c07398f";
 
-/** A record as it could be read; null where none can be made up. */
+/** Returns an example of a record. Returns null if none can be generated. */
 export function exampleWithId(resource: Mount["resource"]): JSONObject | null {
   const example = exampleRecord(resource);
   return example === null ? null : { id: resource.id === "uuid" ? exampleUUID : 1, ...example };
@@ -206,7 +206,7 @@ function created(subject: Subject): JSONObject {
   return answer(subject, "Created.", schema, ["Location", "ETag", "IdempotencyReplayed", "PreferenceApplied"]);
 }
 
-/** One record, or several: all of them are created, or none. XML has no arrays. */
+/** Returns the schema of one record, or of several: either all of them are created, or none. XML has no arrays. */
 function draftsOf(subject: Subject, mediaType: string): JSONObject {
   const one = ref("schemas", subject.names.draft);
   const several = { type: "array", minItems: 1, maxItems: MAX_LIMIT, items: one };

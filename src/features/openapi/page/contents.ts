@@ -3,13 +3,13 @@ import type { Pieces } from "../../../http/body/turns.ts";
 import type { JSONObject } from "../json.ts";
 import { listAt, objectAt, operationsOf, textAt, type Operation } from "./description.ts";
 
-/** The operations of a document, in their order and with how they stand in lists: every page has them all. */
+/** The operations of a document, in order and with their list entries. Every page has all of them. */
 export interface Contents {
   readonly groups: readonly Group[];
   readonly byId: ReadonlyMap<string, Operation>;
 }
 
-/** The operations of one tag, and what is said of it. */
+/** The operations of one tag, and its description. */
 export interface Group {
   readonly tag: string;
   readonly said: string;
@@ -17,7 +17,7 @@ export interface Group {
   readonly entries: Markup;
 }
 
-/** Finds the operations of a document and writes their entries, which is work where there are thousands. */
+/** Finds the operations of a document and writes their list entries. Gives way to other work, because there may be thousands. */
 export function* contentsOf(document: JSONObject, basePath: string): Pieces<Contents> {
   const operations = operationsOf(document);
   yield;
@@ -31,11 +31,11 @@ export function* contentsOf(document: JSONObject, basePath: string): Pieces<Cont
     groups.push({ tag, said: textAt(description), operations: own, entries });
     yield;
   }
-  // Where two have one id, the first is meant.
+  // If two have the same id, the first one counts.
   return { groups, byId: new Map(operations.toReversed().map((each) => [each.id, each])) };
 }
 
-/** An operation in a list. */
+/** Returns the list entry of an operation. */
 export function entryOf(basePath: string, { id, method, path, summary }: Operation, current = ""): Markup {
   return html`<li><a href="${basePath}/docs/${id}" ${current === id ? html` aria-current="page"` : ""} title="${summary}"><span class="m ${method.toLowerCase()}">${method}</span><span>${path}</span><span class="sum">${summary}</span></a></li> `;
 }

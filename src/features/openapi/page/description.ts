@@ -7,30 +7,30 @@ import { Part, type OperationFacts } from "../written.ts";
 export interface Operation {
   readonly id: string;
   readonly method: string;
-  /** As it is declared: `/orders/{id}`. */
+  /** The declared path: `/orders/{id}`. */
   readonly path: string;
   readonly summary: string;
   readonly tag: string;
-  /** All that is said of it, read when it is asked for. */
+  /** The whole description, parsed on first use. */
   readonly said: JSONObject;
 }
 
-/** What stands where somebody expects an object. */
+/** Returns the value if it is an object. Otherwise returns an empty object. */
 export function objectAt(value: unknown): JSONObject {
   return isObject(value) ? value : {};
 }
 
-/** What stands where somebody expects a text; empty for anything else. */
+/** Returns the value if it is a text. Otherwise returns an empty text. */
 export function textAt(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-/** What stands where somebody expects a list. */
+/** Returns the value if it is a list. Otherwise returns an empty list. */
 export function listAt(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Every operation, in the order of the document. */
+/** Returns all operations, in the order of the document. */
 export function operationsOf({ paths }: JSONObject): readonly Operation[] {
   return Object.entries(objectAt(paths)).flatMap(([path, methods]) => {
     const { [ADDITIONAL_OPERATIONS]: more, ...plain } = objectAt(methods);
@@ -56,12 +56,12 @@ function factsOf(said: JSONObject): OperationFacts {
   return { operationId: textAt(said["operationId"]), tag: textAt(tag), summary: textAt(said["summary"]) };
 }
 
-/** An object of the document, also where that is text still. */
+/** Returns an object of the document. Parses it if it is still text. */
 function valueAt(value: unknown): JSONObject {
   return objectAt(value instanceof Part ? value.read() : value);
 }
 
-/** What a reference of the document stands for, with what is said beside it. */
+/** Resolves a reference of the document. Keeps the members next to it. */
 export function resolved(document: JSONObject, value: unknown): JSONObject {
   const { $ref, ...own } = valueAt(value);
   if (typeof $ref !== "string") return own;
@@ -72,18 +72,18 @@ export function resolved(document: JSONObject, value: unknown): JSONObject {
   return { ...resolved(document, found), ...own };
 }
 
-/** The parameters of an operation, none of them a reference. */
+/** Returns the parameters of an operation, with resolved references. */
 export function parametersOf(document: JSONObject, { said }: Operation): readonly JSONObject[] {
   return listAt(said["parameters"]).map((each) => resolved(document, each));
 }
 
-/** The media types of a body with what each holds, the one that people type first. */
+/** Returns the media types of a body with their content. The one that people type comes first. */
 export function contentOf(content: unknown): readonly (readonly [type: string, media: JSONObject])[] {
   const all = Object.entries(objectAt(content)).map(([type, media]) => [type, objectAt(media)] as const);
   return all.toSorted(([one], [other]) => Number(!one.endsWith("json")) - Number(!other.endsWith("json")));
 }
 
-/** A value that fits: the one that the document shows, or else one that is made up from its schema. */
+/** Returns a valid value: the example in the document, or one generated from its schema. */
 export function exampleOf(document: JSONObject, media: JSONObject): unknown {
   if (media["example"] !== undefined) return media["example"];
   const [first] = Object.values(objectAt(media["examples"]));

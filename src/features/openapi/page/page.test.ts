@@ -34,7 +34,7 @@ const operations = operationsOf(document);
 const docs = await docsOf(parts);
 const pages = [docs.list(), ...operations.map(({ id }) => docs.operation(id)!)];
 
-test("the policy lets in nothing but what comes from here, and nothing stands where it would be stopped", () => {
+test("allows only content from this service, and contains nothing that the policy blocks", () => {
   for (const { html, policy } of pages) {
     assert.equal(
       policy,
@@ -47,12 +47,12 @@ test("the policy lets in nothing but what comes from here, and nothing stands wh
   }
 });
 
-test("what authors say is text", () => {
+test("treats the words of authors as text", () => {
   for (const { html } of pages) assert.doesNotMatch(html, /<img|alert\(1\)<\/script>"?>?</);
   assert.ok(docs.operation("createBook")!.html.includes("&lt;script&gt;alert(1)&lt;/script&gt;"));
 });
 
-test("each operation has a page that can be read without a script, with everything filled in", () => {
+test("has a page for each operation that works without a script, with all inputs filled in", () => {
   for (const { id, method, path } of operations) {
     const { html } = docs.operation(id)!;
     assert.match(html, new RegExp(`data-template="/api${path.replaceAll(/[{}]/g, "\\$&")}"`), id);
@@ -65,6 +65,6 @@ test("each operation has a page that can be read without a script, with everythi
   assert.equal(docs.operation("nothing"), null);
 });
 
-test("codes of problems lead to their pages", () => {
+test("links the codes of problems to their pages", () => {
   assert.match(docs.operation("createBook")!.html, /<a href="\/api\/problems\/invalid"><code>invalid<\/code><\/a>/);
 });

@@ -7,22 +7,22 @@ import { contentOf, objectAt, parametersOf, resolved, textAt, type Operation } f
 import { tryIt } from "./try-it.ts";
 import { prose, shapeOf, typeWords, type Writing } from "./words.ts";
 
-/** What the pages of an API are made of. */
+/** The parts of an API's pages. */
 export interface DocsParts {
   readonly document: JSONObject;
-  /** The path below which the service stands; empty for the root. */
+  /** The base path of the service. Empty for the root. */
   readonly basePath: string;
-  /** Whether something can be read at the root; true where it is left out. */
+  /** True if the root can be read. Default: true. */
   readonly root?: boolean;
-  /** How its pages look, and what it is called there: as the document says where it is left out. */
+  /** The look of the pages, with the name of the service. Default: as in the document. */
   readonly look?: Look;
-  /** Where people log in; null where nobody does on a page. */
+  /** The login page. Null if there is none. */
   readonly session: string | null;
-  /** What tells who is calling; null where nothing does. */
+  /** The endpoint that names the caller. Null if there is none. */
   readonly who: string | null;
 }
 
-// Data is never read as HTML, and the browser itself refuses to with trusted types.
+// Data is never parsed as HTML. With trusted types, the browser also refuses it.
 const policy = [
   "default-src 'none'",
   "style-src 'self'",
@@ -36,7 +36,7 @@ const policy = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** The page that lists every operation of an API. */
+/** Returns the page that lists all operations of an API. */
 export function docsPage(parts: DocsParts, { groups }: Contents): Page {
   const { document, basePath } = parts;
   const { title, version, description } = objectAt(document["info"]);
@@ -59,7 +59,7 @@ export function docsPage(parts: DocsParts, { groups }: Contents): Page {
   return written(parts, "API", [["docs", "/docs"]], main);
 }
 
-/** The page of one operation, where it can be tried; null where there is none of this id. */
+/** Returns the page of one operation, with a form to try it. Returns null for an unknown id. */
 export function operationPage(parts: DocsParts, contents: Contents, id: string): Page | null {
   const { document, basePath } = parts;
   const operation = contents.byId.get(id);
@@ -172,7 +172,7 @@ function bodySection(writing: Writing, { said }: Operation): PageContent {
   return html`<section class="stack" aria-labelledby="body-told"><h2 id="body-told">Body</h2>${first}${others.length === 0 ? "" : html`<details class="more"><summary>In other media types</summary>${others}</details>`}</section>`;
 }
 
-/** Each shape once, with the media types that it goes for. */
+/** Returns each shape once, with its media types. */
 function shapesOf(writing: Writing, content: ReturnType<typeof contentOf>): readonly Markup[] {
   const types = new Map<string, string[]>();
   for (const [type, { schema }] of content) {

@@ -13,7 +13,7 @@ import {
 } from "./description.ts";
 import { prose, typeWords, type Writing } from "./words.ts";
 
-/** What a form sends that is filled in with examples, and the same for a shell and for a script. */
+/** Returns a form filled in with examples, and the same request for a shell and for a script. */
 export function tryIt(writing: Writing, operation: Operation, who: string | null): Markup {
   const { document, basePath } = writing;
   const parameters = parametersOf(document, operation).filter((each) => each["in"] !== "cookie");
@@ -76,7 +76,7 @@ function inputOf(writing: Writing, parameter: JSONObject): Markup {
   </p> `;
 }
 
-/** An id is 1 until somebody knows a better one. */
+/** Returns the first value of a parameter. An id is 1 until the reader enters a better one. */
 function valueOf(parameter: JSONObject, schema: JSONObject): string {
   const shown = parameter["example"] ?? listAt(schema["examples"])[0] ?? listAt(schema["enum"])[0];
   if (typeof shown === "string" || typeof shown === "number") return String(shown);
@@ -104,7 +104,7 @@ function textOf(document: JSONObject, type: string, media: JSONObject): string {
   return JSON.stringify(example, null, 2);
 }
 
-/** Where a program puts what shows who it is: never a credential. Empty where none is needed. */
+/** Returns the placeholder for a credential, never a credential. Empty if none is needed. */
 function credentialOf(document: JSONObject, { said }: Operation): string {
   const names = listAt(said["security"]).flatMap((each) => Object.keys(objectAt(each)));
   const schemes = objectAt(objectAt(document["components"])["securitySchemes"]);
@@ -124,7 +124,7 @@ interface Asked {
   readonly body: string | null;
 }
 
-/** The request that the form makes as it is filled in at first. The script writes both anew when that changes. */
+/** Returns the first request of the form. When the form changes, the script writes both texts again. */
 function askedBy({ document, basePath }: Writing, operation: Operation): Asked {
   const parameters = parametersOf(document, operation);
   const path = parameters

@@ -2,16 +2,16 @@ import { html, type Markup, type PageContent } from "../../../core/html/markup.t
 import { ref, type JSONObject } from "../json.ts";
 import { listAt, objectAt, resolved, textAt } from "./description.ts";
 
-/** What the words of one document are written with. */
+/** The context for the texts of a document. */
 export interface Writing {
   readonly document: JSONObject;
-  /** The path below which the service stands; empty for the root. */
+  /** The base path of the service. Empty for the root. */
   readonly basePath: string;
 }
 
 const DEEPEST = 8;
 
-/** Text in which backticks set code; the code of a problem leads to its page. */
+/** Formats a text. Backticks set code, and the code of a problem links to its page. */
 export function prose({ document, basePath }: Writing, text: unknown): PageContent {
   const problem = resolved(document, ref("schemas", "Problem"));
   const codes = listAt(objectAt(objectAt(problem["properties"])["code"])["enum"]);
@@ -25,7 +25,7 @@ export function prose({ document, basePath }: Writing, text: unknown): PageConte
     });
 }
 
-/** What a value may be, in a few words. */
+/** Describes the possible values in a few words. */
 export function typeWords(schema: JSONObject): string {
   const { minLength, maxLength, minimum, maximum, pattern, format, enum: values } = schema;
   const type = [schema["type"] ?? (schema["properties"] === undefined ? "any value" : "object")].flat().join(" or ");
@@ -48,7 +48,10 @@ export function typeWords(schema: JSONObject): string {
   return words.filter((each) => each !== "").join(", ");
 }
 
-/** The members of a schema, each with what it may be; in lists and alternatives those of what stands in them, and nothing twice within itself. */
+/**
+ * Returns the members of a schema with their possible values. Includes the members of list items and alternatives, but no schema within
+ * itself.
+ */
 export function shapeOf(writing: Writing, unresolved: unknown, within: readonly unknown[] = []): Markup {
   const { $ref } = objectAt(unresolved);
   if (within.length > DEEPEST || ($ref !== undefined && within.includes($ref))) return html`<p>…</p>`;

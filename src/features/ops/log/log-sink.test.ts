@@ -7,7 +7,7 @@ function valuesOf(sink: LogSink): Record<string, number> {
   return Object.fromEntries(sink.read().flatMap(({ samples }) => samples));
 }
 
-test("what waits for a reader that has stopped is bounded, and what is lost is told when it reads again", async () => {
+test("limits what waits for a stopped reader, and reports the loss when it reads again", async () => {
   const pipe = new PassThrough({ highWaterMark: 1024 });
   const sink = logSink(pipe);
   const line = `${"x".repeat(1023)}\n`;
@@ -28,7 +28,7 @@ test("what waits for a reader that has stopped is bounded, and what is lost is t
   assert.equal(after, "after");
 });
 
-test("a reader that has gone ends nothing", async () => {
+test("survives a reader that has closed", async () => {
   const gone = new Writable({
     write: (_chunk, _encoding, done) => done(Object.assign(new Error("EPIPE"), { code: "EPIPE" })),
   });
@@ -41,7 +41,7 @@ test("a reader that has gone ends nothing", async () => {
   assert.deepEqual(valuesOf(sink), { latchkey_log_lines_dropped_total: 3, latchkey_log_write_errors_total: 1 });
 });
 
-test("a disk that was full is tried again, and a line that was cut off stays by itself", () => {
+test("tries a full disk again, and keeps a line that was cut off separate", () => {
   let room = 6;
   let file = "";
   const sink = fileSink((bytes) => {

@@ -4,23 +4,23 @@ import { objectWith } from "../../../core/checking/members.ts";
 import { requireArguments } from "../../../core/checking/options.ts";
 import { counter, type MetricFamily } from "../../../core/measurement.ts";
 
-/** Where the lines of a log go. Nothing that happens there ends the process, holds it up, or takes its memory. */
+/** The destination of log lines. No failure of it stops the process, blocks it, or fills its memory. */
 export interface LogSink {
-  /** Takes whole lines. Never throws and never waits. */
+  /** Writes whole lines. Never throws and never waits. */
   write(text: string): void;
-  /** What was lost, for `/metrics`. */
+  /** Returns the counters of lost lines, for `/metrics`. */
   read(): readonly MetricFamily[];
 }
 
-/** What may wait for a reader that has stopped reading. */
+/** The most bytes that may wait for a reader that has stopped reading. */
 const MAX_WAITING_BYTES = 1024 * 1024;
 
-/** Gives back how many bytes were written. Throws as `writeSync` of `node:fs` does. */
+/** Returns the number of written bytes. Throws like `writeSync` of `node:fs`. */
 type WriteFile = (bytes: Uint8Array) => number;
 
 /**
- * The sink of a stream such as `process.stdout`. Behind a pipe, up to 1 MiB waits for its reader; what comes beyond that is dropped, and
- * the number of lines is told in the log when it flows again. A file on a full disk is tried again with every write.
+ * Returns the sink of a stream such as `process.stdout`. For a pipe, up to 1 MiB waits for its reader. Further lines are dropped, and their
+ * number is logged when the reader continues. For a file on a full disk, every write tries again.
  */
 export function logSink(stream: Writable & { readonly fd?: number }): LogSink {
   requireArguments("logSink", arguments, { stream: objectWith("a stream, like process.stdout", "write", "on") });
@@ -29,13 +29,13 @@ export function logSink(stream: Writable & { readonly fd?: number }): LogSink {
   return isFile ? sinkOf(fileWay((bytes) => writeSync(fd, bytes))) : sinkOf(streamWay(stream));
 }
 
-/** How text gets out. Tells `lost` where it does not, at once or later. */
+/** The way to write text. Calls `lost` if it fails, immediately or later. */
 interface Way {
   send(text: string, lost: () => void): void;
   errors(): number;
 }
 
-/** For tests: the way into a file, through another `write`. */
+/** Returns a sink for a file with another `write`, for tests. */
 export function fileSink(write: WriteFile): LogSink {
   return sinkOf(fileWay(write));
 }
@@ -62,7 +62,7 @@ function sinkOf(way: Way): LogSink {
 
 function streamWay(stream: Writable): Way {
   let errors = 0;
-  // Without a listener the process would end where whoever reads the log does.
+  // Without a listener, the process would stop together with the reader of the log.
   stream.on("error", () => errors++);
   return {
     send(text, lost) {
@@ -75,13 +75,13 @@ function streamWay(stream: Writable): Way {
   };
 }
 
-/** Written at once: a file keeps nobody waiting, and what is written is there when the process is killed. */
+/** Writes synchronously. A file does not block, and the text is kept if the process is killed. */
 function fileWay(write: WriteFile): Way {
   let errors = 0;
   let isBroken = false;
   return {
     send(text, lost) {
-      // What was cut off by a disk that was full must not begin the next line.
+      // A line that was cut off by a full disk must not join the next line.
       let rest: Uint8Array = Buffer.from(isBroken ? `\n${text}` : text);
       try {
         while (rest.length > 0) rest = rest.subarray(write(rest));

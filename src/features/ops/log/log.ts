@@ -6,19 +6,19 @@ import type { Observation, Observer } from "../../../core/observation.ts";
 import { visible } from "../../../core/visible.ts";
 import { makeThinning } from "../thinning.ts";
 
-/** How much is logged: `silent` nothing, `error` only what went wrong, `info` a line a request too, `debug` also each refused credential. */
+/** The log level: `silent` nothing, `error` only errors, `info` also a line per request, `debug` also each refused credential. */
 export type LogLevel = "silent" | "error" | "info" | "debug";
 
 /** A log of JSON lines. */
 export interface Log {
   readonly observe: Observer;
-  /** Writes what is still waiting. */
+  /** Writes the waiting lines. */
   flush(): void;
 }
 
 const FLUSH_AT_CHARACTERS = 16 * 1024;
 
-/** Half of what is promised: a busy event loop is late. */
+/** Half of the promised time, because a busy event loop is late. */
 const FLUSH_AFTER_MS = 25;
 
 const checks: ChecksOf<{ readonly level: LogLevel; readonly write: (text: string) => void }> = {
@@ -27,8 +27,8 @@ const checks: ChecksOf<{ readonly level: LogLevel; readonly write: (text: string
 };
 
 /**
- * Writes observations as JSON lines: what went wrong at once, so that it is there whatever becomes of the process, the others several at a
- * time, within 50 ms. Null where nothing is to be logged. No observation carries a credential.
+ * Returns a log that writes observations as JSON lines. Errors are written immediately, so they survive a crash. The others are written
+ * several at a time, within 50 ms. Returns null if nothing is logged. No observation contains a credential.
  */
 export function makeLog(level: LogLevel, write: (text: string) => void): Log | null {
   requireOptions({ level, write }, checks, { of: "makeLog" });
@@ -68,7 +68,7 @@ function lineOf(observation: Observation, level: LogLevel): Record<string, unkno
   return { time: new Date().toISOString(), level: own, event: observation.kind, ...membersOf(observation) };
 }
 
-/** A log of a level has the lines of those before it too. */
+/** A level also includes the lines of the levels before it. */
 const loudness = { silent: -1, error: 0, info: 1, debug: 2 } as const;
 
 function levelOf(observation: Observation): Exclude<LogLevel, "silent"> {
@@ -134,7 +134,7 @@ function requestMembers(request: Observed<"request">): Record<string, unknown> {
     address: request.address,
     user_id: request.userId,
     scheme: request.scheme,
-    // Left out where there is none.
+    // Left out if there is none.
     trace_id: request.traceId ?? undefined,
     parent_id: request.parentId ?? undefined,
     deprecated: request.deprecated.length === 0 ? undefined : request.deprecated,
@@ -148,7 +148,7 @@ function endMembers(ended: Observed<"refresh_reuse" | "logins_ended">): Record<s
     : { ...about, which: ended.which, by: ended.by };
 }
 
-/** What the operator can do, where both are the same person. */
+/** Returns the advice for the operator if both are the same person. */
 function cureOf({ issuer, subject, userId }: Observed<"identity_not_bound">): string {
   const words = [
     "latchkey user bind",

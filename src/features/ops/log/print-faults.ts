@@ -2,7 +2,7 @@ import { stackOfThrown } from "../../../core/checking/thrown.ts";
 import type { Observer } from "../../../core/observation.ts";
 import { writeError } from "../../../core/standard-error.ts";
 
-/** Prints what went wrong on standard error, with its stack: what a service does where nobody said who observes it. */
+/** Prints faults to standard error, with their stack. The default if a service has no observer. */
 export const printFaults =
   (name: string): Observer =>
   (observation) => {
