@@ -4,58 +4,61 @@ import { withoutBlanks } from "../headers/blanks.ts";
 import { withoutParameters } from "../headers/query.ts";
 import { parseTraceContext, type TraceContext } from "../headers/traceparent.ts";
 
-/** Hears how many octets more are kept for a body that arrives. Throws the problem that ends the request where they are too many. */
+/** Counts the octets that are kept for a body while it arrives. Throws the problem that ends the request if there are too many. */
 export type Weigh = (bytes: number) => void;
 
-/** Who calls, as somebody in front of the service has found out. */
+/** The caller, as reported by a framework in front of the service. */
 export interface ToldClient {
-  /** The caller's IP address; undefined where nobody can tell, as of one who has gone already. */
+  /** The caller's IP address. Undefined if it is unknown, for example after the connection was closed. */
   readonly address: string | undefined;
-  /** The caller's connection is TLS. */
+  /** True if the caller's connection uses TLS. */
   readonly encrypted: boolean;
 }
 
-/** What a binding hands over: one request as it arrived, before anybody looked at it. */
+/** One request as it arrived, handed over by a binding before any processing. */
 export interface Arrival {
   readonly method: string;
   /** Path and query as sent (`/users?limit=2`). */
   readonly target: string;
-  /** Names and values in turn, in the order and spelling in which they arrived. */
+  /** Names and values alternately, in the order and spelling in which they arrived. */
   readonly rawHeaders: readonly string[];
-  /** The address on the other end of the connection; `unix` for a local socket, `unknown` where it cannot be told. */
+  /** The address at the other end of the connection. `unix` for a local socket, `unknown` if it is not known. */
   readonly peer: string;
-  /** The connection itself is TLS. */
+  /** True if the connection itself uses TLS. */
   readonly encrypted: boolean;
-  /** Who calls, as a framework in front has found out. Its word is the last: proxies that the service trusts are not asked. */
+  /** The caller, as reported by a framework in front of the service. It is final: forwarded headers are not read. */
   readonly client?: ToldClient | undefined;
-  /** The version of HTTP that the request line names (`1.1`), where there was one. */
+  /** The HTTP version in the request line (`1.1`), if there was one. */
   readonly version?: string;
-  /** Reads the body, and tells `weigh` as octets arrive. Throws the problem `content_too_large` beyond `maxBytes`, and what `weigh` throws. */
+  /**
+   * Reads the body, and calls `weigh` as octets arrive. Throws the problem `content_too_large` beyond `maxBytes`, and the errors of
+   * `weigh`.
+   */
   readBody(maxBytes: number, weigh?: Weigh): Eventually<Uint8Array>;
 }
 
-/** Another request of whoever sent this one, over the same connection and without a body. */
+/** Makes another request of the same caller, over the same connection and without a body. */
 export function alike(arrival: Arrival, asked: Partial<Pick<Arrival, "method" | "target" | "rawHeaders">>): Arrival {
-  // Written out: what a binding hands over may have its members in its class, where a spread does not see them.
+  // Lists the members, because the object of a binding may have them as accessors of its class, which a spread does not copy.
   const { method, target, rawHeaders, peer, encrypted, client } = arrival;
   return { method, target, rawHeaders, peer, encrypted, client, ...asked, readBody: async () => new Uint8Array() };
 }
 
-/** Where the request came from, as far as trusted proxies can be believed. */
+/** The origin of the request, as far as trusted proxies report it. */
 export interface Client {
   /** The caller's address, without a zone or an IPv4-mapped prefix. */
   readonly address: string;
-  /** The caller's connection is TLS, here or at a trusted proxy. */
+  /** True if the caller's connection uses TLS, here or at a trusted proxy. */
   readonly encrypted: boolean;
-  /** The caller is on this machine and no trusted proxy says otherwise. */
+  /** True if the caller is on this machine and no trusted proxy reports otherwise. */
   readonly loopback: boolean;
-  /** The connection comes from a trusted proxy. */
+  /** True if the connection comes from a trusted proxy. */
   readonly viaTrustedProxy: boolean;
-  /** Scheme and host that the caller used (`https://api.example`); null where the request names none. */
+  /** Scheme and host that the caller used (`https://api.example`). Null if the request names no host. */
   readonly origin: string | null;
 }
 
-/** What the service knows and a single request does not: how to read the client, the time and the request's id. */
+/** The knowledge of the service that a single request does not have: how to read the client, the time and the request's id. */
 export interface CallContext {
   readonly now: () => number;
   readonly makeRequestId: () => string;
@@ -63,22 +66,22 @@ export interface CallContext {
   readonly about: About;
 }
 
-/** What callers are told of the service. */
+/** The public facts about the service. */
 export interface About {
-  /** What it is called: the realm of its challenges. */
+  /** The name of the service: the realm of its challenges. */
   readonly name: string;
-  /** What its operator sets the origins with whose pages may call. */
+  /** The setting in which the operator lists the origins whose pages may call the service. */
   readonly allowedOrigins: string;
 }
 
-/** One request as the core sees it. It knows neither sockets nor `Request` objects. */
+/** One request as the core sees it. It does not use sockets or `Request` objects. */
 export class Call {
   readonly method: string;
   /** The path as sent, without the query. */
   readonly path: string;
-  /** What stands behind the `?`, as sent; empty where there is none. */
+  /** The text after the `?`, as sent. Empty if there is none. */
   readonly query: string;
-  /** When the request arrived, in milliseconds since the epoch. */
+  /** The time when the request arrived, in milliseconds since the epoch. */
   readonly now: number;
   readonly arrival: Arrival;
   #context: CallContext;
@@ -99,12 +102,12 @@ export class Call {
     this.#context = context;
   }
 
-  /** The query as sent, but for one parameter: what a signature in that parameter is of. */
+  /** Returns the query as sent, without one parameter. A signature in that parameter is computed over this text. */
   queryWithout(name: string): string {
     return withoutParameters(this.query, (each) => each === name);
   }
 
-  /** The first value of a header. `name` is in lower case. */
+  /** Returns the first value of a header field. `name` is in lower case. */
   header(name: string): string | undefined {
     const raw = this.arrival.rawHeaders;
     for (let at = 0; at < raw.length; at += 2) {
@@ -114,7 +117,7 @@ export class Call {
     return undefined;
   }
 
-  /** A header that is a list, its fields joined (RFC 9110 §5.3). `name` is in lower case. */
+  /** Returns a header field that is a list, with its lines joined (RFC 9110 §5.3). `name` is in lower case. */
   list(name: string): string | undefined {
     const raw = this.arrival.rawHeaders;
     let list: string | undefined;
@@ -126,7 +129,7 @@ export class Call {
     return list;
   }
 
-  /** Every value of a header, in order. `name` is in lower case. */
+  /** Returns every value of a header field, in order. `name` is in lower case. */
   headers(name: string): string[] {
     const raw = this.arrival.rawHeaders;
     const values: string[] = [];
@@ -136,27 +139,28 @@ export class Call {
     return values;
   }
 
-  /** The value of a cookie; null where it was sent twice with different values, for then it proves nothing. */
+  /** Returns the value of a cookie. Returns null if it was sent twice with different values, because then it proves nothing. */
   cookie(name: string): string | null | undefined {
     this.#cookies ??= readCookies(this);
     return this.#cookies.get(name);
   }
 
   /**
-   * The octets of the body as they arrive, for a scheme that says `readsBody`; none where the endpoint reads no body. Whoever only knows
-   * the name of a key makes them be read: look at everything else before. Ends the request (413, 503) beyond the limits of any body.
+   * Returns the octets of the body as they arrived, for a scheme with `readsBody`. Returns none if the endpoint reads no body. A caller who
+   * only knows the name of a key can make the service read them, so check everything else first. Ends the request (413, 503) beyond the
+   * limits of any body.
    */
   async octets(): Promise<Uint8Array> {
     if (this.#readBody !== null) return this.#readBody();
     throw new TypeError("The body is read before anybody is known where a scheme says so: readsBody: true.");
   }
 
-  /** Says how the body is read, for `octets`. */
+  /** Sets the function that reads the body for `octets`. */
   letRead(readBody: () => Eventually<Uint8Array>): void {
     this.#readBody = readBody;
   }
 
-  /** Notes whose promise was given, for as long as it is not settled. */
+  /** Records which code gave the promise, until the promise is settled. */
   awaiting<T>(whose: string | (() => string), given: Eventually<T>): Eventually<T> {
     if (!(given instanceof Promise)) return given;
     this.#awaits = whose;
@@ -172,27 +176,27 @@ export class Call {
     );
   }
 
-  /** For whose promise the request waits; null where it is none that is known. */
+  /** Returns the name of the code whose promise the request waits for. Returns null if there is none. */
   get awaits(): string | null {
     return typeof this.#awaits === "function" ? this.#awaits() : this.#awaits;
   }
 
-  /** The realm that a challenge names (RFC 9110 §11.5). */
+  /** Returns the realm of the challenges (RFC 9110 §11.5). */
   get realm(): string {
     return this.#context.about.name;
   }
 
-  /** What callers are told of the service. */
+  /** Returns the public facts about the service. */
   get about(): About {
     return this.#context.about;
   }
 
-  /** Where the request came from. */
+  /** Returns the origin of the request. */
   get client(): Client {
     return (this.#client ??= this.#context.readClient(this));
   }
 
-  /** The caller's `X-Request-Id` where it is sane, else a new one. */
+  /** Returns the caller's `X-Request-Id` if it is valid. Otherwise returns a new id. */
   get requestId(): string {
     if (this.#requestId !== null) return this.#requestId;
     const sent = this.header("x-request-id");
@@ -200,14 +204,17 @@ export class Call {
     return this.#requestId;
   }
 
-  /** An id of ours, also where the caller sent one: from now on the request has this one, for the log too. */
+  /** Replaces the caller's request id with a new one and returns it. From now on the log uses it too. */
   requireOwnRequestId(): string {
     if (this.#requestId === null || this.#requestId === this.header("x-request-id"))
       this.#requestId = this.#context.makeRequestId();
     return this.#requestId;
   }
 
-  /** Where the request stands in a trace, and what to send along with requests of your own; null where the caller tells none that can be followed. */
+  /**
+   * Returns the position of the request in a trace, and the header fields for your own requests. Returns null if the caller sends no valid
+   * trace.
+   */
   get trace(): TraceContext | null {
     if (this.#trace !== undefined) return this.#trace;
     const sent = this.list("traceparent");
@@ -215,7 +222,7 @@ export class Call {
   }
 }
 
-/** Not one that is a token: an id is told to everyone who reads the log. */
+/** Refuses an id that is a token, because every reader of the log sees the id. */
 function isSaneRequestId(text: string): boolean {
   return text.length <= 128 && /^[A-Za-z0-9._:/+=@-]+$/.test(text) && !opaqueTokenPattern.test(text);
 }
@@ -226,7 +233,7 @@ function readCookies(call: Call): ReadonlyMap<string, string | null> {
     for (const pair of header.split(";")) {
       const equals = pair.indexOf("=");
       if (equals < 1) continue;
-      // Nothing else: with U+00A0 before it, a browser takes `__Host-session` from a host beside ours.
+      // Removes no other characters: with U+00A0 in front of it, browsers accept `__Host-session` from a neighboring host.
       const name = withoutBlanks(pair.slice(0, equals));
       const value = withoutBlanks(pair.slice(equals + 1));
       const known = cookies.get(name);
@@ -236,49 +243,51 @@ function readCookies(call: Call): ReadonlyMap<string, string | null> {
   return cookies;
 }
 
-/** What an answer carries. */
+/** The body of a response. */
 export type Body =
-  /** Data, to be written in the format the caller prefers. `element` is its name in XML; `items` the name of each where it is a list. */
+  /**
+   * Data that is written in the format that the caller prefers. `element` is its name in XML. `items` is the name of each item of a list.
+   */
   | (Shown & { readonly kind: "data"; readonly value: unknown })
-  /** The same, already JSON text: from the database, as it is. */
+  /** Data that is already JSON text, straight from the database. */
   | (Shown & { readonly kind: "json"; readonly json: string })
-  /** Bytes of a type of their own: a page, a key set, metrics. */
+  /** Bytes with their own media type: a page, a key set, metrics. */
   | { readonly kind: "raw"; readonly type: string; readonly content: string | Uint8Array };
 
-/** What a format needs to know of data besides the data. */
+/** The facts that a format needs in addition to the data. */
 interface Shown {
   readonly element: string;
   readonly items?: string;
-  /** The members of a record that hold any JSON value: XML carries them as JSON text. */
+  /** The members of a record that hold any JSON value. XML carries them as JSON text. */
   readonly jsonMembers?: readonly string[];
-  /** Other records that stand in each, by the name of the member. */
+  /** Other records that are embedded in each record, by the name of the member. */
   readonly related?: Readonly<Record<string, Related>>;
 }
 
-/** Records that stand in others: one, or several. */
+/** Records that are embedded in others: one, or several. */
 export interface Related {
-  /** The name of each, where it is a list. */
+  /** The name of each item, if it is a list. */
   readonly items?: string;
   readonly jsonMembers: readonly string[];
   readonly related: Readonly<Record<string, Related>>;
 }
 
-/** Who may keep an answer: `public` anyone, `private` the caller's own cache and only after asking again, `no-store` nobody. */
+/** Which caches may store a response. `public`: any cache. `private`: the caller's cache, which must revalidate. `no-store`: none. */
 export type Cacheability = "public" | "private" | "no-store";
 
-/** One answer, before a format has written it. */
+/** One response, before a format has written it. */
 export interface Reply {
   readonly status: number;
   readonly headers?: readonly (readonly [name: string, value: string])[];
   readonly body?: Body;
-  /** Opaque tag of the state that is shown; the format makes it an ETag of its own. */
+  /** Opaque tag of the state that is shown. Each format makes a separate ETag from it. */
   readonly tag?: string | null;
-  /** `private` where it is left out. */
+  /** Default: `private`. */
   readonly cache?: Cacheability;
-  /** The request's header fields, besides `Accept` and the credentials, that the answer depended on. */
+  /** The header fields of the request, in addition to `Accept` and the credentials, that the response depends on. */
   readonly vary?: string;
-  /** How long a `public` answer is fresh; left out, it is asked for again every time. */
+  /** The time for which a `public` response is fresh. Default: caches revalidate it every time. */
   readonly maxAgeSeconds?: number;
-  /** The Content-Security-Policy of a page; an answer of the API may run and load nothing. */
+  /** The Content-Security-Policy of a page. Default: the response may run and load nothing. */
   readonly contentSecurityPolicy?: string;
 }

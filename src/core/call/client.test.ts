@@ -17,7 +17,7 @@ const direct = [
 ];
 
 for (const { peer, address, loopback } of direct) {
-  test(`without proxies the peer ${peer} is the client ${address}, whatever it claims`, () => {
+  test(`without proxies, reads the peer ${peer} as the client ${address} and ignores its claims`, () => {
     const { client } = callOf({
       peer,
       headers: {
@@ -126,7 +126,7 @@ const proxied: { what: string; peer: string; forwarded: string | null; address: 
 ];
 
 for (const { what, peer, forwarded, address, loopback } of proxied) {
-  test(`behind trusted proxies the client is ${what}`, () => {
+  test(`behind trusted proxies, reads the client from ${what}`, () => {
     const { client } = callOf({
       peer,
       trustedProxies,
@@ -137,7 +137,7 @@ for (const { what, peer, forwarded, address, loopback } of proxied) {
   });
 }
 
-test("X-Forwarded-For in several fields is one list", () => {
+test("joins several X-Forwarded-For fields into one list", () => {
   const headers = [
     ["X-Forwarded-For", "192.0.2.7"],
     ["x-forwarded-for", "10.0.0.9"],
@@ -146,7 +146,7 @@ test("X-Forwarded-For in several fields is one list", () => {
   assert.equal(callOf({ peer: "10.0.0.1", trustedProxies, headers }).client.address, "192.0.2.7");
 });
 
-test("a trusted proxy's nearest word on transport and host counts", () => {
+test("uses the transport and the host that the nearest trusted proxy reports", () => {
   const { client } = callOf({
     peer: "10.0.0.1",
     trustedProxies,
@@ -162,7 +162,7 @@ test("a trusted proxy's nearest word on transport and host counts", () => {
   assert.equal(client.origin, "https://api.example");
 });
 
-test("a proxy that says http is believed even over TLS, and words it does not know are ignored", () => {
+test("believes a proxy that reports http even over TLS, and ignores unknown words", () => {
   const over = (proto: string) =>
     callOf({ peer: "10.0.0.1", encrypted: true, trustedProxies, headers: { "x-forwarded-proto": proto } });
 
@@ -170,13 +170,13 @@ test("a proxy that says http is believed even over TLS, and words it does not kn
   assert.equal(over("gopher").client.encrypted, true);
 });
 
-test("a local proxy that names only the transport has a caller behind it who is not known to be here", () => {
+test("does not treat the caller as local if a local proxy reports only the transport", () => {
   const call = callOf({ trustedProxies, headers: { "x-forwarded-proto": "http" } });
 
   assert.equal(call.client.loopback, false);
 });
 
-test("a host that is none gives no origin", () => {
+test("gives no origin for an invalid host", () => {
   for (const host of ["", "a b", "user@host", "host/path", "host:port", "a".repeat(300), "[::1", "<script>"]) {
     assert.equal(callOf({ headers: { host } }).client.origin, null, host);
   }
@@ -184,7 +184,7 @@ test("a host that is none gives no origin", () => {
   assert.equal(callOf().client.origin, null);
 });
 
-test("whatever is forwarded, the client is read and its address is one", () => {
+test("reads one client address from any forwarded values", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), fc.string(), fc.string(), (forwarded, proto, host) => {
       const headers = { "x-forwarded-for": forwarded, "x-forwarded-proto": proto, "x-forwarded-host": host };
@@ -196,7 +196,7 @@ test("whatever is forwarded, the client is read and its address is one", () => {
   );
 });
 
-test("every entry of the setting that cannot be used is named with its cure", () => {
+test("names every unusable entry of the setting with its fix", () => {
   const { proxies, problems } = parseTrustedProxies(" 10.0.0.0/8, nginx,::1 ,10.0.0.0/33,0.0.0.0/0,unix,1.2.3,");
 
   assert.deepEqual(proxies, ["10.0.0.0/8", "nginx", "::1", "10.0.0.0/33", "0.0.0.0/0", "unix", "1.2.3"]);
@@ -207,14 +207,14 @@ test("every entry of the setting that cannot be used is named with its cure", ()
   assert.throws(() => makeClientReader(["nginx"]), /neither an IP address/);
 });
 
-test("a mapped range means the IPv4 range", () => {
+test("reads an IPv4-mapped range as the IPv4 range", () => {
   const mapped = { trustedProxies: ["::ffff:10.0.0.0/104"], headers: { "x-forwarded-for": "192.0.2.7" } };
 
   assert.equal(callOf({ peer: "10.9.9.9", ...mapped }).client.address, "192.0.2.7");
   assert.equal(callOf({ peer: "11.9.9.9", ...mapped }).client.address, "11.9.9.9");
 });
 
-test("the networks of one /48 are one site, and so is an IPv4 address", () => {
+test("treats the networks of one /48 as one site, and an IPv4 address as one site", () => {
   assert.equal(formatSite("2001:db8:1:2::1"), formatSite("2001:DB8:1:ffff:aaaa::2"));
   assert.notEqual(formatSite("2001:db8:1::1"), formatSite("2001:db8:2::1"));
   assert.equal(formatSite("::ffff:192.0.2.7"), "192.0.2.7");
@@ -222,7 +222,7 @@ test("the networks of one /48 are one site, and so is an IPv4 address", () => {
   assert.equal(formatSite("unix"), "unix");
 });
 
-test("the addresses of one /64 are one network", () => {
+test("treats the addresses of one /64 as one network", () => {
   assert.equal(formatNetwork("2001:db8:1:2:aaaa::1"), formatNetwork("2001:db8:1:2::ffff"));
   assert.notEqual(formatNetwork("2001:db8:1:2::1"), formatNetwork("2001:db8:1:3::1"));
   assert.equal(formatNetwork("192.0.2.7"), "192.0.2.7");

@@ -3,8 +3,8 @@ import type { Call, Client, ToldClient } from "./call.ts";
 import { isTrusted, readAddress, requireTrustedProxies, type TrustedProxies } from "./trusted-proxies.ts";
 
 /**
- * Reads where a call came from. `X-Forwarded-For`, `-Proto` and `-Host` are believed from the named proxies and from
- * nobody else: addresses, CIDR ranges, or `unix` for local sockets.
+ * Makes the function that reads the client of a call. It believes `X-Forwarded-For`, `-Proto` and `-Host` only from the named proxies:
+ * addresses, CIDR ranges, or `unix` for local sockets.
  */
 export function makeClientReader(trustedProxies: readonly string[]): (call: Call) => Client {
   const trusted = requireTrustedProxies(trustedProxies);
@@ -17,9 +17,12 @@ export function makeClientReader(trustedProxies: readonly string[]): (call: Call
   };
 }
 
-/** A framework may believe what anybody writes: so its word makes nobody a proxy, and nobody a caller on this machine who is elsewhere. */
+/**
+ * Reads the client that a framework reports. A framework may trust forged headers, so its report cannot make a caller a trusted proxy, or a
+ * remote caller local.
+ */
 function readToldClient(call: Call, { address, encrypted }: ToldClient): Client {
-  // Some hand on what the caller wrote: what is no address is nobody's, however long it is.
+  // Some frameworks pass on text that the caller wrote. Text of any length that is not an address counts as unknown.
   const plain = readAddress(isText(address) ? address : "") ?? "unknown";
   const loopback = isLoopback(plain) && isLoopback(plainAddress(call.arrival.peer));
   return new KnownClient(plain, encrypted, loopback, false, () => formatOrigin(encrypted, call.header("host")));
@@ -41,7 +44,7 @@ function readProxiedClient(call: Call, trusted: TrustedProxies): Client {
   return new KnownClient(address, encrypted, loopback, true, readOrigin);
 }
 
-/** The origin is made only for the few who ask for it. */
+/** Computes the origin only when it is read, because few requests need it. */
 class KnownClient implements Client {
   readonly address: string;
   readonly encrypted: boolean;
@@ -68,14 +71,14 @@ class KnownClient implements Client {
   }
 }
 
-/** From the nearest hop back to the first one that no trusted proxy vouches for. */
+/** Walks from the nearest hop back to the first one that no trusted proxy vouches for. */
 function walkBack(call: Call, trusted: TrustedProxies): { address: string; loopback: boolean } {
   const hops = call.headers("x-forwarded-for").join(",").split(",");
   let address = plainAddress(call.arrival.peer);
-  // A proxy on another machine that says 127.0.0.1 means itself, so every hop has to be on this one.
+  // A proxy on another machine that reports 127.0.0.1 means itself, so every hop must be on this machine.
   let loopback = isLoopback(address);
   if (hops.length === 1 && hops[0]!.trim() === "") {
-    // A proxy that names the transport and not the caller still says that there is a caller behind it.
+    // A proxy that reports the transport but no caller still shows that a caller exists behind it.
     return { address, loopback: loopback && call.header("x-forwarded-proto") === undefined };
   }
   for (let at = hops.length - 1; at >= 0 && isTrusted(trusted, address); at--) {
@@ -87,13 +90,13 @@ function walkBack(call: Call, trusted: TrustedProxies): { address: string; loopb
   return { address, loopback };
 }
 
-/** The nearest proxy writes last. */
+/** Returns the last value, which the nearest proxy wrote. */
 function lastOf(values: readonly string[]): string | undefined {
   const last = values.at(-1);
   return last?.slice(last.lastIndexOf(",") + 1).trim();
 }
 
-/** What the socket says, without a zone or an IPv4-mapped prefix; it is canonical already. */
+/** Returns the peer address of the socket without a zone or an IPv4-mapped prefix. It is already canonical. */
 function plainAddress(peer: string): string {
   if (!peer.includes(":")) return peer;
   if (peer.startsWith("::ffff:") && peer.includes(".")) return peer.slice("::ffff:".length);
@@ -107,7 +110,7 @@ function isLoopback(address: string): boolean {
 
 const hostPattern = /^(?:[a-z0-9](?:[a-z0-9._-]*[a-z0-9.])?|\[[0-9a-f:.]{2,45}\])(?::[0-9]{1,5})?$/;
 
-/** As browsers write it (RFC 6454 §6.2): lower case, the scheme's own port left out. */
+/** Formats an origin as browsers do (RFC 6454 §6.2): in lower case, without the default port of the scheme. */
 function formatOrigin(encrypted: boolean, host: string | undefined): string | null {
   if (host === undefined || host.length > 261) return null;
   const name = host.toLowerCase();

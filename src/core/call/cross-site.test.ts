@@ -41,7 +41,7 @@ for (const { site, origin, passes } of rows) {
   });
 }
 
-test("only methods that read are safe, and only as they are written", () => {
+test("treats only read methods as safe, and only in their exact spelling", () => {
   assert.deepEqual(["GET", "HEAD", "OPTIONS", "TRACE"].filter(isUnsafe), []);
   assert.deepEqual(
     ["POST", "PUT", "PATCH", "DELETE", "get", "LINK"].filter((each) => !isUnsafe(each)),

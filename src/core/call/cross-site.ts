@@ -3,33 +3,33 @@ import type { Call } from "./call.ts";
 
 const SAFE = new Set(["GET", "HEAD", "OPTIONS", "QUERY", "TRACE"]);
 
-/** Whether a method may change something (RFC 9110 §9.2.1; QUERY: RFC 10008). */
+/** Returns true if a method may change something (RFC 9110 §9.2.1; QUERY: RFC 10008). */
 export function isUnsafe(method: string): boolean {
   return !SAFE.has(method);
 }
 
 /**
- * Ends a request that another site made a browser send. `allowedOrigins` are exact, as browsers write them; the origin
- * that the request itself names is always ours, a configured public one belongs in the list.
+ * Ends a request that another site made a browser send. `allowedOrigins` are compared exactly, as browsers write them. The origin that the
+ * request itself names is always allowed. A configured public origin must be in the list.
  */
 export function requireSameSite(call: Call, allowedOrigins: readonly string[]): void {
   if (isFromAnotherSite(call, allowedOrigins)) throw problem("cross_site", { detail: describe(call) });
 }
 
-/** Whether a page of another site made a browser send the request. */
+/** Returns true if a page of another site made a browser send the request. */
 export function isFromAnotherSite(call: Call, allowedOrigins: readonly string[]): boolean {
-  // Joined where they come twice, as no browser sends them: nobody's then.
+  // Two values are joined, so they match no value. Browsers send only one.
   const site = call.list("sec-fetch-site");
   if (site === "same-origin" || site === "none") return false;
   const origin = call.list("origin");
-  // With neither header the caller is no browser, and nobody can make it send a credential unasked.
+  // Without both header fields the caller is not a browser, so no site can make it send a credential.
   if (site === undefined && origin === undefined) return false;
-  // `null` is what sandboxed documents send, and never anybody's origin.
+  // Sandboxed documents send `null`. It is never the origin of a trusted page.
   if (origin === undefined || origin === "null") return true;
   return origin !== call.client.origin && !allowedOrigins.includes(origin);
 }
 
-/** Whoever has to put it right needs to know what was compared. */
+/** Describes the compared origins. The operator needs them to fix the configuration. */
 function describe(call: Call): string {
   const origin = call.list("origin");
   const ours = call.client.origin;

@@ -5,20 +5,20 @@ import { requireArguments } from "../checking/options.ts";
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Range = readonly [address: Address, bits: number];
 
-/** The proxies whose word about a caller counts. */
+/** The proxies whose reports about a caller are believed. */
 export interface TrustedProxies {
   readonly unix: boolean;
   readonly ranges: readonly Range[];
 }
 
-/** Proxies as a setting names them, and what is wrong with it. */
+/** The proxies in a setting, and the mistakes in it. */
 export interface TrustedProxySetting {
   readonly proxies: readonly string[];
-  /** One sentence for each entry that cannot be used, with its cure. */
+  /** One sentence for each unusable entry, with its fix. */
   readonly problems: readonly string[];
 }
 
-/** Reads a comma-separated list of addresses, CIDR ranges and `unix`. */
+/** Parses a comma-separated list of addresses, CIDR ranges and `unix`. */
 export function parseTrustedProxies(text: string): TrustedProxySetting {
   requireArguments("parseTrustedProxies", arguments, { text: aText });
   const proxies = text
@@ -28,7 +28,7 @@ export function parseTrustedProxies(text: string): TrustedProxySetting {
   return { proxies, problems: problemsWith(proxies) };
 }
 
-/** Makes the list ready for questions. Throws `DeclarationError` where an entry cannot be used. */
+/** Parses a list of proxies. Throws `DeclarationError` if an entry cannot be used. */
 export function requireTrustedProxies(proxies: readonly string[]): TrustedProxies {
   requireArguments("requireTrustedProxies", arguments, { proxies: proxyList });
   const ranges = proxies.map(parseRange).filter((each) => each !== null);
@@ -37,35 +37,35 @@ export function requireTrustedProxies(proxies: readonly string[]): TrustedProxie
 
 const aText: Check = (value) => (isText(value) ? null : "it has to be a text, like 10.0.0.0/8, loopback");
 
-/** What is wrong with an option that lists them; null where nothing is. */
+/** Returns the mistake in an option that lists proxies. Returns null if there is none. */
 export function proxyList(value: unknown): string | null {
   if (!Array.isArray(value) || !value.every(isText))
     return 'it has to be a list of addresses and CIDR ranges, like ["10.0.0.0/8"]';
   return together(problemsWith(value).map((problem) => problem.replace(/\.$/, "")));
 }
 
-/** Whether this address is one of the proxies. */
+/** Returns true if this address is one of the proxies. */
 export function isTrusted(trusted: TrustedProxies, address: string): boolean {
   if (address === "unix") return trusted.unix;
   const parsed = parseAddress(address);
   return parsed !== null && trusted.ranges.some((range) => isWithin(parsed, range));
 }
 
-/** Reads one entry of `X-Forwarded-For`, with or without a port; null where it is no address. */
+/** Reads one entry of `X-Forwarded-For`, with or without a port. Returns null if it is not an address. */
 export function readAddress(entry: string): string | null {
   const text = entry.trim();
   const bare = /^\[([^\]]*)\](?::\d{1,5})?$/.exec(text)?.[1] ?? /^([\d.]+):\d{1,5}$/.exec(text)?.[1] ?? text;
   return parseAddress(bare)?.toString() ?? null;
 }
 
-/** The network that one subscriber holds: an IPv4 address, or the /64 of an IPv6 one. */
+/** Returns the network of one subscriber: an IPv4 address, or the /64 of an IPv6 address. */
 export function formatNetwork(address: string): string {
   return formatPrefix(address, 4);
 }
 
 /**
- * The network that one site holds: the /48 of an IPv6 address (RFC 6177 §2), because a customer of a /48 has 65,536 networks of
- * 64 bits. An IPv4 address is its own site: the neighbours in a /24 are strangers, and each further address has a price.
+ * Returns the network of one site: the /48 of an IPv6 address (RFC 6177 §2), because a customer with a /48 has 65,536 networks of 64 bits.
+ * An IPv4 address is a site by itself: its neighbors in a /24 are unrelated, and each further address costs money.
  */
 export function formatSite(address: string): string {
   return formatPrefix(address, 3);
@@ -79,7 +79,7 @@ function formatPrefix(address: string, groups: number): string {
   return `${parts.join(":")}::/${groups * 16}`;
 }
 
-/** Only the spellings that everyone reads alike: no octal, hexadecimal or shortened IPv4. */
+/** Accepts only the unambiguous spellings: no octal, hexadecimal or shortened IPv4. */
 function parseAddress(text: string): Address | null {
   if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text);
   if (!text.includes(":") || text.length > 64 || !ipaddr.IPv6.isValid(text)) return null;
@@ -100,12 +100,12 @@ function parseRange(text: string): Range | null {
   const whole = address.kind() === "ipv4" ? 32 : 128;
   if (length === undefined) return [address, whole];
   if (!/^\d{1,3}$/.test(length)) return null;
-  // ::ffff:10.0.0.0/104 is 10.0.0.0/8 in other words.
+  // ::ffff:10.0.0.0/104 means 10.0.0.0/8.
   const bits = Number(length) - (whole === 32 && name.includes(":") ? 96 : 0);
   return bits < 0 || bits > whole ? null : [address, bits];
 }
 
-/** What is wrong with each entry, or with all of them together. */
+/** Returns the mistakes in each entry, or in all of them together. */
 function problemsWith(proxies: readonly string[]): readonly string[] {
   const problems = proxies.map(problemWith).filter((each) => each !== null);
   if (problems.length > 0) return problems;
@@ -115,15 +115,17 @@ function problemsWith(proxies: readonly string[]): readonly string[] {
     : [];
 }
 
-/** All unicast addresses of IPv4 (RFC 1112), and all global ones of IPv6 (RFC 4291): who trusts these trusts the Internet. */
+/**
+ * All unicast addresses of IPv4 (RFC 1112), and all global ones of IPv6 (RFC 4291). A setting that trusts these trusts the whole Internet.
+ */
 const everybodies: readonly Span[] = ["1.0.0.0-223.255.255.255", "2000::-3fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"].map(
   (text) => text.split("-").map((each) => numberOf(parseAddress(each)!)) as [bigint, bigint],
 );
 
-/** From the first address to the last, as numbers. */
+/** The first and the last address, as numbers. */
 type Span = readonly [first: bigint, last: bigint];
 
-/** Whether every address of the span is in one of the ranges. */
+/** Returns true if every address of the span is in one of the ranges. */
 function isCovered([first, last]: Span, ranges: readonly Range[]): boolean {
   const isShort = last < 1n << 32n;
   const spans = ranges

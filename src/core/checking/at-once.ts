@@ -1,10 +1,13 @@
-/** What somebody's own code has given where nobody waits. Throws a TypeError where it is a promise. */
+/** Returns the result of custom code that must be synchronous. Throws a TypeError if it is a promise. */
 export function atOnce<T>(given: T, who: string): T {
   if (given instanceof Promise) throw tooLate(given, who);
   return given;
 }
 
-/** A promise where a value is needed is a fault of its author's, and told as one: a rejection that nobody hears would end the process. */
+/**
+ * Makes the TypeError for a promise where a value is needed. Handles the promise's rejection, because an unhandled rejection would end the
+ * process.
+ */
 export function tooLate(given: Promise<unknown>, who: string): TypeError {
   given.catch(() => undefined);
   return new TypeError(`${who} gave a promise; it has to give its value at once`);

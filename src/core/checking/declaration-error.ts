@@ -1,18 +1,18 @@
 import { made } from "../copy.ts";
 import { sentenceWithoutCredentials } from "./urls.ts";
 
-/** A declaration that cannot be served. It names every mistake and its cure. */
+/** A declaration that cannot be served. It names every mistake and its fix. */
 export class DeclarationError extends Error {
   static {
     made(this.prototype);
   }
 
-  /** Each with its place and its cure. */
+  /** The mistakes, each with its location and its fix. */
   readonly mistakes: readonly string[];
 
-  /** `cause` is the fault that one of the mistakes tells of, with its stack. */
+  /** `cause` is the error that one of the mistakes describes, with its stack. */
   constructor(told: readonly string[], { cause }: { readonly cause?: unknown } = {}) {
-    // A mistake may name what was declared, and that may be a connection string in the wrong place.
+    // A mistake may quote the declaration, which may contain a connection string in the wrong place.
     const mistakes = told.map(sentenceWithoutCredentials);
     super(
       `The declaration cannot be served:\n${mistakes.map((each) => `- ${each}`).join("\n")}`,

@@ -1,25 +1,27 @@
 import { isText, type Check } from "./members.ts";
 
-/** A name that a header field may have (RFC 9110 §5.1). */
+/** Returns true for a valid header field name (RFC 9110 §5.1). */
 function isFieldName(name: string): boolean {
   return /^[!#$%&'*+.^_`|~\dA-Za-z-]+$/.test(name);
 }
 
-/** A value that can be sent in a header field (RFC 9110 §5.5): bytes, and none that would end it. */
+/** Returns true for a value that can be sent in a header field (RFC 9110 §5.5): bytes, without any that would end the field. */
 function isFieldValue(value: string): boolean {
   return /^[\t\x20-\x7e\x80-\xff]*$/.test(value);
 }
 
-/** What is wrong with what has to be such a value; null where nothing is. */
+/** Returns the mistake in a header field value. Returns null if there is none. */
 export const aFieldValue: Check = (value) => {
   if (!isText(value)) return "it has to be a text";
   return isFieldValue(value) ? null : "it has characters that no header field can have; encode them";
 };
 
-/** What says where an answer ends and how it is written: two of them contradict each other, and of that requests are smuggled (RFC 9112 §11.2). */
+/**
+ * The header fields that define the end and the encoding of a response. Two contradicting ones allow request smuggling (RFC 9112 §11.2).
+ */
 const ours = new Set(["content-encoding", "content-length", "content-type", "trailer", "transfer-encoding", "upgrade"]);
 
-/** The same of header fields: pairs of a name and a value. */
+/** Returns the mistake in a list of header fields: pairs of a name and a value. Returns null if there is none. */
 export const aFieldList: Check = (value) => {
   const isList =
     Array.isArray(value) &&

@@ -12,19 +12,19 @@ import { expositionType, formatFamilies } from "./exposition.ts";
 import { makeMetrics } from "./metrics.ts";
 import { processFamilies } from "./process.ts";
 
-/** What the metrics feature offers. */
+/** The members that the metrics feature offers. */
 export interface MetricsOffer {
-  /** What this process has counted and measured so far. */
+  /** Returns the counts and measurements of this process so far. */
   read(): readonly MetricFamily[];
 }
 
-/** Options of `metrics()`: what is told besides what the service measures itself. */
+/** Options of `metrics()`: the metrics in addition to those that the service measures itself. */
 export interface MetricsOptions {
-  /** Who may read them; administrators where it is left out. */
+  /** The permission to read them. Default: administrators. */
   readonly permission?: Permission;
-  /** What else is told: the version of the program, what stands beside the service. */
+  /** Returns more metrics, for example the version of the program or the state of other programs. */
   readonly families?: () => readonly MetricFamily[];
-  /** The text, where several processes are one service; of this process alone where it is left out. */
+  /** Returns the text if several processes are one service. Default: the metrics of this process only. */
   readonly gather?: () => Promise<string>;
 }
 
@@ -35,7 +35,7 @@ const checks: ChecksOf<MetricsOptions> = {
 };
 
 /**
- * `GET /metrics`: counts and latencies in Prometheus' text format (version 0.0.4), with what each feature measures of itself.
+ * `GET /metrics`: counts and latencies in the Prometheus text format (version 0.0.4), with the measurements of each feature.
  *
  * @example
  * ```ts
@@ -99,7 +99,9 @@ export function metrics(options: MetricsOptions = {}): Feature<MetricsOffer> {
   });
 }
 
-/** Our own begin with the name of the service; those of others are called as they are. */
+/**
+ * Returns the function that names families. The service's own families start with the name of the service. Other families keep their names.
+ */
 function familyNamer(service: string): (family: MetricFamily) => MetricFamily {
   const prefix = `${service.replaceAll("-", "_")}_`;
   if (prefix === OWN) return (family) => family;
@@ -111,10 +113,10 @@ function familyNamer(service: string): (family: MetricFamily) => MetricFamily {
   });
 }
 
-/** What the names of our own begin with where they are counted. */
+/** The prefix of the service's own families when they are counted. */
 const OWN = "latchkey_";
 
-/** What is told of the log of a SQLite file; nothing where there is none. */
+/** Returns the metrics of the log of a SQLite file. Returns none if there is no log. */
 export function walFamilies(bytes: number | undefined): readonly MetricFamily[] {
   if (bytes === undefined) return [];
   const name = "latchkey_sqlite_wal_bytes";

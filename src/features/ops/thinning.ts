@@ -1,9 +1,12 @@
-/** How many lines of one kind a second are worth reading. */
+/** The largest number of lines of one kind per second. */
 const MOST_A_SECOND = 10;
 
-/** Lets through a few of a kind in a second, and then tells how many it kept back: whoever can cause lines must not fill the disk with them. */
+/**
+ * Lets through a few lines of a kind per second, and then reports how many it dropped. So a caller who causes log lines cannot fill the
+ * disk.
+ */
 export interface Thinning {
-  /** Whether this one is let through. */
+  /** Returns true if this line is let through. */
   takes(kind: string): boolean;
 }
 

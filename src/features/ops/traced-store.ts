@@ -1,7 +1,7 @@
 import type { Tracer } from "../../core/tracer.ts";
 import type { Store } from "../../store/store.ts";
 
-/** The same store, of which a tracer sees each read and write. */
+/** Wraps a store so that a tracer sees each read and write. */
 export function tracedStore(store: Store, tracer: Tracer): Store {
   const seen = <T>(operation: string, collection: string, work: () => T): T =>
     tracer.part(`store ${operation}`, { "db.operation.name": operation, "db.collection.name": collection }, work);

@@ -10,8 +10,9 @@ import type { Tracer } from "../../core/tracer.ts";
 type OpenTelemetry = typeof API;
 
 /**
- * Spans for OpenTelemetry: of each request, and of its permission, what it asks the store and the password hashes in it. Null where
- * `@opentelemetry/api` is not installed, or nobody has set up an SDK with it before: then nothing is traced, and it costs nothing.
+ * Makes spans for OpenTelemetry: one for each request, and others in it for its permission, its store calls and its password hashes.
+ * Returns null if `@opentelemetry/api` is not installed, or if no SDK was set up with it before. In that case nothing is traced, at no
+ * cost.
  */
 export async function openTelemetry(): Promise<Tracer | null> {
   requireArguments("openTelemetry", arguments, {});
@@ -36,7 +37,7 @@ function tracerOf(api: OpenTelemetry, spans: Spans): Tracer {
   const within = <T>(span: Span, around: Context, work: () => T): T =>
     api.context.with(api.trace.setSpan(around, span), work);
   const fail = (span: Span, error: unknown): void => {
-    // Who may not, or asks for what is not there, is refused; nothing has failed.
+    // A refusal or a missing record is a normal response, not a failure.
     const isAnswer = error instanceof Problem && error.status < 500;
     if (!isAnswer) span.setStatus({ code: api.SpanStatusCode.ERROR });
     if (error instanceof Error) span.setAttribute("error.type", error instanceof Problem ? error.code : error.name);
@@ -73,7 +74,7 @@ function tracerOf(api: OpenTelemetry, spans: Spans): Tracer {
   });
 }
 
-/** The caller's span, unless something in this process, such as an instrumentation of `node:http`, has begun one of its own under it. */
+/** Returns the caller's span, unless code in this process, such as an instrumentation of `node:http`, has started a span under it. */
 function parentOf(api: OpenTelemetry, trace: TraceContext | null): Context {
   const active = api.context.active();
   if (trace === null || api.trace.getSpan(active) !== undefined) return active;
@@ -86,7 +87,7 @@ function parentOf(api: OpenTelemetry, trace: TraceContext | null): Context {
   });
 }
 
-/** Names and attributes are those of OpenTelemetry's semantic conventions for HTTP, as far as they have one. */
+/** Names and attributes follow OpenTelemetry's semantic conventions for HTTP, if they define one. */
 function endRequest(api: OpenTelemetry, span: Span, observed: Extract<Observation, { kind: "request" }>): void {
   const { method, route, status, code, userId } = observed;
   if (route !== null) span.updateName(`${method} ${route}`);

@@ -6,7 +6,7 @@ import type { Store } from "../../store/store.ts";
 import { courierOf } from "./courier.ts";
 import { leases, mountedEvents } from "./events.ts";
 
-test("why nothing can be delivered is told once until it went well, however often it is looked", async () => {
+test("logs the reason of a failed round once until a round succeeds", async () => {
   const store = sqliteStore({ path: ":memory:" });
   await store.open([mountedEvents.collection, leases]);
   const faults = [new Error("away"), new Error("away"), new Error("full"), null, new Error("full")];

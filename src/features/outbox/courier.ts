@@ -6,14 +6,14 @@ import { deliver, outcomes, TOGETHER, type Delivered, type DeliveryOptions } fro
 import { awaitedSubscribers, dueEvents } from "./due.ts";
 import { leaseOf } from "./lease.ts";
 
-/** How long after a write its event is looked for: the write is on the disk by then, as a rule. */
+/** The delay after a write before its event is looked for. By then the write is usually on the disk. */
 const SOON_MS = 20;
 
-/** The part that goes round: in one process of all, as long as that holds the lease. */
+/** Runs the delivery loop, in one process at a time, while that process holds the lease. */
 export interface Courier {
-  /** Delivers what is due; resolves when nothing more is due now. */
+  /** Delivers due events. Resolves when nothing more is due now. */
   run(): Promise<void>;
-  /** Has somebody look who may be waiting for deliveries that take long. */
+  /** Asks for a look at due events from a caller that may be waiting for slow deliveries. */
   look(): void;
   soon(): void;
   stop(): Promise<void>;
@@ -39,7 +39,7 @@ export function courierOf(options: DeliveryOptions): Courier {
   const telling = toldOnce((error) => observe({ kind: "notice", level: "error", message, error }));
 
   async function goRound(): Promise<void> {
-    // Longer than any try takes, so that nobody else begins while one is under way.
+    // The lease is longer than any try, so that no other process starts while a try is running.
     while (!stopped.signal.aborted && (await lease.hold(now(), timeoutSeconds * 2))) {
       woken = Promise.withResolvers();
       const isMoreDue = await deliveries.beginDue();
@@ -53,7 +53,7 @@ export function courierOf(options: DeliveryOptions): Courier {
     }
   }
 
-  // One behind the other: a round that is under way may have looked before what is meant was written.
+  // Runs rounds one after the other. A running round may have looked before the new event was written.
   const run = (): Promise<void> => {
     rounds++;
     round = round
@@ -100,19 +100,19 @@ export function courierOf(options: DeliveryOptions): Courier {
   };
 }
 
-/** What is being delivered, to each subscriber so much at once. */
+/** Keeps track of the running deliveries, with a limit for each subscriber. */
 function deliveriesOf(
   options: DeliveryOptions,
   stopped: AbortSignal,
 ): {
-  /** Begins with what is due; says whether there may be more of it. */
+  /** Starts the due deliveries. Returns true if more may be due. */
   beginDue(): Promise<boolean>;
   underWay(): readonly Promise<void>[];
-  /** How many tries since the start came to this. */
+  /** Returns how many tries since the start had this outcome. */
   count(outcome: Delivered): number;
 } {
   const { store, now } = options;
-  /** By the id of the event. */
+  /** The running deliveries, by the id of the event. */
   const underWay = new Map<number, Delivery>();
   const counted: Record<Delivered, number> = { delivered: 0, postponed: 0, failed: 0 };
 
@@ -127,7 +127,7 @@ function deliveriesOf(
         if (outcome !== null) counted[outcome]++;
       })
       .finally(() => underWay.delete(id));
-    // The round that waits for it hears of it; where that has ended already, the event is delivered again.
+    // The round that waits for it gets the error. If that round is over, the event is delivered again.
     done.catch(() => undefined);
     underWay.set(id, { to: row.record["subscriber"] as string, done });
   }
@@ -136,7 +136,7 @@ function deliveriesOf(
     async beginDue() {
       let isMoreDue = false;
       for (const to of await awaitedSubscribers(store)) {
-        // Whoever has so many under way gets no more meanwhile, so that one that hangs holds nobody else up.
+        // A subscriber with the largest number of running deliveries gets no more for now, so that one that hangs does not delay others.
         const but = underWayTo(to);
         const most = TOGETHER - but.length;
         const due = most === 0 ? [] : await dueEvents(store, { to, but, most, now: now() });

@@ -9,7 +9,9 @@ const { collection } = mountedEvents;
 const now = Date.parse("2026-01-31T09:30:00Z");
 const minute = 60_000;
 
-/** A store with events: to whom, due how long ago in milliseconds, and whether it has failed for good. */
+/**
+ * Makes a store with events: for each one the subscriber, how long ago it became due in milliseconds, and whether it has finally failed.
+ */
 async function storeWith(
   ...events: readonly (readonly [to: string, dueAgo: number, failed?: boolean])[]
 ): Promise<Store> {
@@ -40,7 +42,7 @@ async function idsOf(
   return (await dueEvents(store, { to, but, most, now })).map(({ record }) => record["id"]);
 }
 
-test("of a subscriber those are due whose time has come, the longest due first", async () => {
+test("returns the due events of a subscriber, the longest due first", async () => {
   const store = await storeWith(["mail", 0], ["mail", minute], ["web", 5], ["mail", -1], ["mail", 9, true]);
 
   assert.deepEqual(await idsOf(store, "mail"), [2, 1]);
@@ -49,13 +51,13 @@ test("of a subscriber those are due whose time has come, the longest due first",
   assert.deepEqual(await awaitedSubscribers(store), ["mail", "web"]);
 });
 
-test("what was written while the clock was hours ahead is due, and what is put off for an hour is not", async () => {
+test("treats an event that was written while the clock was hours ahead as due, but not one that is postponed for an hour", async () => {
   const store = await storeWith(["mail", -300 * minute], ["mail", -60 * minute], ["mail", 1]);
 
   assert.deepEqual(await idsOf(store, "mail"), [3, 1]);
 });
 
-test("no look passes over what waits for others, however much that is", async () => {
+test("reads no events of other subscribers, however many there are", async () => {
   const store = await storeWith(["mail", 1], ["web", 1], ["web", 1]);
   const asked: ListQuery[] = [];
   const watched: Store = { ...store, list: (query) => (asked.push(query), store.list(query)) };

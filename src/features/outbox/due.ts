@@ -3,13 +3,13 @@ import { mountedEvents } from "./events.ts";
 
 const { collection } = mountedEvents;
 
-/** The longest that an event is put off, in milliseconds. */
+/** The longest time that an event is postponed, in milliseconds. */
 export const LAST_RETRY_MS = 3_600_000;
 
-/** What is due later than this was written while the clock was ahead, in milliseconds: nothing is put off for so long. */
+/** The longest plausible time until an event is due, in milliseconds. An event beyond it was written while the clock was ahead. */
 const FARTHEST_MS = LAST_RETRY_MS + 60_000;
 
-/** To whom something is still to be delivered, also those that are there no more: a look at an index for each. */
+/** Returns the subscribers that still have events, also those that no longer exist. Uses one index lookup for each. */
 export async function awaitedSubscribers(store: Store): Promise<readonly string[]> {
   const names: string[] = [];
   for (;;) {
@@ -21,7 +21,7 @@ export async function awaitedSubscribers(store: Store): Promise<readonly string[
   }
 }
 
-/** Whose events are asked for, without those that are under way, and how many at most. */
+/** The subscriber to look for, its running events to leave out, and the largest number of events. */
 export interface DueOptions {
   readonly to: string;
   readonly but: readonly number[];
@@ -30,7 +30,10 @@ export interface DueOptions {
   readonly now: number;
 }
 
-/** What is due for one subscriber, the longest due first. Of what waits for others nothing is looked at: one that hangs may have any number of them. */
+/**
+ * Returns the due events of one subscriber, the longest due first. Reads no events of other subscribers: one that hangs may have any number
+ * of them.
+ */
 export async function dueEvents(store: Store, { to, but, most, now }: DueOptions): Promise<readonly Row[]> {
   const find = async (operator: "lte" | "gt", ms: number, limit: number): Promise<readonly Row[]> =>
     limit === 0

@@ -7,7 +7,9 @@ import type { Collection } from "../../store/store.ts";
 
 const readOnly = { readOnly: true } as const;
 
-/** What is still to be delivered, a row for each subscriber: seen by administrators, and gone once it is delivered. */
+/**
+ * The events that are still to be delivered, with a row for each subscriber. Administrators can read them. They are deleted after delivery.
+ */
 export const events = defineResource({
   name: "event",
   plural: "outbox",
@@ -33,7 +35,7 @@ export const events = defineResource({
   },
   filters: { failed: ["eq"], subscriber: ["eq"] },
   sorts: ["due_at"],
-  // What waits is little, and administrators alone ask for it.
+  // Few events wait, and only administrators read them.
   scans: true,
 });
 
@@ -41,7 +43,7 @@ const mounted: Mount = mount(events, {
   permission: { list: administrator, read: administrator, delete: administrator },
 });
 
-/** What is due for one subscriber: in this order it is found beside any number of those that have failed, and of those for others. */
+/** The index for the due events of one subscriber. It finds them regardless of the number of failed events and of events for others. */
 const due = ["subscriber", "failed", "due_at", "id"];
 
 export const mountedEvents: Mount = Object.freeze({
@@ -49,7 +51,7 @@ export const mountedEvents: Mount = Object.freeze({
   collection: Object.freeze({ ...mounted.collection, indexes: [...(mounted.collection.indexes ?? []), due] }),
 });
 
-/** Which process delivers: one row, held until a time. */
+/** The process that delivers: one row, held until a time. */
 export const leases: Collection = {
   name: "outbox_leases",
   key: "text",

@@ -13,7 +13,7 @@ async function opened(): Promise<Store> {
   return store;
 }
 
-test("a lease is one process's for its time, and then the next one's", async () => {
+test("gives the lease to one process for its time, and then to the next one", async () => {
   const store = await opened();
   const [one, other] = [leaseOf(store, "one"), leaseOf(store, "other")];
 
@@ -23,14 +23,14 @@ test("a lease is one process's for its time, and then the next one's", async () 
   assert.equal(await one.hold(60_000, 60), false);
 });
 
-test("a lease that was taken while the clock was hours ahead keeps nobody waiting once that is right again", async () => {
+test("takes over a lease that was taken while the clock was hours ahead", async () => {
   const store = await opened();
   await leaseOf(store, "gone").hold(5 * hour, 60);
 
   assert.equal(await leaseOf(store, "other").hold(0, 60), true);
 });
 
-test("who has a lease from while the clock was hours ahead writes it anew, and so loses it to nobody", async () => {
+test("renews a lease that its holder took while the clock was hours ahead, and keeps it from other processes", async () => {
   const store = await opened();
   const [one, other] = [leaseOf(store, "one"), leaseOf(store, "other")];
   await one.hold(5 * hour, 60);
@@ -40,7 +40,7 @@ test("who has a lease from while the clock was hours ahead writes it anew, and s
   assert.equal(await other.hold(60_000, 60), true);
 });
 
-test("a lease of the longest time of all is left to its process", async () => {
+test("leaves a lease of the longest possible time to its process", async () => {
   const store = await opened();
   await leaseOf(store, "one").hold(0, 600);
 

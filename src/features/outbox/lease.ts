@@ -3,18 +3,24 @@ import { leases } from "./events.ts";
 
 const KEY = "outbox";
 
-/** What is held beyond this, in milliseconds from now, was taken while the clock was ahead: no lease is for longer than twice the longest try. */
+/**
+ * The longest plausible lease from now, in milliseconds. A longer one was taken while the clock was ahead: no lease is longer than twice
+ * the longest try.
+ */
 const FARTHEST_MS = 660_000;
 
-/** Sees to it that one process at a time delivers. One that dies keeps the others waiting until its time is over. */
+/** Ensures that one process at a time delivers. If that process dies, the others wait until its lease expires. */
 export interface Lease {
-  /** Whether this process has it from now on, for half of `seconds` or more: it is written anew when half of them are over, and not at each look. */
+  /**
+   * Returns true if this process holds the lease from now on, for half of `seconds` or more. It renews the lease when half of the time is
+   * over, not at each call.
+   */
   hold(now: number, seconds: number): Promise<boolean>;
-  /** Gives it to whoever asks next, where this process has it. */
+  /** Releases the lease for the next process, if this process holds it. */
   release(): Promise<void>;
 }
 
-/** `holder` is a name that no other process has. */
+/** Makes the lease of a process. `holder` is a name that no other process has. */
 export function leaseOf(store: Store, holder: string): Lease {
   type Row = { readonly holder: string; readonly until: number };
 
@@ -29,7 +35,7 @@ export function leaseOf(store: Store, holder: string): Lease {
     const held = row.record as unknown as Row;
     if (!isFree(held)) return false;
     if (held.holder === holder && held.until >= enough && held.until <= until) return true;
-    // Of two that take it at once one finds it changed.
+    // If two processes take it at the same time, one of them finds it changed.
     const taken = await store.write({
       changes: [{ kind: "update", collection: leases, key: KEY, values: { holder, until }, revision: row.revision }],
     });

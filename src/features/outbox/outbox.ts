@@ -22,25 +22,29 @@ import { courierOf } from "./courier.ts";
 import type { DeliveryOptions, Subscriber } from "./delivery.ts";
 import { leases, mountedEvents } from "./events.ts";
 
-/** Options of `outbox()`: who is told of which records, and how often that is tried. */
+/** Options of `outbox()`: the subscribers and their records, and the number of tries. */
 export interface OutboxOptions {
-  /** Those of the application; features have more by `subscribe`. */
+  /** The subscribers of the application. Features add more with `subscribe`. */
   readonly subscribers?: readonly Subscriber[];
-  /** Tries before one has failed for good; 12 where it is left out, the last a quarter to half an hour after the first. */
+  /**
+   * The number of tries before an event has finally failed. Default: 12. The last of these is a quarter to half an hour after the first.
+   */
   readonly attempts?: number;
-  /** How long one try may take; 30 where it is left out, at most 300. */
+  /** The longest time of one try. Default: 30. At most 300. */
   readonly timeoutSeconds?: number;
   /** From 0 up to 1. */
   readonly random?: () => number;
 }
 
-/** What the outbox offers. */
+/** The members that the outbox offers. */
 export interface Outbox {
-  /** One more who is told. Called in the `setUp` of a feature that needs the outbox. Throws `DeclarationError` for one that cannot be. */
+  /**
+   * Adds a subscriber. Called in the `setUp` of a feature that needs the outbox. Throws `DeclarationError` if the subscriber is invalid.
+   */
   subscribe(subscriber: Subscriber): void;
-  /** Delivers what is due, where this process may; resolves when nothing more is due now. */
+  /** Delivers due events, if this process holds the lease. Resolves when nothing more is due now. */
   deliverDue(): Promise<void>;
-  /** Has one tried again from the beginning. False where there is none of this id. */
+  /** Restarts the tries of an event. Returns false if there is no event with this id. */
   retry(id: number): Promise<boolean>;
 }
 
@@ -50,9 +54,9 @@ const NOBODY =
   "nobody is told of anything; name subscribers, or have a feature that needs it call subscribe in its setUp";
 
 /**
- * Tells subscribers of every write of a mounted resource: at least once each, by one process at a time. The event is a row of the same transaction, so that
- * no write is without its event and no event without its write; it goes when it is delivered. What fails is tried again, later each time, and in the end
- * kept for administrators at `/outbox`, who have it tried again (`POST /outbox/{id}/retry`) or erase it.
+ * Sends every write of a mounted resource to subscribers: at least once each, by one process at a time. The event is a row of the same
+ * transaction, so every write has its event and every event its write. The row is deleted after delivery. A failed delivery is tried again,
+ * later each time. In the end the event is kept for administrators at `/outbox`, who retry it (`POST /outbox/{id}/retry`) or delete it.
  *
  * @example
  * ```ts
@@ -119,7 +123,7 @@ export function outbox(options: OutboxOptions = {}): Feature<Outbox> {
   });
 }
 
-/** Those that are told of what nobody serves: they would never hear of anything. */
+/** Returns the mistakes of subscribers to resources that are not mounted, because they would never get an event. */
 function unmounted(subscribers: readonly Subscriber[], { mounts }: Assembled): readonly string[] {
   const mounted = mounts.map(({ resource }) => resource);
   return subscribers.flatMap(({ name, to }) =>
@@ -177,7 +181,7 @@ const checks: ChecksOf<OutboxOptions> = {
   random: optional(aFunction),
 };
 
-/** The events of a write: one for each subscriber, and none where nobody is told. */
+/** Returns the events of a write: one for each subscriber, and none if no subscriber wants it. */
 function eventsFor(subscribers: readonly Subscriber[], now: () => number, soon: () => void): Alongside {
   return ({ resource, kind, action, id, deletedWith, cause }) => {
     const told = subscribers.filter(({ to }) => to.includes(resource));

@@ -14,7 +14,7 @@ async function opened(): Promise<Store> {
   return store;
 }
 
-/** How many of so many are let through. */
+/** Returns how many of these requests are let through. */
 async function letThrough(counter: RequestCounter, times: number, now: number, subject = "a"): Promise<number> {
   let allowed = 0;
   for (let at = 0; at < times; at++) if ((await counter.take(subject, now)).isAllowed) allowed++;
@@ -26,17 +26,17 @@ function tellerOf(store: Store, counter: RequestCounter, told: string[] = []) {
   return exchangeOf({ store, counters: [counter], observe, now: () => start });
 }
 
-test("no more than the limit are let through in any window", async () => {
+test("lets through at most the limit in any window", async () => {
   const counter = requestCounter(await opened(), perMinute);
 
   assert.equal(await letThrough(counter, 12, start), 10);
-  // Half of the window later half of the ten still count.
+  // Half a window later, half of the ten still count.
   assert.equal(await letThrough(counter, 12, start + 90_000), 5);
   assert.equal(await letThrough(counter, 12, start + 300_000), 10);
   assert.equal(await letThrough(counter, 3, start + 300_000, "b"), 3);
 });
 
-test("it says how much is left, when the window ends and when there is room again", async () => {
+test("reports the remaining requests, the end of the window and the time of the next free request", async () => {
   const counter = requestCounter(await opened(), perMinute);
 
   assert.deepEqual(await counter.take("a", start), {
@@ -53,7 +53,7 @@ test("it says how much is left, when the window ends and when there is room agai
   assert.equal((await counter.take("a", again)).isAllowed, true);
 });
 
-test("what another process has counted counts, as soon as it was told", async () => {
+test("includes the counts of other processes after they were exchanged", async () => {
   const store = await opened();
   const [here, there] = [requestCounter(store, perMinute), requestCounter(store, perMinute)];
   assert.equal(await letThrough(here, 4, start), 4);
@@ -62,7 +62,7 @@ test("what another process has counted counts, as soon as it was told", async ()
   await tellerOf(store, here).tell();
   await tellerOf(store, there).tell();
 
-  // One knows what it heard when it told; the other has a row to read before it begins.
+  // One process knows the counts from its exchange. The other must read a row before it starts.
   assert.equal(await letThrough(there, 9, start), 2);
   assert.equal(await letThrough(requestCounter(store, perMinute), 9, start), 2);
   assert.equal(await letThrough(here, 9, start), 6);
@@ -70,7 +70,7 @@ test("what another process has counted counts, as soon as it was told", async ()
   assert.equal(await letThrough(here, 9, start), 0);
 });
 
-test("a subject costs a row when a twentieth of the limit has come", async () => {
+test("writes a row for a subject after a twentieth of the limit", async () => {
   const store = await opened();
   const counter = requestCounter(store, { ...perMinute, limit: 100 });
   const teller = tellerOf(store, counter);
@@ -82,7 +82,7 @@ test("a subject costs a row when a twentieth of the limit has come", async () =>
   assert.equal(await store.count(requestCountsCollection, null), 1);
 });
 
-test("many subjects are told in portions, and no more are remembered than there is room for", async () => {
+test("exchanges many subjects in portions, and keeps a limited number in memory", async () => {
   const store = await opened();
   const counter = requestCounter(store, perMinute);
   const changes: number[] = [];
@@ -96,7 +96,7 @@ test("many subjects are told in portions, and no more are remembered than there 
   assert.deepEqual(changes, [500, 500]);
 });
 
-test("a store that does not answer leaves each process its own count, and is told of once", async () => {
+test("counts in each process alone while the store does not answer, and logs it once", async () => {
   const store = await opened();
   const fail = () => {
     throw new StoreUnavailable("gone");
@@ -116,7 +116,7 @@ test("a store that does not answer leaves each process its own count, and is tol
   assert.equal(await letThrough(requestCounter(store, perMinute), 12, start), 0);
 });
 
-test("a clock that was turned back lets nobody in twice and keeps nobody out for long", async () => {
+test("allows no extra requests and no long refusal after the clock was turned back", async () => {
   const counter = requestCounter(await opened(), perMinute);
   await letThrough(counter, 10, start);
 

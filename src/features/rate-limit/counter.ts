@@ -1,81 +1,81 @@
 import { after, type Eventually } from "../../core/eventually.ts";
 import type { Change, Collection, Row, Store } from "../../store/store.ts";
 
-/** What all processes have let through, a row for each window of each subject that comes often. */
+/** The requests that all processes have let through, with a row for each window of each frequent subject. */
 export const requestCountsCollection: Collection = {
   name: "request_counts",
   key: "text",
   columns: [
     { name: "count", type: "integer" },
-    /** In milliseconds since the epoch: no window needs it any more. */
+    /** In milliseconds since the epoch. After this time no window needs the row. */
     { name: "ends_at", type: "integer" },
   ],
   indexes: [["ends_at"]],
 };
 
-/** What a limit counts. */
+/** The properties of a limit that is counted. */
 export interface Counted {
   readonly name: string;
   readonly limit: number;
   readonly windowSeconds: number;
 }
 
-/** What became of a request. */
+/** The result of counting a request. */
 export interface Taken {
   readonly isAllowed: boolean;
-  /** How many more there is room for. */
+  /** How many more requests are allowed. */
   readonly remaining: number;
-  /** When the window ends, in seconds. */
+  /** The time until the window ends, in seconds. */
   readonly resetSeconds: number;
-  /** When there is room again, in seconds from 1; 0 where there is. */
+  /** The time until the next request is allowed, in seconds, at least 1. 0 if one is allowed now. */
   readonly retrySeconds: number;
 }
 
 /** Counts the requests of each subject, in memory and for all processes of a store. */
 export interface RequestCounter {
-  /** Counts one where there is room for it. What is refused does not count. `now` in milliseconds. */
+  /** Counts one request if the limit allows it. A refused request does not count. `now` in milliseconds. */
   take(subject: string, now: number): Eventually<Taken>;
-  /** What is to be told to the others, at most `most` of it. */
+  /** Returns the counts that other processes need, at most `most` of them. */
   due(most: number): readonly Due[];
 }
 
-/** What one subject has used here that the others do not know of. */
+/** The requests of one subject in this process that other processes do not know yet. */
 export interface Due {
   readonly key: string;
   readonly change: Change;
-  /** It was told: the row as all have written it. */
+  /** Marks the counts as written. `row` has the total of all processes. */
   done(row: Row | null): void;
-  /** It could not be told, and is due again. */
+  /** Marks the counts as not written, so that they are due again. */
   failed(): void;
 }
 
 interface Entry {
   readonly subject: string;
   window: number;
-  /** What all let through in the window before. */
+  /** The requests that all processes let through in the previous window. */
   before: number;
-  /** What all let through in this one, as far as the store has told. */
+  /** The requests that all processes let through in this window, as far as the store has reported. */
   known: number;
-  /** What came here since. */
+  /** The requests in this process since then. */
   own: number;
-  /** Of that, what is on its way to the store. */
+  /** The part of `own` that is being written to the store. */
   telling: number;
   loading: Promise<void> | null;
 }
 
-/** About 4 MB for each limit. What did not come while half as many others did is forgotten. */
+/** About 4 MB for each limit. A subject without a request is forgotten after half as many others had one. */
 const MAX_SUBJECTS = 20_000;
-/** The part of a limit that a process may keep to itself. */
+/** The part of a limit that a process may leave unwritten, as a divisor. */
 const SHARE = 20;
 
 /**
- * A sliding window of two counts: what came in this window, and of the one before as much as still reaches into the last `windowSeconds`.
- * Subjects are told to the others once a twentieth of the limit has come, so that those who come seldom cost no row.
+ * Counts in a sliding window of two counts: the requests of this window, and the share of the previous one that still overlaps the last
+ * `windowSeconds`. A subject is written for other processes after a twentieth of the limit, so that rare subjects cost no row.
  */
 export function requestCounter(store: Store, { name, limit, windowSeconds }: Counted): RequestCounter {
   const windowMs = windowSeconds * 1000;
   const worthTelling = Math.max(1, Math.floor(limit / SHARE));
-  // The present half and the one before: a map that gives up its first member again and again would have to look for it.
+  // The current half and the previous one. A single map that deletes its first member repeatedly would have to search for it.
   let entries = new Map<string, Entry>();
   let older = new Map<string, Entry>();
   const waiting = new Set<Entry>();
@@ -104,7 +104,7 @@ export function requestCounter(store: Store, { name, limit, windowSeconds }: Cou
 
   function roll(entry: Entry, now: number): void {
     const window = windowAt(now);
-    // A clock that was turned back goes on in the window that it was in.
+    // After the clock was turned back, the entry stays in its window.
     if (window <= entry.window) return;
     entry.before = window === entry.window + 1 ? entry.known + entry.own : 0;
     entry.window = window;
@@ -118,7 +118,7 @@ export function requestCounter(store: Store, { name, limit, windowSeconds }: Cou
     const sliding = used + entry.before * (leftMs / windowMs);
     const isAllowed = sliding + 1 <= limit;
     if (isAllowed) entry.own++;
-    // Nothing that the others do not know yet: they would refuse it in the same way.
+    // Only allowed requests count as unwritten. The other processes would also refuse the rest.
     if (entry.own - entry.telling >= worthTelling && waiting.size < MAX_SUBJECTS) waiting.add(entry);
     const remaining = isAllowed ? Math.floor(limit - sliding - 1) : 0;
     const retrySeconds = isAllowed
@@ -148,7 +148,7 @@ export function requestCounter(store: Store, { name, limit, windowSeconds }: Cou
   };
 }
 
-/** What others have counted before it came here. Where the store does not answer, this process counts alone. */
+/** Reads the counts of other processes. If the store does not answer, this process counts alone. */
 function load(store: Store, name: string, entry: Entry): Eventually<void> {
   const { subject, window } = entry;
   const countOf = (row: Row | null): number => (row === null ? 0 : Number(row.record["count"]));
@@ -166,7 +166,7 @@ function load(store: Store, name: string, entry: Entry): Eventually<void> {
   }
 }
 
-/** When one more has room: as soon as enough of the window before has slid out, or of this one after it. */
+/** Returns the time until the next request is allowed: when enough of the previous window has passed, or else of this one. */
 function waitMs(
   { limit, windowMs }: { readonly limit: number; readonly windowMs: number },
   { before }: Entry,
@@ -184,7 +184,7 @@ interface Telling {
   readonly waiting: Set<Entry>;
 }
 
-/** What is to be told of a subject, and what becomes of it then. */
+/** Returns the unwritten counts of a subject, and the functions that handle the result of the write. */
 function dueOf({ name, windowMs, waiting }: Telling, entry: Entry): Due {
   const { subject, window, own } = entry;
   entry.telling = own;

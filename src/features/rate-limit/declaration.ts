@@ -18,41 +18,44 @@ import type { ChecksOf } from "../../core/checking/options.ts";
 import type { LimitedRequest } from "../../http/limiting/limiting.ts";
 import type { Resource } from "../../resource/resource.ts";
 
-/** How often somebody may ask. */
+/** A limit on the number of requests. */
 export interface RateLimit {
-  /** Lower-case words joined by hyphens; problems and header fields call it by this name. */
+  /** Lower-case words joined by hyphens. Problems and header fields use this name. */
   readonly name: string;
   /**
-   * Whose requests count together: those of an `address` (IPv6 by /64), counted before credentials are looked at; of a `user`; of one
-   * `credential` of a user; of a `caller`, who is the user or else the address. A function gives a text of its own, at once; null: it does not count; anything else is a fault (500).
-   * Nobody is no user and has no credential.
+   * The subject whose requests count together. `address` (IPv6 by /64) is counted before credentials are checked. `user` counts a user, and
+   * `credential` one credential of a user. `caller` is the user, or else the address. A function returns its text synchronously. If it
+   * returns null, the request does not count. Any other result is an error (500). An anonymous caller has no user and no credential.
    */
   readonly by: "address" | "user" | "credential" | "caller" | ((request: LimitedRequest) => string | null);
-  /** How many in any window. */
+  /** The largest number of requests in any window. */
   readonly limit: number;
   readonly windowSeconds: number;
   /**
-   * Resources with all that stands on them, and endpoints as `"POST /api/token/"` or `"/reports"`; together they are one scope. Where it is
-   * left out, everything but what looks at no credentials (health, the documentation); logins among it.
+   * Resources with everything under them, and endpoints as `"POST /api/token/"` or `"/reports"`. Together they are one scope. Default:
+   * every endpoint that checks credentials, including logins, but not health or the documentation.
    */
   readonly at?: readonly (Resource | string)[];
-  /** Only what permissions are asked about as these; everything where it is left out. */
+  /** Counts only requests that permissions see as these actions. Default: all actions. */
   readonly actions?: readonly Action[];
 }
 
 /** Options of `rateLimits()`. */
 export interface RateLimitsOptions {
   readonly limits: readonly RateLimit[];
-  /** Answers say what is left: `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers-11). False where it is left out. */
+  /**
+   * True to send the remaining requests in responses: `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers-11).
+   * Default: false.
+   */
   readonly fields?: boolean;
-  /** How often processes tell each other what they have counted, in milliseconds; 200 where it is left out. */
+  /** The interval at which processes exchange their counts, in milliseconds. Default: 200. */
   readonly exchangeMs?: number;
 }
 
 const MAX_LIMIT = 1_000_000_000;
 const MAX_WINDOW_SECONDS = 31 * 86_400;
 
-/** How each option is checked. */
+/** The checks of each option. */
 export const optionChecks: ChecksOf<RateLimitsOptions> = {
   limits: aFullList,
   fields: optional(aBoolean),
@@ -76,7 +79,7 @@ const limitChecks: ChecksOf<RateLimit> = {
   actions: optional(someOf(...everyAction)),
 };
 
-/** What is wrong with the limits, each with its place. */
+/** Returns the mistakes in the limits, each with its location. */
 export function limitMistakes(options: unknown): readonly string[] {
   const limits = isObject(options) ? options["limits"] : null;
   if (!Array.isArray(limits)) return [];

@@ -2,16 +2,16 @@ import type { Observer } from "../../core/observation.ts";
 import type { Store } from "../../store/store.ts";
 import type { RequestCounter } from "./counter.ts";
 
-/** How many subjects are told at once, so that no write waits long behind it. */
+/** The largest number of subjects in one write, so that other writes do not wait long. */
 const TOGETHER = 500;
-/** How often it is said that nothing can be told. */
+/** The shortest time between two log messages about a failed exchange. */
 const SILENCE_MS = 60_000;
 
-/** Tells the other processes what came here, and hears from the same rows what came there. */
+/** Writes the counts of this process for the others, and reads their counts from the same rows. */
 export interface Exchange {
-  /** One portion, where there is any; resolves when it was told. Rejects never. */
+  /** Writes one portion, if there is any. Resolves when it is written. Never rejects. */
   tell(): Promise<void>;
-  /** All that is left. */
+  /** Writes all remaining counts. */
   tellAll(): Promise<void>;
 }
 
@@ -22,13 +22,13 @@ interface ExchangeOptions {
   readonly now: () => number;
 }
 
-/** One portion at a time: what comes meanwhile is in the next. */
+/** Exchanges one portion at a time. Counts that arrive in the meantime are in the next one. */
 export function exchangeOf({ store, counters, observe, now }: ExchangeOptions): Exchange {
   let running: Promise<boolean> | null = null;
   let toldAt = -Infinity;
 
   async function portion(): Promise<boolean> {
-    // By key, so that two processes that tell of the same rows never wait for each other in a circle.
+    // Sorts by key, so that two processes that write the same rows never deadlock.
     const due = counters
       .flatMap((counter) => counter.due(Math.ceil(TOGETHER / counters.length)))
       .toSorted((one, other) => (one.key < other.key ? -1 : 1));

@@ -5,10 +5,10 @@ import type { LimitedEndpoint } from "../../http/limiting/limiting.ts";
 import { servedBy } from "../../http/mount/endpoints.ts";
 import type { RateLimit } from "./declaration.ts";
 
-/** Which endpoints a limit is for never changes, and is asked at every request. */
+/** Caches which endpoints a limit applies to. This never changes, and every request needs it. */
 const known = new WeakMap<RateLimit, WeakMap<LimitedEndpoint, boolean>>();
 
-/** Whether a limit counts the requests of an endpoint. */
+/** Returns true if a limit counts the requests of an endpoint. */
 export function appliesTo(limit: RateLimit, endpoint: LimitedEndpoint): boolean {
   let ofLimit = known.get(limit);
   if (ofLimit === undefined) known.set(limit, (ofLimit = new WeakMap<LimitedEndpoint, boolean>()));
@@ -32,7 +32,7 @@ function namesOf({ method, path }: Pick<LimitedEndpoint, "method" | "path">): re
   return [pathShape(path), pathShape(`${method} ${path}`)];
 }
 
-/** The limits that are for what the service does not have: they would never count. */
+/** Returns the mistakes of limits for endpoints that the service does not have, because they would never count. */
 export function unservedPlaces(limits: readonly RateLimit[], all: Assembled): readonly string[] {
   const served = servedBy(all);
   const names = [...new Set(served.map(({ method, path }) => `${method} ${path}`))];

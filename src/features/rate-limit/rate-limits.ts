@@ -16,7 +16,7 @@ import { appliesTo, unservedPlaces } from "./places.ts";
 
 export type { RateLimit, RateLimitsOptions } from "./declaration.ts";
 
-/** What a request beyond a limit ends in. */
+/** The problem of a request beyond a limit. */
 export const tooManyRequests = defineProblem({
   code: "too_many_requests",
   status: 429,
@@ -35,8 +35,8 @@ const NONE: LimitFields = [];
 const PRUNE_SECONDS = 60;
 
 /**
- * Limits how often somebody may ask, on all processes of a store together: 429 with `Retry-After`. Each process counts in memory, tells
- * the others in portions, and keeps at most a twentieth of a limit to itself. Where the store does not answer each counts on its own.
+ * Limits the number of requests, in all processes of a store together: 429 with `Retry-After`. Each process counts in memory, exchanges
+ * counts in portions, and leaves at most a twentieth of a limit unwritten. If the store does not answer, each process counts alone.
  *
  * @example
  * ```ts
@@ -128,7 +128,7 @@ function credentialOf({ id, scheme, keyId, sessionId, family }: Identity): strin
   return `user ${id} ${scheme} ${keyId ?? sessionId ?? family ?? ""}`;
 }
 
-/** A caller may have given it: what is long is known by its digest. */
+/** Returns the subject of a custom function. A caller may control the text, so a long text is replaced by its digest. */
 function ownSubject(limit: string, given: unknown): string | null {
   const who = `by of the limit ${limit}`;
   const subject = atOnce(given, who);
