@@ -3,11 +3,11 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 
 /**
- * A copy of this package in the process. Its classes are not those of another copy: what one refuses with a `Flaw` would be a sound value to the
- * other. So each copy marks what it makes, and takes nothing that another has made.
+ * A copy of this package in the process. Its classes differ from those of another copy: a `Flaw` of one would look like a valid value to
+ * the other. So each copy marks the values that it makes, and rejects those of another.
  */
 export interface Copy {
-  /** A module of the copy. */
+  /** The URL of a module of the copy. */
   readonly url: string;
 }
 
@@ -22,23 +22,23 @@ export function made<T extends object>(value: T): T {
   return value;
 }
 
-/** What has nothing of another copy in it. */
+/** Values without any part from another copy. */
 const whole = new WeakSet();
 
-/** The same for a value whose parts were checked, when it was made, for what other copies have made. */
+/** Does the same for a value whose parts were already checked for other copies. */
 export function madeWhole<T extends object>(value: T): T {
   whole.add(value);
   return made(value);
 }
 
-/** Returns the copy that made the value, if that is another one; otherwise null. */
+/** Returns the copy that made the value. Returns null if it is this one, or if the value has no mark. */
 export function otherCopyOf(value: unknown): Copy | null {
   if ((typeof value !== "object" && typeof value !== "function") || value === null) return null;
   const copy = markOf(value);
   return copy === undefined || copy === thisCopy ? null : copy;
 }
 
-/** A proxy may refuse each question. */
+/** Returns the mark of a value. A proxy may throw on every access. */
 function markOf(value: object): Copy | undefined {
   try {
     return (value as { readonly [mark]?: Copy })[mark];
@@ -47,7 +47,7 @@ function markOf(value: object): Copy | undefined {
   }
 }
 
-/** Says that a value is of another copy, where both are, and what to do; null if this copy or none made it. */
+/** Returns the mistake of a value from another copy: the places of both copies and the fix. Returns null for all other values. */
 export function otherCopyMistake(value: unknown): string | null {
   const other = otherCopyOf(value);
   return other === null
@@ -78,14 +78,17 @@ function placeIn(value: object, at: string, name: unknown): string {
   return at === "" ? String(name) : `${at}.${String(name)}`;
 }
 
-/** Objects of a class have no declarations in them. */
+/** Returns the members of a value. An object of a class contains no declarations. */
 function membersOf(value: object): Iterable<readonly [name: unknown, member: unknown]> {
   if (value instanceof Map || value instanceof Set || Array.isArray(value)) return value.entries();
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null ? Object.entries(value) : [];
 }
 
-/** Whether the value is of the class. Throws a TypeError if another copy made it, since its class of the same name is another one. */
+/**
+ * Returns true if the value is of the class. Throws a TypeError if another copy made it, because its class with the same name is a
+ * different one.
+ */
 export function isOfThisCopy(kind: object, value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (Function.prototype[Symbol.hasInstance].call(kind, value)) return true;
@@ -94,7 +97,7 @@ export function isOfThisCopy(kind: object, value: unknown): boolean {
   return false;
 }
 
-/** The place of a copy, and its version if its package.json is there. */
+/** Returns the place of a copy, and its version if its package.json can be read. */
 export function shownCopy({ url }: Copy): string {
   const file = url.startsWith("file:") ? fileURLToPath(url) : null;
   if (file === null) return url;

@@ -9,34 +9,37 @@ import {
   shown,
 } from "./checking/members.ts";
 
-/** A day, which begins at midnight UTC, or a date-time (RFC 3339). */
+/** A day, from midnight UTC, or a date-time (RFC 3339). */
 type Moment = `${number}-${number}-${number}` | `${number}-${number}-${number}T${string}`;
 
 /**
- * That something will go, and is there for those who use it already: a field, a filter, a resource, an endpoint or an action. Whoever uses it
- * is told in the headers of the answer (`Deprecation`, RFC 9745; `Sunset`, RFC 8594), and its uses are counted.
+ * A deprecation of a field, a filter, a resource, an endpoint or an action. It stays available for clients that already use it. They are
+ * informed in the header fields of the response (`Deprecation`, RFC 9745; `Sunset`, RFC 8594), and their uses are counted.
  */
 export interface Deprecation {
-  /** From when on nobody should begin to use it: `"2026-07-01"`. It may lie ahead. */
+  /** The date from which no client should start to use it: `"2026-07-01"`. It may be in the future. */
   readonly since: Moment;
-  /** From when on it may be gone; never before `since`. It is served until somebody takes it out, and the start says so. */
+  /**
+   * The date from which it may be removed, never before `since`. It is served until it is removed from the code, and the start logs a
+   * warning.
+   */
   readonly sunset?: Moment;
-  /** What to do instead, for people: an address, or a path of this service. */
+  /** The replacement, for people: a URL, or a path of this service. */
   readonly link?: `https://${string}` | `http://${string}` | `/${string}`;
 }
 
-/** A deprecation that was read. */
+/** A parsed deprecation. */
 export interface Deprecated {
-  /** What it is about: `field state`, `resource /v1/orders`. */
+  /** The deprecated part: `field state`, `resource /v1/orders`. */
   readonly what: string;
-  /** Milliseconds since the epoch. */
+  /** In milliseconds since the epoch. */
   readonly since: number;
-  /** Likewise; null where nobody knows yet. */
+  /** In milliseconds since the epoch. Null if it is not decided yet. */
   readonly sunset: number | null;
   readonly link: string | null;
 }
 
-/** What is wrong with a deprecation, all at once. */
+/** Checks a deprecation and returns all its mistakes together. */
 export const aDeprecation: Check = (value) => {
   if (!isObject(value)) return 'it has to be an object, like { since: "2026-07-01", sunset: "2027-01-01" }';
   const mistakes = membersMistakes(value, members);
@@ -65,20 +68,20 @@ const members: Checks & Readonly<Record<keyof Deprecation, Check>> = {
   ),
 };
 
-/** Reads a deprecation that is in order; an empty list where there is none. */
+/** Reads a valid deprecation. Returns an empty list if there is none. */
 export function readDeprecation(what: string, declared: Deprecation | undefined): readonly Deprecated[] {
   if (declared === undefined) return [];
   const { since, sunset, link = null } = declared;
   return [{ what, since: parseMoment(since)!, sunset: parseMoment(sunset), link }];
 }
 
-/** `Deprecated since 2026-07-01, until 2027-01-01: https://…` */
+/** Formats a deprecation: `Deprecated since 2026-07-01, until 2027-01-01: https://…` */
 export function sayDeprecation({ since, sunset, link }: Omit<Deprecated, "what">): string {
   const until = sunset === null ? "" : `, until ${dayOf(sunset)}`;
   return `Deprecated since ${dayOf(since)}${until}${link === null ? "." : `: ${link}`}`;
 }
 
-/** The day of a moment, in UTC. */
+/** Returns the day of a moment, in UTC. */
 export function dayOf(moment: number): string {
   return new Date(moment).toISOString().slice(0, 10);
 }
@@ -89,7 +92,7 @@ function parseMoment(value: unknown): number | null {
     : null;
   if (match === null) return null;
   const day = Date.parse(`${match[1]!}T00:00:00Z`);
-  // Some days of no calendar are taken for days of the next month.
+  // `Date.parse` turns some invalid days into days of the next month.
   return Number.isNaN(day) || dayOf(day) !== match[1] ? null : Date.parse(match[0]);
 }
 

@@ -1,7 +1,7 @@
-/** A value that is here now or comes later. What can be answered at once is answered without a trip through the task queue. */
+/** A value that is available now or later. A value that is available now needs no trip through the task queue. */
 export type Eventually<T> = T | Promise<T>;
 
-/** Goes on with `next` as soon as the value is here: at once where it already is. */
+/** Calls `next` when the value is available: immediately if it already is. */
 export function after<T, U>(value: Eventually<T>, next: (value: T) => Eventually<U>): Eventually<U> {
   return value instanceof Promise ? value.then(next) : next(value);
 }

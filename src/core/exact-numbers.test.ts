@@ -16,7 +16,7 @@ for (const text of [
   "0.1234567890123456789",
   "1e99999999999",
 ])
-  test(`keeps ${text} as it is written`, () => {
+  test(`keeps the spelling of ${text}`, () => {
     for (const json of [text, `[${text}]`, `{"a":${text}}`, `{"a": [1, ${text}]}`, `[1,\n${text} ]`]) {
       const read = valueOfJSON(json);
 
@@ -58,14 +58,14 @@ for (const json of [
   '["\\\\",1e400,"\\\\\\",1e999,\\"",2]',
   '[1e-300,1,12345678901234567890,"x"]',
 ])
-  test(`keeps only the numbers of ${json} that no double holds`, () => {
+  test(`keeps as text only the numbers of ${json} that a double cannot hold`, () => {
     const read = valueOfJSON(json);
 
     assert.equal(JSON.stringify(read), json);
     assert.notEqual(JSON.stringify(JSON.parse(json)), json);
   });
 
-test("reads a MiB of any JSON with at most 40 ms of a core", () => {
+test("reads a MiB of any JSON in at most 40 ms of CPU time", () => {
   const numbers = JSON.stringify(Array.from({ length: 500_000 }, () => 1));
   for (const json of [
     `[1e5,${numbers}]`,
@@ -78,7 +78,7 @@ test("reads a MiB of any JSON with at most 40 ms of a core", () => {
     assert.ok(busiestMs(() => void valueOfJSON(json)) < 40, json.slice(0, 30));
 });
 
-/** The CPU time of this thread in the fastest of three runs, in milliseconds. */
+/** Returns the CPU time of this thread in the fastest of three runs, in milliseconds. */
 function busiestMs(work: () => void): number {
   const times = Array.from({ length: 3 }, () => {
     const start = process.threadCpuUsage();
@@ -89,7 +89,7 @@ function busiestMs(work: () => void): number {
   return Math.min(...times);
 }
 
-test("reads what JSON.stringify writes as JSON.parse does", () => {
+test("reads the output of JSON.stringify like JSON.parse", () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       const text = JSON.stringify(value);
@@ -103,7 +103,7 @@ test("reads what JSON.stringify writes as JSON.parse does", () => {
   );
 });
 
-test("keeps any number of many digits or throws nothing away", () => {
+test("keeps a number of many digits exactly, or loses no digit", () => {
   fc.assert(
     fc.property(fc.bigInt(), fc.bigInt({ min: 0n }), fc.integer({ min: -500, max: 500 }), (whole, rest, exponent) => {
       const text = `${whole}.${rest}e${exponent}`;
@@ -114,7 +114,7 @@ test("keeps any number of many digits or throws nothing away", () => {
   );
 });
 
-test("copies JSON, so that nothing of the original changes with the copy", () => {
+test("copies JSON so that changes to the copy do not affect the original", () => {
   const value = { list: [{ a: 1 }], number: new ExactNumber("1e400"), at: new Date(0) };
 
   const copy = copyOfJSON(value);
@@ -124,7 +124,7 @@ test("copies JSON, so that nothing of the original changes with the copy", () =>
   assert.notEqual(copy.at, value.at);
 });
 
-test("copies a member that is called __proto__, and an object that holds itself", () => {
+test("copies a member named __proto__, and an object that contains itself", () => {
   const named = valueOfJSON('{"__proto__":[1]}');
   const round: { self?: unknown } = {};
   round.self = round;
@@ -134,6 +134,6 @@ test("copies a member that is called __proto__, and an object that holds itself"
   assert.ok(copy.self === copy && copy !== round);
 });
 
-test("throws a SyntaxError for a text that is no JSON", () => {
+test("throws a SyntaxError for a text that is not JSON", () => {
   for (const text of ["", "{", "[1e400", "1e400 1", "01e400"]) assert.throws(() => valueOfJSON(text), SyntaxError);
 });

@@ -1,26 +1,26 @@
-/** What TypeScript does not know of `JSON` yet. */
+/** The members of `JSON` that TypeScript does not know yet. */
 interface NumbersAsText {
-  /** What `stringify` writes as this text. */
+  /** Returns an object that `stringify` writes as this text. */
   rawJSON(text: string): object;
   parse(text: string, reviver: (name: string, value: unknown, context: Source) => unknown): unknown;
 }
 
 interface Source {
-  /** The text of a number, and of what else has no parts. */
+  /** The source text of a number, or of another value without parts. */
   readonly source?: string;
 }
 
 const numbersAsText: NumbersAsText = JSON as JSON & NumbersAsText;
 
-/** Two copies of the package know each other's numbers by it. */
+/** Lets two copies of the package recognize each other's numbers. */
 const exact = Symbol.for("latchkey.exact-number");
 
 /**
- * A number of stored JSON that no double holds: `12345678901234567890`, `1e400`. Answers show it as it is stored, and a change of another member
- * leaves it as it is. In arithmetic it counts as the nearest double.
+ * A number of stored JSON that a double cannot hold: `12345678901234567890`, `1e400`. Responses show it in its stored form, and a change of
+ * another member keeps it. In arithmetic it counts as the nearest double.
  */
 export class ExactNumber {
-  /** The number as it is stored. */
+  /** The number in its stored form. */
   readonly text: string;
 
   constructor(text: string) {
@@ -45,15 +45,15 @@ export class ExactNumber {
   }
 }
 
-/** Returns true for a number that stored JSON holds and no double does. */
+/** Returns true for a number of stored JSON that a double cannot hold. */
 export function isExactNumber(value: unknown): value is ExactNumber {
   return typeof value === "object" && value !== null && exact in value;
 }
 
-/** A number of at most 15 digits, and an exponent of at most two, is a double. */
+/** Matches numbers that may lose digits. A number with at most 15 digits and an exponent of at most two digits is a double. */
 const MAY_BE_ROUNDED = /(?<![\d.])-?\d(?:[\d.]{15}|[\d.]*[eE][-+]?\d{3})[\d.eE+-]*/g;
 
-/** Reads stored JSON and keeps each number that no double holds as an `ExactNumber`. Throws a `SyntaxError` as `JSON.parse` does. */
+/** Parses stored JSON and keeps each number that a double cannot hold as an `ExactNumber`. Throws a `SyntaxError` like `JSON.parse`. */
 export function valueOfJSON(text: string): unknown {
   if (!hasExactNumber(text)) return JSON.parse(text);
   return numbersAsText.parse(text, (_, value, { source }) =>
@@ -61,7 +61,9 @@ export function valueOfJSON(text: string): unknown {
   );
 }
 
-/** Returns true if JSON has a number that no double holds. To parse each number by itself takes forty times as long as `JSON.parse`. */
+/**
+ * Returns true if JSON has a number that a double cannot hold. Parsing each number separately takes forty times as long as `JSON.parse`.
+ */
 function hasExactNumber(text: string): boolean {
   if (text.search(MAY_BE_ROUNDED) === -1) return false;
   for (let at = 0; at < text.length;) {
@@ -73,7 +75,7 @@ function hasExactNumber(text: string): boolean {
   return false;
 }
 
-/** The length of the shortest number that no double holds: `1e999`. */
+/** The length of the shortest number that a double cannot hold: `1e999`. */
 const SHORTEST = 5;
 
 function hasExactNumberIn(numbers: string): boolean {
@@ -81,7 +83,7 @@ function hasExactNumberIn(numbers: string): boolean {
   return false;
 }
 
-/** Returns the place behind the string that begins at this one. */
+/** Returns the position after the string that begins here. */
 function behindString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let escapes = 0;
@@ -95,7 +97,7 @@ function isDouble(source: string, value: number): boolean {
   return Number.isFinite(value) && (String(value) === source || digitsOf(source) === digitsOf(String(value)));
 }
 
-/** The digits of a number without nothings around them, and the place of the last one: `1.50` and `15e-1` are the same. */
+/** Returns the digits of a number without leading and trailing zeros, and the position of the last one. `1.50` and `15e-1` are equal. */
 function digitsOf(text: string): string {
   const [, sign = "", whole = "", fraction = "", exponent = "0"] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([-+]?\d+))?$/.exec(text) ?? [];
@@ -106,7 +108,7 @@ function digitsOf(text: string): string {
   return `${sign}${digits.slice(0, end)}e${Number(exponent) - fraction.length + digits.length - end}`;
 }
 
-/** Copies a JSON value. What JSON cannot say is cloned as `structuredClone` does. */
+/** Copies a JSON value. Other values are cloned like `structuredClone`. */
 export function copyOfJSON<T>(value: T): T {
   return copied(value, new Map()) as T;
 }
@@ -126,7 +128,7 @@ function copied(value: unknown, known: Map<object, unknown>): unknown {
   known.set(value, copy);
   for (const [name, each] of Object.entries(value)) {
     const member = copied(each, known);
-    // Assigned, it would become the prototype.
+    // An assignment would set the prototype.
     if (name === "__proto__")
       Object.defineProperty(copy, name, { value: member, writable: true, enumerable: true, configurable: true });
     else copy[name] = member;

@@ -3,21 +3,21 @@ import { isExactNumber } from "../exact-numbers.ts";
 import { shownName, suggestion } from "./nearest.ts";
 import { withoutCredentials } from "./urls.ts";
 
-/** A value that may be anything, as far as it has members. */
+/** Any value, as far as it has members. */
 export type Members = Readonly<Record<string, unknown>>;
-/** What is wrong with a value, and what it has to be; null where nothing is. */
+/** Returns the mistake in a value and what it has to be. Returns null if it is right. */
 export type Check = (value: unknown) => string | null;
-/** The members that an object may have, and how each is checked. */
+/** The members that an object may have, each with its check. */
 export type Checks = Readonly<Record<string, Check>>;
 
-/** What the compiler says of a name that means nothing, with those of the known names that begin like it: a text that nobody gives. */
+/** The compiler's message for an unknown name, with the known names that begin like it. No value has this type. */
 export type ThereIsNo<Name, Known = never> = Name extends string
   ? [Meant<Name, Known>] extends [never]
     ? `there is no ${Name}`
     : `there is no ${Name}; did you mean ${Meant<Name, Known>}?`
   : never;
 
-/** Three letters alike, or else the first: to count what differs costs the compiler more than it tells. */
+/** Finds names with the same three first letters, or else the same first one. Counting the differences would slow down the compiler. */
 type Meant<Name extends string, Known> =
   Lowercase<Name> extends `${infer A}${infer B}${infer C}${string}`
     ? Beginning<Known, `${A}${B}${C}`> extends infer Like extends string
@@ -32,15 +32,15 @@ type Beginning<Known, Letters extends string> = Known extends string
     : never
   : never;
 
-/** The same where a value may be a text or a number, of which the compiler would say that it is never one. No value has this type. */
+/** The same if a value may be a text or a number. The compiler's message would otherwise be misleading. No value has this type. */
 export interface Mistake<Said> {
   readonly [nothing]: Said;
 }
 declare const nothing: unique symbol;
 
 /**
- * Options of these names and no others. Where their types are inferred, the compiler takes any name beside a right one; it then says that
- * something is not assignable to `Mistake<"there is no uniqe; did you mean unique?">`.
+ * Options with these names and no others. For inferred types, the compiler accepts any name next to a right one. With this type, it says
+ * that something is not assignable to `Mistake<"there is no uniqe; did you mean unique?">`.
  */
 export type Only<O, Allowed> = Allowed &
   O & { readonly [K in Exclude<keyof O, keyof Allowed>]: Mistake<ThereIsNo<K, keyof Allowed>> } & Within<
@@ -49,7 +49,7 @@ export type Only<O, Allowed> = Allowed &
     "deprecated"
   >;
 
-/** The same of the members of one of them. */
+/** The same for the members of one of them. */
 type Within<O, Allowed, Name extends string> = [O, Allowed] extends [
   { readonly [K in Name]: infer Given },
   { readonly [K in Name]?: infer Known },
@@ -61,7 +61,7 @@ type Within<O, Allowed, Name extends string> = [O, Allowed] extends [
     }
   : unknown;
 
-/** What is written as a plain object has these members and no others: a name that means nothing is a slip that nobody would notice. */
+/** Returns the mistakes in the members of an object. An unknown name is a mistake too, because it would go unnoticed. */
 export function membersMistakes(value: Members, checks: Checks): string[] {
   if (isRight(value, checks)) return [];
   return [
@@ -76,39 +76,39 @@ export function membersMistakes(value: Members, checks: Checks): string[] {
 const blind = new WeakSet<Check>();
 const seeing = new WeakSet<Check>();
 
-/** The same check, of what may be a secret: the message about it says what was given, and never what stands in it. */
+/** Returns the same check for a possible secret. Its message shows the type of the value, never the content. */
 export function unseen(check: Check): Check {
-  // A check of its own, for the other may be asked about what can be seen.
+  // A separate function, because the other check may be used for a visible value.
   const own: Check = (value) => check(value);
   blind.add(own);
   return own;
 }
 
-/** The same check, of what is a word or has a form: the message about it shows a text that was given. No secret belongs there. */
+/** Returns the same check for a word or a formatted text. Its message shows the given text. No secret belongs there. */
 export function seen(check: Check): Check {
   seeing.add(check);
   return check;
 }
 
-/** A value as it may be in a message beside what this check has found. A text may be a secret in the wrong place, so only `seen` shows one. */
+/** Returns a value for the message of a check. A text may be a misplaced secret, so only `seen` shows it. */
 export function shownTo(check: Check, value: unknown): string {
   if (blind.has(check)) return sortOf(value);
   return seeing.has(check) ? shown(value) : shownWithoutText(value);
 }
 
-/** A value in whose place a text means nothing: one that is given may be a secret. */
+/** Returns a value for a message if no text is expected. A given text may be a secret. */
 export function shownWithoutText(value: unknown): string {
   return isText(value) ? sortOf(value) : shown(value);
 }
 
-/** The same without a list: the replies of handlers are looked at too, each time. */
+/** Does the same without a list, because it runs for every reply of a handler. */
 function isRight(value: Members, checks: Checks): boolean {
   for (const name in value) if (!Object.hasOwn(checks, name)) return false;
   for (const name in checks) if (checks[name]!(value[name]) !== null) return false;
   return true;
 }
 
-/** The names that a plain object has beside the known ones, each with the one that was probably meant. */
+/** Returns the unknown names of a plain object, each with the name that was probably meant. */
 export function unknownMembers(value: Members, known: readonly string[]): string[] {
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype !== Object.prototype && prototype !== null) return [];
@@ -116,7 +116,7 @@ export function unknownMembers(value: Members, known: readonly string[]): string
   return unknown.map((name) => `there is no option ${shownName(name)}${suggestion(name, known)}`);
 }
 
-/** Lower-case words joined by underscores, like `unit_price`. */
+/** Returns true for lower-case words joined by underscores, like `unit_price`. */
 export function isSnakeCase(name: string): boolean {
   return /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/.test(name);
 }
@@ -125,12 +125,12 @@ export const text: Check = (value) => (isText(value) && value !== "" ? null : "i
 export const aFunction: Check = (value) => (typeof value === "function" ? null : "it has to be a function");
 export const aBoolean = seen((value) => (typeof value === "boolean" ? null : "it has to be true or false"));
 export const anObject: Check = (value) => (isObject(value) ? null : "it has to be an object");
-/** An object whose members its author has named: a promise, a Map or a Date would pass for one without any. */
+/** Checks for an object with named members. A promise, a Map or a Date would look like an empty one. */
 export const namedMembers: Check = (value) =>
   isObject(value) && !isStrange(value, Object.keys(value)) ? null : "it has to be a plain object, like { name: … }";
 export const anything: Check = () => null;
 export const aWholeNumber = seen((value) => (Number.isSafeInteger(value) ? null : "it has to be a whole number"));
-/** A whole number that is not below `least`, nor above `most`. */
+/** Checks for a whole number from `least` to `most`. */
 export function wholeFrom(least: number, most = Number.MAX_SAFE_INTEGER): Check {
   const range = most === Number.MAX_SAFE_INTEGER ? `of ${least} or more` : `from ${least} to ${most}`;
   return seen((value) =>
@@ -140,12 +140,12 @@ export function wholeFrom(least: number, most = Number.MAX_SAFE_INTEGER): Check 
   );
 }
 
-/** An object of these members. */
+/** Checks for an object with these members. */
 export function objectOf(checks: Checks, cure: string): Check {
   return (value) => (isObject(value) ? together(membersMistakes(value, checks)) : cure);
 }
 
-/** An object with these functions, such as a plug-in has, whatever else it has. */
+/** Checks for an object with these functions, for example a plug-in. It may have other members too. */
 export function objectWith(what: string, ...functions: readonly string[]): Check {
   return (value) => {
     const missing = isObject(value) ? functions.filter((name) => typeof value[name] !== "function") : functions;
@@ -154,12 +154,12 @@ export function objectWith(what: string, ...functions: readonly string[]): Check
   };
 }
 
-/** What is wrong within one value, as one sentence; null where nothing is. */
+/** Returns the mistakes in one value as one sentence. Returns null if there are none. */
 export function together(mistakes: readonly string[]): string | null {
   return mistakes.length === 0 ? null : mistakes.join("; ");
 }
 
-/** The same as the end of a message. */
+/** Returns the same as the end of a message. */
 export function sentence(mistakes: readonly string[]): string {
   const all = mistakes.join("; ");
   return all.endsWith("?") ? all : `${all}.`;
@@ -169,7 +169,7 @@ export const texts = seen((value) =>
   Array.isArray(value) && value.every(isText) ? null : "it has to be a list of texts",
 );
 
-/** A whole number that is not below another option of the same object. */
+/** Checks for a whole number that is not below another option of the same object. */
 export function notBelow(name: string, least: unknown): Check {
   return seen(
     (value) =>
@@ -182,13 +182,13 @@ export function notBelow(name: string, least: unknown): Check {
 
 export const aList = seen((value) => (Array.isArray(value) ? null : "it has to be a list"));
 
-/** A list of what the thing is for: with none of it, it would do nothing. */
+/** Checks for a list that is not empty. */
 export const aFullList: Check = (value) =>
   Array.isArray(value) && value.length > 0
     ? null
     : "it has to be a list of one or more; leave the whole out where there is none";
 
-/** A list of some of these words. */
+/** Checks for a list of some of these words. */
 export function someOf(...values: readonly string[]): Check {
   const each = oneOf(...values);
   return (value) =>
@@ -222,7 +222,7 @@ export function optional(check: Check): Check {
   return alike(check, own);
 }
 
-/** The same, or null. */
+/** Returns the same check, which also accepts null. */
 export function orNull(check: Check): Check {
   return alike(check, (value) => (value === null ? null : check(value)));
 }
@@ -232,8 +232,7 @@ function alike(check: Check, own: Check): Check {
   return own;
 }
 
-/** Whether it is an object of JSON, or looks like one: neither null nor an array. */
-/** A level that another party vouches for. */
+/** Checks for a level that another party vouches for. */
 export const aLevel: Check = (value) => (value === 1 || value === 2 ? null : "it has to be 1 or 2");
 
 export function isObject(value: unknown): value is Record<string, unknown> {
@@ -245,8 +244,7 @@ export function isText(value: unknown): value is string {
 }
 
 /**
- * For what an author has written, where no secret belongs. Never what is in an object, which may hold one; nor the user, password and
- * parameters of a URL.
+ * Returns a value of an author, without secrets, for a message. Shows no content of objects, and no user, password or parameters of a URL.
  */
 export function shown(value: unknown): string {
   if (value === undefined) return "missing";
@@ -256,12 +254,12 @@ export function shown(value: unknown): string {
   return inspect(isText(value) ? withoutCredentials(value) : value).slice(0, 60);
 }
 
-/** What is to be said of a function that stands where what it makes belongs: `csv` for `csv()`. */
+/** Returns the advice for a function that was given instead of its result: `csv` for `csv()`. */
 export function uncalled(value: unknown): string {
   return typeof value === "function" && value.name !== "" ? `, or call what makes it: ${value.name}()` : "";
 }
 
-/** What an object is of the classes that JavaScript has. */
+/** Returns the name of a built-in class of an object. */
 function classOf(value: object): string | null {
   if (types.isDate(value)) return "a Date";
   if (types.isMap(value)) return "a Map";
@@ -269,12 +267,12 @@ function classOf(value: object): string | null {
   return types.isPromise(value) ? "a promise" : null;
 }
 
-/** An object of a class that has none of the members: a Date, a Map, an answer of `fetch`. It would pass for one that says nothing. */
+/** Returns true for an object of a class with none of the members: a Date, a Map, a `fetch` response. It would look empty. */
 export function isStrange(value: Members, known: readonly string[]): boolean {
   return isOfClass(value) && !known.some((name) => name in value);
 }
 
-/** An object of a class that has none of the members itself, or not all that its class computes: where it is copied, that would be left behind. */
+/** Returns true for an object of a class if a copy would lose members that its class computes. */
 export function isStrangeToCopy(value: Members, known: readonly string[]): boolean {
   if (!isOfClass(value)) return false;
   const members = known.filter((name) => name in value && !(name in Object.prototype));
@@ -286,7 +284,7 @@ function isOfClass(value: Members): boolean {
   return prototype !== Object.prototype && prototype !== null;
 }
 
-/** For what a caller may have sent, or a column may hold: what it is, and nothing of what stands in it. */
+/** Returns the type of a value from a caller or a column, without its content. */
 export function sortOf(value: unknown): string {
   if (isText(value)) return value === "" ? "an empty text" : "a text";
   if (typeof value === "number") return Number.isFinite(value) ? "a number" : String(value);

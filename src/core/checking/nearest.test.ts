@@ -5,7 +5,7 @@ import { nearest, suggestion } from "./nearest.ts";
 
 const known = ["title", "minLength", "maxLength", "unique", "writeOnly"];
 
-test("a slip is told with the name that was meant", () => {
+test("suggests the right name for a typing mistake", () => {
   const rows: readonly (readonly [name: string, told: string])[] = [
     ["titel", "; did you mean title?"],
     ["tilte", "; did you mean title?"],
@@ -21,7 +21,7 @@ test("a slip is told with the name that was meant", () => {
   assert.equal(nearest("a", []), null);
 });
 
-test("whatever the name, one of the known ones is the nearest, and it is told quickly", () => {
+test("finds the nearest known name for any name, quickly", () => {
   fc.assert(fc.property(fc.string({ maxLength: 200 }), (name) => known.includes(nearest(name, known)!)));
   assert.ok(suggestion("x".repeat(1_000_000), known).length < 100);
   assert.equal(nearest("unique", known), "unique");

@@ -1,11 +1,13 @@
-/** Which of the known names was probably meant: the one with the fewest letters to add, drop or replace. Null where there is none. */
+/**
+ * Returns the known name that was probably meant: the one with the fewest letters to add, drop or replace. Returns null if there is none.
+ */
 export function nearest(name: string, known: readonly string[]): string | null {
   const wanted = folded(name);
   const distances = known.map((each) => distance(wanted, folded(each)));
   return known[distances.indexOf(Math.min(...distances))] ?? null;
 }
 
-/** The end of a message about a name that is not there: `; did you mean title?`, or what there is where nothing is like it. */
+/** Returns the end of a message about an unknown name: `; did you mean title?`, or the list of names if none is similar. */
 export function suggestion(name: string, known: readonly string[]): string {
   const found = nearest(name, known);
   if (found === null) return "; there is none at all";
@@ -14,24 +16,24 @@ export function suggestion(name: string, known: readonly string[]): string {
   return longer === undefined ? `; there are ${listed(known)}` : `; did you mean ${longer}?`;
 }
 
-/** The end of a sentence to a caller: ` Did you mean title?` if a known name is like this one, otherwise nothing. */
+/** Returns the end of a sentence for a caller: ` Did you mean title?` if a known name is similar, otherwise nothing. */
 export function meantName(name: string, known: readonly string[]): string {
   const end = name.length > 64 ? "" : suggestion(name, known);
   return end.startsWith("; did") ? ` D${end.slice(3)}` : "";
 }
 
-/** As somebody sees it: a name may come from outside, and be long or hold anything. */
+/** Returns a name in a form that is safe to show. It may come from outside, be long or contain any character. */
 export function shownName(name: string): string {
   const short = name.length > 80 ? `${name.slice(0, 80)}…` : name;
   return /^[\w-]+$/.test(short) ? short : JSON.stringify(short);
 }
 
-/** A slip of a finger or two; of a short name a third of its letters. */
+/** Returns true for one or two typing mistakes. In a short name, a third of the letters may differ. */
 function isLike(name: string, found: string): boolean {
   return distance(name, found) <= Math.max(1, Math.floor(found.length / 3));
 }
 
-/** `max` for `maxLength`: what another library calls it, or what it was called. */
+/** Returns true for a beginning, such as `max` for `maxLength`. Another library or an older version may use it. */
 function isBeginning(name: string, found: string): boolean {
   return name.length > 2 && (found.startsWith(name) || name.startsWith(found));
 }
@@ -46,7 +48,7 @@ function folded(name: string): string {
   return name.slice(0, 64).toLowerCase();
 }
 
-/** How many letters have to be added, dropped, replaced or swapped with the next to make one of the other (Damerau-Levenshtein). */
+/** Returns the number of letters to add, drop, replace or swap with the next one (Damerau-Levenshtein). */
 function distance(one: string, other: string): number {
   let before: number[] = [];
   let row = Array.from({ length: other.length + 1 }, (_, at) => at);

@@ -1,17 +1,17 @@
 import { DeclarationError } from "./declaration-error.ts";
 import { type Check, type Checks, isObject, membersMistakes, shownTo, shownWithoutText } from "./members.ts";
 
-/** How each of some options is checked. */
+/** The check of each option. */
 export type ChecksOf<Options> = Readonly<Record<keyof Options, Check>>;
 
 interface Told {
-  /** What was called; left out in the `setUp` of a feature, which is named with whatever it throws. */
+  /** The name of the function. Undefined in the `setUp` of a feature, because its errors already name the feature. */
   readonly of?: string;
-  /** What was found besides. */
+  /** Additional mistakes. */
   readonly more?: readonly string[];
 }
 
-/** Throws `DeclarationError` with every option that does not exist, or is wrong. */
+/** Throws `DeclarationError` with all unknown or wrong options. */
 export function requireOptions<Options extends object>(
   options: Options,
   checks: ChecksOf<Options>,
@@ -26,7 +26,7 @@ export function requireOptions<Options extends object>(
   throw new DeclarationError(of === undefined ? mistakes : mistakes.map((mistake) => `${of}: ${mistake}`));
 }
 
-/** Throws `DeclarationError` with every argument that is wrong, and what stands behind the last: it would be passed over. */
+/** Throws `DeclarationError` with all wrong arguments, and those after the last one, which would be ignored. */
 export function requireArguments(of: string, given: ArrayLike<unknown>, checks: Checks): void {
   const names = Object.keys(checks);
   const mistakes = names.flatMap((name, at) => {
@@ -39,7 +39,7 @@ export function requireArguments(of: string, given: ArrayLike<unknown>, checks: 
   if (mistakes.length > 0) throw new DeclarationError(mistakes);
 }
 
-/** The same for what takes no options: a name that stands there would be passed over. */
+/** Does the same for a function without options: a given name would be ignored. */
 export function requireNoOptions(options: readonly never[]): void {
   if (options.length > 0) throw new DeclarationError(["it takes no options; leave them out"]);
 }

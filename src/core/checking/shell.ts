@@ -1,4 +1,4 @@
-/** One word of a shell, whatever is in it. */
+/** Returns a text quoted as one word of a shell, with any content. */
 export function shellWord(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,26 +1,26 @@
 import { shown } from "./members.ts";
 
-/** With its stack, where it has one. */
+/** Returns a thrown value as text, with its stack if it has one. */
 export function stackOfThrown(thrown: unknown): string {
   return read(() => (thrown instanceof Error ? (thrown.stack ?? thrown.message) : null)) ?? lineOfThrown(thrown);
 }
 
-/** The message alone, of an error. */
+/** Returns only the message of an error. */
 export function messageOfThrown(thrown: unknown): string {
   return read(() => (thrown instanceof Error ? thrown.message : null)) ?? lineOfThrown(thrown);
 }
 
-/** `Error: it is gone`. */
+/** Returns a thrown value in one line: `Error: it is gone`. */
 export function lineOfThrown(thrown: unknown): string {
   return read(() => String(thrown)) ?? `What was thrown cannot be read (${typeof thrown}).`;
 }
 
-/** Describes a thrown value that is no error: `'no line'`, `an object`. */
+/** Describes a thrown value that is not an error: `'no line'`, `an object`. */
 export function shownThrown(thrown: unknown): string {
   return read(() => shown(thrown)) ?? "an object that cannot be read";
 }
 
-/** Whether it is one of these. */
+/** Returns true if it is of this class. */
 export function isThrown<T>(thrown: unknown, kind: abstract new (...given: never[]) => T): thrown is T {
   try {
     return thrown instanceof kind;
@@ -29,7 +29,7 @@ export function isThrown<T>(thrown: unknown, kind: abstract new (...given: never
   }
 }
 
-/** Code of others throws whatever it likes: reading that may throw again, and give anything. */
+/** Reads a text of a thrown value. Other code may throw anything, so that reading may throw again or return any value. */
 function read(text: () => unknown): string | null {
   try {
     const found = text();

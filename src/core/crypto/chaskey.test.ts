@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { Chaskey } from "./chaskey.ts";
 
-// Key and MACs of the author's reference implementation, of the messages 00 01 02 … of 16, 32 and 48 bytes.
+// Key and MACs of the author's reference implementation, for the messages 00 01 02 … of 16, 32 and 48 bytes.
 const key = [0x833d3433, 0x009f389f, 0x2398e64f, 0x417acf39] as const;
 const published = [
   [0x5dd0e2a9, 0xfb5eac8c, 0x633a392e, 0x500c36f3],
@@ -20,7 +20,7 @@ test("gives the published MACs of Chaskey-12", () => {
   }
 });
 
-/** Sixteen bytes that count up, as words with the low byte first. */
+/** Returns sixteen counting bytes as words, low byte first. */
 function wordsFrom(byte: number): [number, number, number, number] {
   const { buffer } = Uint8Array.from({ length: 16 }, (_, at) => byte + at);
   return Array.from(new Uint32Array(buffer)) as [number, number, number, number];

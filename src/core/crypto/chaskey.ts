@@ -2,12 +2,12 @@
 export type Words = readonly [number, number, number, number];
 
 /**
- * Chaskey-12 (ISO/IEC 29192-6), a MAC with a key of 128 bits for messages of whole blocks of 16 bytes. A block takes some 20 ns, where a call
- * into OpenSSL takes a microsecond: for what every read of a record has to make.
+ * Chaskey-12 (ISO/IEC 29192-6), a MAC with a key of 128 bits, for messages of whole blocks of 16 bytes. A block takes about 20 ns, but a
+ * call into OpenSSL takes a microsecond. For MACs that every read of a record needs.
  */
 export class Chaskey {
   readonly #key: Words;
-  /** Closes a message whose last block is a whole one. */
+  /** The key for a message with a complete last block. */
   readonly #closing: Words;
   readonly #state = new Int32Array(4);
 
@@ -16,7 +16,7 @@ export class Chaskey {
     this.#closing = doubled(key);
   }
 
-  /** Begins a message. */
+  /** Starts a message. */
   begin(): void {
     const [a, b, c, d] = this.#key;
     this.#state[0] = a;
@@ -25,13 +25,13 @@ export class Chaskey {
     this.#state[3] = d;
   }
 
-  /** Adds a block, which is not the last one. */
+  /** Adds a block that is not the last one. */
   add(a: number, b: number, c: number, d: number): void {
     mix(this.#state, a, b, c, d);
     permute(this.#state);
   }
 
-  /** Adds the last block and returns the MAC: the same four words each time, which the next message overwrites. */
+  /** Adds the last block and returns the MAC. The result is always the same array, and the next message overwrites it. */
   end(a: number, b: number, c: number, d: number): Int32Array {
     const [w, x, y, z] = this.#closing;
     mix(this.#state, a ^ w, b ^ x, c ^ y, d ^ z);
@@ -74,7 +74,7 @@ function rotated(word: number, bits: number): number {
   return (word << bits) | (word >>> (32 - bits));
 }
 
-/** The key times two in GF(2^128), as in CMAC. */
+/** Returns the key times two in GF(2^128), as in CMAC. */
 function doubled([a, b, c, d]: Words): Words {
   const shifted = (word: number, below: number): number => (word << 1) | (below >>> 31);
   return [shifted(a, 0) ^ (d >>> 31 === 1 ? 0x87 : 0), shifted(b, a), shifted(c, b), shifted(d, c)];

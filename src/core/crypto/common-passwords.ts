@@ -2,19 +2,19 @@ import { composed } from "./composed.ts";
 import { closeSync, openSync, readSync } from "node:fs";
 import { digest } from "./secret.ts";
 
-/** The set has so many shelves, by the first bits of a digest; each is read by itself. */
+/** The number of shelves of the set, chosen by the first bits of a digest. Each is read separately. */
 const shelves = 2 ** 10;
-/** Numbers within a shelf. Of a hundred million good passwords some 600 are taken for common ones. */
+/** The range of numbers in a shelf. About 600 of a hundred million good passwords count as common. */
 const range = 2 ** 24;
-/** The lower bits of a gap, written as they are; what is above them is written as so many ones and a zero. */
+/** The lower bits of a gap, written unchanged. The higher part is written as a number of ones and a zero. */
 const gapBits = 17;
 
 const file = new URL("./common-passwords.bin", import.meta.url);
 
 /**
- * Whether everyone's first guesses would hold this password, without regard to case: the 100,000 most common ones of eight or
- * more characters, and some more. They are kept as a Golomb-coded set (Golomb, "Run-length encodings", 1966): the gaps between
- * sorted digests, in 19 bits each. Only a shelf of it is read, for each question anew: a password is set rarely.
+ * Returns true if a password is among the most common ones, ignoring case: the 100,000 most common ones of eight or more characters, and
+ * some more. They are stored as a Golomb-coded set (Golomb, "Run-length encodings", 1966): the gaps between sorted digests, in 19 bits
+ * each. Every call reads one shelf from the file, because passwords are set rarely.
  */
 export function isCommonPassword(password: string): boolean {
   const { shelf, number } = placeOf(password);
@@ -26,7 +26,7 @@ export function isCommonPassword(password: string): boolean {
   return false;
 }
 
-/** The set as it is kept: where each shelf begins, and where the last one ends (32 bits, little endian); the shelves. */
+/** Returns the set in its stored form: the start of each shelf and the end of the last one (32 bits, little endian), then the shelves. */
 export function packCommonPasswords(passwords: Iterable<string>): Buffer {
   const numbers = Array.from({ length: shelves }, () => new Set<number>());
   for (const password of passwords) {
@@ -44,7 +44,7 @@ export function packCommonPasswords(passwords: Iterable<string>): Buffer {
   return Buffer.concat([starts, ...packed]);
 }
 
-/** The rest of the last byte is ones, which never end a gap. */
+/** Writes the gaps. The rest of the last byte is ones, which never end a gap. */
 function packGaps(numbers: readonly number[]): Buffer {
   let bits = "";
   for (const [at, number] of numbers.entries()) {
@@ -86,7 +86,7 @@ function readShelf(shelf: number): Buffer {
   }
 }
 
-/** Throws where the file is shorter: what cannot be looked up is no good password. */
+/** Reads a part of the file. Throws if the file is shorter, because a password that cannot be checked must not be accepted. */
 function read(handle: number, start: number, length: number): Buffer {
   const bytes = Buffer.alloc(length);
   if (readSync(handle, bytes, 0, length, start) !== length) throw new Error("The list of common passwords is cut off.");

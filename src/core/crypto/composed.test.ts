@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { composed } from "./composed.ts";
 
-test("text comes out in Normalization Form C, with up to 30 marks on a letter in their order", () => {
+test("returns text in Normalization Form C, with up to 30 marks on a letter in order", () => {
   const thirty = "\u0315\u0300".repeat(15);
 
   for (const text of ["", "Zo\u0065\u0308", "\u1112\u1161\u11ab", `a${thirty}`, `\u0390${thirty}`])
     assert.equal(composed(text), text.normalize("NFC"));
 });
 
-test("more marks than any language needs stay on their side of a joiner, and it ends there", () => {
+test("keeps too many marks on their side of a joiner, without long sorting", () => {
   const marks = "\u0315".repeat(31) + "\u0300".repeat(31);
 
   const once = composed(`a${marks}`);
@@ -18,6 +18,6 @@ test("more marks than any language needs stay on their side of a joiner, and it 
   assert.equal(composed(once), once);
 });
 
-test("marks beyond 16 bits are not torn apart", () => {
+test("does not split marks beyond 16 bits", () => {
   assert.ok(composed("\u{1d165}".repeat(100)).isWellFormed());
 });

@@ -1,14 +1,15 @@
-/** UAX #15 §13: no language needs more of them on one letter. */
+/** UAX #15 §13: no language needs more marks on one letter. */
 const MOST_MARKS = 30;
-// But for the joiner that parts them.
+// All marks except the joiner that separates them.
 const MARKS = /[\p{M}--\u034f]+/gv;
 const MARKS_AT_ONCE = /.{30}(?=.)/gsu;
-// Most of what is compared is, and to be told so by ICU takes ten times as long.
+// Most compared texts are ASCII, and ICU would take ten times as long to say so.
 const ASCII = /^[\0-\x7f]*$/;
 
 /**
- * Text in Normalization Form C, so that what looks alike is alike. ICU sorts the marks on one letter, and takes seconds for 64 KiB
- * of them; so runs of more than 30 are parted first, as in the Stream-Safe Text Format (UAX #15 §13), and it takes as long as the text.
+ * Returns text in Normalization Form C, so that texts that look the same are equal. ICU sorts the marks on one letter, and takes seconds
+ * for 64 KiB of them. So runs of more than 30 marks are split first, as in the Stream-Safe Text Format (UAX #15 §13), and the time is
+ * linear.
  */
 export function composed(text: string): string {
   if (ASCII.test(text)) return text;
@@ -16,7 +17,7 @@ export function composed(text: string): string {
   return safe.normalize("NFC");
 }
 
-/** With a combining grapheme joiner after every 30 marks, across which none is moved. */
+/** Returns marks with a combining grapheme joiner after every 30, which no mark can cross. */
 function parted(marks: string): string {
   return marks.length > MOST_MARKS ? marks.replace(MARKS_AT_ONCE, "$&\u034f") : marks;
 }

@@ -7,7 +7,7 @@ import { formatOpaqueToken, makeLookup, opaqueTokenPattern, parseOpaqueToken, se
 
 const make = (): string => formatOpaqueToken({ lookup: makeLookup(), secret: secretPart(randomBytes(32)) });
 
-test("what was written is read back", () => {
+test("reads back what it wrote", () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), (key) => {
       const token = { lookup: makeLookup(), secret: secretPart(Buffer.from(key)) };
@@ -17,7 +17,7 @@ test("what was written is read back", () => {
   );
 });
 
-test("the published pattern finds a token in a text, and the extremes fit it", () => {
+test("finds a token in a text by the published pattern, also the extreme ones", () => {
   for (const fill of [0x00, 0xff]) {
     const token = formatOpaqueToken({ lookup: makeLookup(), secret: secretPart(Buffer.alloc(32, fill)) });
 
@@ -25,7 +25,7 @@ test("the published pattern finds a token in a text, and the extremes fit it", (
   }
 });
 
-test("the checksum is CRC-32 in base 62, so that anyone can verify it offline", () => {
+test("uses CRC-32 in base 62 as the checksum, so that it can be verified offline", () => {
   const token = make();
   const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
@@ -37,7 +37,7 @@ test("the checksum is CRC-32 in base 62, so that anyone can verify it offline", 
   assert.equal(read, crc32(token.slice(0, -6)));
 });
 
-test("one wrong character anywhere is noticed", () => {
+test("notices one wrong character anywhere", () => {
   const token = make();
 
   for (let at = 0; at < token.length; at += 1) {
@@ -46,14 +46,14 @@ test("one wrong character anywhere is noticed", () => {
   }
 });
 
-test("two characters that changed places are noticed", () => {
+test("notices two swapped characters", () => {
   const token = make();
   const at = [...token].findIndex((each, index) => index > 3 && each !== token[index + 1]);
 
   assert.equal(parseOpaqueToken(token.slice(0, at) + token[at + 1]! + token[at]! + token.slice(at + 2)), null);
 });
 
-test("any other text is no token", () => {
+test("refuses any other text", () => {
   const token = make();
 
   for (const text of [
@@ -71,6 +71,6 @@ test("any other text is no token", () => {
   fc.assert(fc.property(fc.string({ unit: "binary" }), (text) => parseOpaqueToken(text) === null));
 });
 
-test("no two lookup ids are the same", () => {
+test("makes different lookup ids", () => {
   assert.equal(new Set(Array.from({ length: 1000 }, makeLookup)).size, 1000);
 });

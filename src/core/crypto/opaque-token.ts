@@ -1,17 +1,17 @@
 import { randomBytes } from "node:crypto";
 import { crc32 } from "node:zlib";
 
-/** An opaque token, read: which row it names, and what proves that the caller may use it. */
+/** A parsed opaque token: the row that it names, and the proof that the caller may use it. */
 export interface OpaqueToken {
-  /** Names the token in the store and in lists. Not a secret. */
+  /** The name of the token in the store and in lists. Not a secret. */
   readonly lookup: string;
-  /** Proves it. */
+  /** The proof of the token. */
   readonly secret: string;
 }
 
 /**
- * What an opaque token looks like, whatever it begins with, for secret scanners: a prefix and `_`, 14 characters of lookup id, 42 of
- * secret and 6 of checksum (CRC-32 of all before it), all in base 62.
+ * The pattern of an opaque token with any prefix, for secret scanners: a prefix and `_`, 14 characters of lookup id, 42 of secret and 6 of
+ * checksum (CRC-32 of all characters before it), all in base 62.
  */
 export const opaqueTokenPattern = /\b[a-z][a-z0-9]{0,15}_[0-9A-Za-z]{62}\b/;
 
@@ -22,7 +22,7 @@ const length = 62;
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const restPattern = new RegExp(`^[0-9A-Za-z]{${length}}$`);
 
-/** Reads an opaque token that begins with `prefix` and `_`; null where it has another form or its checksum is wrong. Needs no database. */
+/** Parses an opaque token that begins with `prefix` and `_`. Returns null if its form or its checksum is wrong. Needs no database. */
 export function parseOpaqueToken(text: string, prefix = usualPrefix): OpaqueToken | null {
   const start = prefix.length + 1;
   if (text.length !== start + length || !text.startsWith(`${prefix}_`) || !restPattern.test(text.slice(start)))
@@ -33,23 +33,23 @@ export function parseOpaqueToken(text: string, prefix = usualPrefix): OpaqueToke
   return { lookup: text.slice(start, lookupEnd), secret: text.slice(lookupEnd, secretEnd) };
 }
 
-/** Writes an opaque token. */
+/** Formats an opaque token. */
 export function formatOpaqueToken({ lookup, secret }: OpaqueToken, prefix = usualPrefix): string {
   const body = `${prefix}_${lookup}${secret}`;
   return body + checksum(body);
 }
 
-/** The part of a token that may be shown: enough to recognise it, nothing that proves it. */
+/** Returns the visible part of a token: enough to recognize it, without its proof. */
 export function opaqueTokenPrefix(lookup: string, prefix = usualPrefix): string {
   return `${prefix}_${lookup}`;
 }
 
-/** A new lookup id: 80 random bits. */
+/** Makes a new lookup id of 80 random bits. */
 export function makeLookup(): string {
   return base62(randomBytes(10));
 }
 
-/** The secret part of a token: the first 240 bits of a key of 32 bytes, or as many bytes as named (a multiple of 5). */
+/** Returns the secret part of a token: the first 240 bits of a key of 32 bytes, or the given number of bytes (a multiple of 5). */
 export function secretPart(key: Buffer, bytes = 30): string {
   return base62(key.subarray(0, bytes));
 }
@@ -58,7 +58,7 @@ function checksum(body: string): string {
   return digits(crc32(body), checksumLength);
 }
 
-/** Every 5 bytes as 7 digits: 40 bits fit both seven digits and an exact number. */
+/** Formats every 5 bytes as 7 digits, because 40 bits fit into seven digits and into an exact number. */
 function base62(bytes: Buffer): string {
   let text = "";
   for (let at = 0; at < bytes.length; at += 5) text += digits(bytes.readUIntBE(at, 5), 7);

@@ -17,8 +17,8 @@ const password = "lètmein änd stay";
 
 const long = `${"p".repeat(71)}é and more than bcrypt reads`;
 
-// The first two are the test vectors of Argon2's reference implementation. Those that name a system were made with it: Django 3.2,
-// passlib 1.7, argon2-cffi 21.1 and bcrypt 3.2 as Debian ships them, and Python's hashlib in the way of Django 4 for its scrypt.
+// The first two are the test vectors of Argon2's reference implementation. The named systems made theirs: Django 3.2, passlib 1.7,
+// argon2-cffi 21.1 and bcrypt 3.2 as in Debian, and Python's hashlib, used like Django 4 for its scrypt.
 const imported: { what: string; hash: string; password: string }[] = [
   {
     what: "argon2id",
@@ -109,7 +109,7 @@ const imported: { what: string; hash: string; password: string }[] = [
 ];
 
 for (const { what, hash, password: right } of imported) {
-  test(`a hash of ${what} is accepted on import and to be replaced`, async () => {
+  test(`accepts a hash of ${what} on import, and replaces it later`, async () => {
     assert.equal(isKnownFormat(hash), true);
     assert.equal(needsUpgrade(hash), true);
     assert.equal(await verifyPassword(hash, right), true);
@@ -117,7 +117,7 @@ for (const { what, hash, password: right } of imported) {
   });
 }
 
-test("bcrypt reads 72 bytes, as where it was made, and the digest of Django all of them", async () => {
+test("reads 72 bytes for bcrypt, and all bytes for Django's digest", async () => {
   const plain = "$2b$06$GQHelZ/4DQB47mFQBGZlTePJ8jBQjeatuatlrcurZ92yitp1Xin5e";
   const digested = "bcrypt_sha256$$2b$12$pg206sUq8iF71SKfwd/Mde.WcwNJfNWl6g31UcR5E4Eaim.cNqxDK";
 
@@ -127,7 +127,7 @@ test("bcrypt reads 72 bytes, as where it was made, and the digest of Django all 
   assert.equal(await verifyPassword(digested, `${long}, and somebody does`), false);
 });
 
-test("a password of ours is Argon2id with 19 MiB, two passes and one lane", async () => {
+test("hashes with Argon2id, 19 MiB, two passes and one lane", async () => {
   const hash = await hashPassword(password);
 
   assert.match(hash, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
@@ -137,7 +137,7 @@ test("a password of ours is Argon2id with 19 MiB, two passes and one lane", asyn
   assert.notEqual(await hashPassword(password), hash);
 });
 
-test("passwords are compared byte for byte: two spellings of one character differ", async () => {
+test("compares passwords byte for byte: two spellings of one character differ", async () => {
   const hash = await hashPassword("café au lait");
 
   assert.equal(await verifyPassword(hash, "café au lait".normalize("NFD")), false);
@@ -183,13 +183,13 @@ const refused: { what: string; hash: string }[] = [
 ];
 
 for (const { what, hash } of refused) {
-  test(`${what} is no hash and nobody's password`, async () => {
+  test(`refuses ${what} as a hash, and accepts no password for it`, async () => {
     assert.equal(isKnownFormat(hash), false);
     assert.equal(await verifyPassword(hash, password), false);
   });
 }
 
-test("no text that is stored as a hash makes verifying throw", async () => {
+test("never throws while verifying, for any stored text", async () => {
   const pieces = fc.constantFrom(
     "$",
     "argon2id",
@@ -216,17 +216,17 @@ test("no text that is stored as a hash makes verifying throw", async () => {
   );
 });
 
-test("everyone's first guesses are common, in any case", () => {
+test("recognizes the most common passwords, in any case", () => {
   for (const guess of ["password", "12345678", "PassWord1", "iloveyou", "qwertyuiop", "trustno1"])
     assert.equal(isCommonPassword(guess), true, guess);
-  // Rank 20,000, 50,000, 90,000 and 100,000 of those that are long enough.
+  // Ranks 20,000, 50,000, 90,000 and 100,000 of those that are long enough.
   for (const guess of ["sr20dett", "treetrun", "35543554", "smokey24"])
     assert.equal(isCommonPassword(guess), true, guess);
   for (const own of ["tr0ub4dor&3x", "12345678\n12345679", "", "assword", "\npassword\n"])
     assert.equal(isCommonPassword(own), false, own);
 });
 
-test("the list is small, is read in no time, and takes hardly a good password for a common one", () => {
+test("keeps the list small and fast, and takes almost no good password for a common one", () => {
   const random = Array.from({ length: 2000 }, () => randomBytes(12).toString("base64"));
   const start = process.cpuUsage();
 
@@ -238,7 +238,7 @@ test("the list is small, is read in no time, and takes hardly a good password fo
   assert.ok(statSync(new URL("./common-passwords.bin", import.meta.url)).size < 300_000);
 });
 
-test("a list is packed alike in any order and case", () => {
+test("packs the list to the same bytes in any order and case", () => {
   const words = Array.from({ length: 500 }, (_, at) => `password ${at}`);
 
   const packed = packCommonPasswords(words);
@@ -265,7 +265,7 @@ const costs: [text: string, taken: boolean][] = [
 ];
 
 for (const [text, taken] of costs) {
-  test(`a cost of ${text} is ${taken ? "one that hashes of it are verified by" : "none"}`, () => {
+  test(`parses a cost of ${text} as ${taken ? "one that hashes of it are verified by" : "none"}`, () => {
     const cost = parsePasswordCost(text);
 
     assert.equal(cost !== null, taken);

@@ -2,17 +2,17 @@ import { pbkdf2, scrypt } from "node:crypto";
 import { promisify } from "node:util";
 import { digest, sameBytes } from "./secret.ts";
 
-/** What an Argon2id hash costs. */
+/** The cost of an Argon2id hash. */
 export interface PasswordCost {
   readonly memoryKiB: number;
   readonly passes: number;
   readonly lanes: number;
 }
 
-/** As OWASP asks for it (Password Storage Cheat Sheet). */
+/** The cost that OWASP recommends (Password Storage Cheat Sheet). */
 export const usualCost: PasswordCost = { memoryKiB: 19_456, passes: 2, lanes: 1 };
 
-/** What OWASP takes for equally strong: less memory needs more passes. */
+/** The minimum costs that OWASP considers equally strong: less memory needs more passes. */
 const least = [
   [47_104, 1],
   [19_456, 2],
@@ -21,7 +21,7 @@ const least = [
   [7_168, 5],
 ] as const;
 
-/** Reads `m=19456,t=2,p=1`, as a hash says it; null where it is something else, is below what OWASP asks for, or dearer than what is ever verified. */
+/** Parses `m=19456,t=2,p=1`, as in a hash. Returns null if the text is invalid, below OWASP's minimum, or above the limit for verifying. */
 export function parsePasswordCost(text: string): PasswordCost | null {
   const found = /^m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})$/.exec(text);
   if (found === null) return null;
@@ -30,7 +30,7 @@ export function parsePasswordCost(text: string): PasswordCost | null {
   return isEnough && isBearable(memoryKiB, passes, lanes) && lanes >= 1 ? { memoryKiB, passes, lanes } : null;
 }
 
-/** Of a random password that nobody was told: verifying it takes as long as verifying one of this cost. */
+/** Returns the hash of a random unknown password. Verifying it takes as long as a real hash of this cost. */
 export function decoyHash(cost: PasswordCost): string {
   return `${prefixOf(cost)}aJ28384/Zlyri9TFXg/3aA$+PzhKhO5o57imvbZjk7fBqq1QSgYP6vFrOXq5aMGsww`;
 }
@@ -39,38 +39,38 @@ function prefixOf({ memoryKiB, passes, lanes }: PasswordCost): string {
   return `$argon2id$v=19$m=${memoryKiB},t=${passes},p=${lanes}$`;
 }
 
-/** A way of hashing passwords that is accepted. `read` gives null for what is not its own, or costs more than it should. */
+/** An accepted format of password hashes. `read` returns null for another format, or for too high a cost. */
 interface Format {
   read(hash: string): Check | null;
 }
 
 type Check = (password: string) => Promise<boolean>;
 
-/** Hashes a password byte for byte (UTF-8), off the main thread: an Argon2id PHC string. */
+/** Hashes a password byte for byte (UTF-8), outside of the main thread, into an Argon2id PHC string. */
 export async function hashPassword(password: string, cost: PasswordCost = usualCost): Promise<string> {
   const argon2 = await loadArgon2();
   const { memoryKiB: memoryCost, passes: timeCost, lanes: parallelism } = cost;
   return argon2.hash(Buffer.from(password), { memoryCost, timeCost, parallelism });
 }
 
-/** Whether this is the password. What is no known hash, or asks for hostile amounts of work, is nobody's password. */
+/** Returns true if the password is right. An unknown format, or a hash with a hostile cost, matches no password. */
 export async function verifyPassword(hash: string, password: string): Promise<boolean> {
   const check = readHash(hash);
   if (check === null) return false;
   try {
     return await check(password);
   } catch {
-    // A library refuses what only looks like a hash; what it says of it is of no use to anyone here.
+    // A library refuses a text that only looks like a hash. Its message is useless here.
     return false;
   }
 }
 
-/** Whether the hash should be replaced by one of ours as soon as the password is known: it is of another format, or another cost, whose time would tell it. */
+/** Returns true if the hash should be replaced at the next login: it has another format, or another cost, whose time would reveal it. */
 export function needsUpgrade(hash: string, cost: PasswordCost = usualCost): boolean {
   return !hash.startsWith(prefixOf(cost));
 }
 
-/** Whether a hash can be verified, for imports. */
+/** Returns true if a hash can be verified, for imports. */
 export function isKnownFormat(hash: string): boolean {
   return readHash(hash) !== null;
 }
@@ -84,7 +84,7 @@ function readHash(hash: string): Check | null {
   return null;
 }
 
-/** PHC string; Django writes its name before it. */
+/** A PHC string. Django writes its name before it. */
 const argon2: Format = {
   read(hash) {
     const phc = hash.startsWith("argon2$") ? hash.slice("argon2".length) : hash;
@@ -99,12 +99,12 @@ const argon2: Format = {
   },
 };
 
-/** No caller's hash, and no setting, makes a login cost more. */
+/** Returns true if the cost is within the limit. No hash and no setting can make a login more expensive. */
 function isBearable(memoryKiB: number, passes: number, lanes: number): boolean {
   return memoryKiB <= 262_144 && passes <= 64 && memoryKiB * passes <= 1_048_576 && lanes <= 16;
 }
 
-/** Django's `pbkdf2_sha256$iterations$salt$hash`. */
+/** The format `pbkdf2_sha256$iterations$salt$hash` of Django. */
 const djangoPbkdf2: Format = {
   read(hash) {
     const found = /^pbkdf2_sha256\$(\d{1,7})\$([^$]{1,128})\$([A-Za-z0-9+/]{43}=)$/.exec(hash);
@@ -117,7 +117,7 @@ const djangoPbkdf2: Format = {
   },
 };
 
-/** Django's `scrypt$n$salt$r$p$hash`. */
+/** The format `scrypt$n$salt$r$p$hash` of Django. */
 const djangoScrypt: Format = {
   read(hash) {
     const found = /^scrypt\$(\d{1,8})\$([^$]{1,128})\$(\d{1,3})\$(\d{1,3})\$([A-Za-z0-9+/]{22,171}={0,2})$/.exec(hash);
@@ -142,7 +142,7 @@ const phcScrypt: Format = {
   },
 };
 
-/** `$2a$`, `$2b$` and `$2y$`; Django writes its name before it, and as `bcrypt_sha256` hashes the digest of the password. */
+/** The formats `$2a$`, `$2b$` and `$2y$`. Django writes its name before it, and hashes the digest of the password for `bcrypt_sha256`. */
 const bcrypt: Format = {
   read(hash) {
     const found = /^(bcrypt\$|bcrypt_sha256\$)?(\$2[aby]\$(\d{2})\$[./A-Za-z0-9]{53})$/.exec(hash);
@@ -187,12 +187,12 @@ function deriveScrypt(password: string, salt: Buffer, length: number, options: o
   });
 }
 
-/** Loaded by the first password and not at the start: a process that sees only tokens never pays for it. */
+/** Loads Argon2 with the first password, not at the start. A process that sees only tokens never needs it. */
 function loadArgon2() {
   return import("@node-rs/argon2");
 }
 
-/** Loaded by the first imported hash that needs it. */
+/** Loads bcrypt with the first imported hash that needs it. */
 function loadBcrypt() {
   return import("@node-rs/bcrypt");
 }

@@ -5,12 +5,12 @@ import { signing } from "./secret.ts";
 
 const keys = [0, 1, 20, 32, 63, 64, 65, 131].map((length) => new Uint8Array(length).fill(0xaa));
 
-/** Of every length around a block, and around the room that is kept; with characters of one to four bytes, and half of one. */
+/** Texts of lengths around a block and around the buffer, with characters of one to four bytes, and with a lone surrogate. */
 const texts = [0, 1, 55, 56, 63, 64, 65, 119, 1365, 1366, 4095, 4096, 4097, 100_000].flatMap((length) =>
   ["x", "é", "€", "😀", "\ud83d"].map((letter) => letter.repeat(length)),
 );
 
-test("what is signed under one key is signed as HMAC-SHA-256 does it (RFC 2104)", () => {
+test("signs like HMAC-SHA-256 (RFC 2104)", () => {
   for (const key of keys) {
     const sign = signing(key);
     for (const text of [...texts, ...texts.toReversed()])
@@ -18,7 +18,7 @@ test("what is signed under one key is signed as HMAC-SHA-256 does it (RFC 2104)"
   }
 });
 
-test("it is what the examples of RFC 4231 are", () => {
+test("gives the results of the examples of RFC 4231", () => {
   const hex = (text: string): string => Buffer.from(text, "latin1").toString("hex");
   const jefe = signing(Buffer.from("Jefe"))("what do ya want for nothing?");
   const long = signing(new Uint8Array(131).fill(0xaa))("Test Using Larger Than Block-Size Key - Hash Key First");

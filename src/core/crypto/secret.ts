@@ -4,7 +4,7 @@ import { unseen } from "../checking/members.ts";
 import { made, otherCopyMistake } from "../copy.ts";
 
 /**
- * A value that must not be seen. However it is printed it reads `[secret]`.
+ * A value that must not be seen. Every way to print it shows `[secret]`.
  *
  * @example
  * ```ts
@@ -23,7 +23,7 @@ export class Secret {
   readonly #bytes: Buffer;
   readonly #older: readonly Secret[];
 
-  /** `older` are those that went before it, the newest first: what was made with them still holds. */
+  /** `older` are the earlier secrets, the newest first. Values that were made with them stay valid. */
   constructor(value: string | Uint8Array, older: readonly Secret[] = []) {
     const given: unknown = value;
     if (typeof given !== "string" && !(given instanceof Uint8Array))
@@ -34,32 +34,35 @@ export class Secret {
     this.#older = older;
   }
 
-  /** Whether the other is the same, in a time that tells neither content nor length. */
+  /** Returns true if the other value is the same. The time reveals neither content nor length. */
   equals(other: string | Uint8Array): boolean {
     return timingSafeEqual(digest(this.#bytes), digest(other));
   }
 
-  /** A key for one purpose. Different purposes give keys that tell nothing of each other (HKDF-SHA-256, RFC 5869). */
+  /** Derives a key for one purpose. Keys for different purposes reveal nothing about each other (HKDF-SHA-256, RFC 5869). */
   derive(purpose: string, bytes = 32): Buffer {
     return Buffer.from(hkdfSync("sha256", this.#bytes, "latchkey", purpose, bytes));
   }
 
-  /** The same of this secret, which makes what is new, and of each older one, which verifies what is there. Never empty. */
+  /** Derives the same key from this secret, for new values, and from each older one, to verify existing values. Never empty. */
   deriveEach(purpose: string): readonly Buffer[] {
     return [this, ...this.#older].map((each) => each.derive(purpose));
   }
 
-  /** The same of the oldest: for what is compared with what is stored and cannot be told apart. It stays when a new secret comes. */
+  /**
+   * Derives the same key from the oldest secret. For stored values that do not show their secret. It stays the same when a new secret is
+   * added.
+   */
   deriveOldest(purpose: string): Buffer {
     return this.deriveEach(purpose).at(-1)!;
   }
 
-  /** How many bytes the shortest has of it and the older ones: whatever one of them signed is believed. */
+  /** The number of bytes of the shortest secret, including the older ones, because a signature with any of them is accepted. */
   get leastBytes(): number {
     return Math.min(this.#bytes.length, ...this.#older.map(({ leastBytes }) => leastBytes));
   }
 
-  /** The bytes themselves. Whoever calls this answers for where they go. */
+  /** Returns the bytes. The caller is responsible for them. */
   reveal(): Buffer {
     return this.#bytes;
   }
@@ -77,15 +80,15 @@ export class Secret {
   }
 }
 
-/** What a service's secret is too short from, in bytes: what it signs is worth what it costs to guess it (NIST SP 800-107). */
+/** The minimum length of a service's secret, in bytes. A signature is only as strong as the cost to guess its secret (NIST SP 800-107). */
 const LEAST_BYTES = 32;
 
-/** What is wrong with an option that has to be a secret; null where nothing is. */
+/** Checks an option that must be a secret. */
 export const aSecret = unseen((value) =>
   value instanceof Secret ? null : (otherCopyMistake(value) ?? "it has to be a secret: new Secret(…)"),
 );
 
-/** What is wrong with the secret of a service, with the cure. */
+/** Returns the mistakes in the secret of a service, with the fix. */
 export function secretMistakes(secret: unknown): readonly string[] {
   if (secret === undefined) return [];
   if (!(secret instanceof Secret)) return [otherCopyMistake(secret) ?? "secret is none; write secret: new Secret(…)"];
@@ -95,20 +98,20 @@ export function secretMistakes(secret: unknown): readonly string[] {
   ];
 }
 
-/** HMAC-SHA-256. */
+/** Computes HMAC-SHA-256. */
 export function hmac(key: Uint8Array, data: string | Uint8Array): Buffer {
   return createHmac("sha256", key).update(data).digest();
 }
 
 /**
- * HMAC-SHA-256 under one key, for what is signed in every request. The result is a text with a character for each byte. RFC 2104 by two digests,
- * since `createHmac` makes an object each time that costs more than the digests, and more again when it is collected.
+ * Returns a function for HMAC-SHA-256 with one key, for signatures in every request. The result is a text with a character for each byte.
+ * Uses two digests (RFC 2104), because `createHmac` creates an object that costs more than the digests, and even more when it is collected.
  */
 export function signing(key: Uint8Array): (data: string) => string {
   const outer = padded(key, 0x5c, DIGEST_BYTES);
   const inner = padded(key, 0x36, USUAL_BYTES);
   return (data) => {
-    // No character of UTF-16 has more than three bytes in UTF-8.
+    // A UTF-16 code unit has at most three bytes in UTF-8.
     const most = BLOCK_BYTES + 3 * data.length;
     const bytes = most <= inner.length ? inner : padded(key, 0x36, 3 * data.length);
     const length = BLOCK_BYTES + bytes.write(data, BLOCK_BYTES);
@@ -117,13 +120,13 @@ export function signing(key: Uint8Array): (data: string) => string {
   };
 }
 
-/** How many bytes SHA-256 takes at once, and how many it gives. */
+/** The block size and the output size of SHA-256, in bytes. */
 const BLOCK_BYTES = 64;
 const DIGEST_BYTES = 32;
-/** What is longer gets room of its own. */
+/** Longer data gets a separate buffer. */
 const USUAL_BYTES = 4096;
 
-/** The key, filled up to a block with zeros and altered by `byte`, and room for what is signed. */
+/** Returns the key, padded with zeros to a block and combined with `byte`, and room for the data. */
 function padded(key: Uint8Array, byte: number, room: number): Buffer {
   const block = Buffer.alloc(BLOCK_BYTES + room);
   block.set(key.length > BLOCK_BYTES ? digest(key) : key);
@@ -131,12 +134,12 @@ function padded(key: Uint8Array, byte: number, room: number): Buffer {
   return block;
 }
 
-/** SHA-256. */
+/** Computes SHA-256. */
 export function digest(data: string | Uint8Array): Buffer {
   return hash("sha256", data, "buffer");
 }
 
-/** Whether two byte strings are the same, in constant time; different lengths are told apart at once. */
+/** Returns true if two byte strings are the same, in constant time. Different lengths return at once. */
 export function sameBytes(one: Uint8Array, other: Uint8Array): boolean {
   return one.length === other.length && timingSafeEqual(one, other);
 }

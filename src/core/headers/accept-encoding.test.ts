@@ -32,7 +32,7 @@ for (const [header, expected] of [
   [",,;,", null],
   ["gzip br", null],
 ] as const) {
-  test(`Accept-Encoding: ${header}`, () => {
+  test(`reads Accept-Encoding: ${header}`, () => {
     assert.equal(preferredCoding(header), expected);
   });
 }

@@ -1,11 +1,11 @@
-/** The content codings that bodies are sent in, the better one first. */
+/** The supported content codings, the better one first. */
 export const codings = ["br", "gzip"] as const;
 export type Coding = (typeof codings)[number];
 
 /**
- * The coding that the caller prefers by `Accept-Encoding` (RFC 9110 §12.5.3); null: as it is. Where qualities are equal the better
- * coding is taken, and any before none. What cannot be read is passed over. Who refuses everything gets the body as it is:
- * it can be read, and a refusal could not.
+ * Returns the preferred coding of `Accept-Encoding` (RFC 9110 §12.5.3). Returns null for no coding. For equal qualities, the better coding
+ * wins, and any coding wins over none. Ignores parts that cannot be parsed. A client that refuses everything gets the body without a
+ * coding, which it can read, unlike an encoded one.
  */
 export function preferredCoding(header: string): Coding | null {
   const qualities = readQualities(header);
@@ -32,7 +32,7 @@ function readQualities(header: string): ReadonlyMap<string, number> {
   return qualities;
 }
 
-/** `q=0.8`; null where it is no weight (RFC 9110 §12.4.2). */
+/** Parses `q=0.8`. Returns null if it is not a weight (RFC 9110 §12.4.2). */
 function readQuality(text: string): number | null {
   const equals = text.indexOf("=");
   const value = text.slice(equals + 1).trim();

@@ -1,16 +1,16 @@
 import { isTokenValid } from "content-type";
 
-/** What an `Authorization` header carries. */
+/** The content of an `Authorization` header field. */
 export interface Authorization {
-  /** In lower case: the name is case-insensitive (RFC 9110 §11.1). */
+  /** In lower case, because scheme names are case-insensitive (RFC 9110 §11.1). */
   readonly scheme: string;
-  /** What follows the scheme; empty where nothing does. */
+  /** The text after the scheme. Empty if there is none. */
   readonly credentials: string;
 }
 
 /**
- * Takes an `Authorization` header apart; null where it names no scheme. `"two"`: two headers that something on the way has joined
- * with a comma, for no credential that is read here has one.
+ * Parses an `Authorization` header field. Returns null if it names no scheme. Returns `"two"` for two fields that an intermediary has
+ * joined with a comma, because no supported credential contains one.
  */
 export function parseAuthorization(header: string): Authorization | "two" | null {
   const text = header.trim();
@@ -22,7 +22,7 @@ export function parseAuthorization(header: string): Authorization | "two" | null
   return { scheme: scheme.toLowerCase(), credentials };
 }
 
-// Digest and its like separate parameters by commas (RFC 9110 §11.4). They are no schemes of ours and not two either.
+// Digest and similar schemes separate parameters by commas (RFC 9110 §11.4). They are not supported, but are not two fields either.
 function isParameterList(credentials: string): boolean {
   return credentials.split(",").every((part) => PARAMETER.test(part));
 }

@@ -1,4 +1,6 @@
-/** A text without the blanks and tabs around it (OWS, RFC 9110 §5.6.3). `trim` would take more: octets that senders count as part of it. */
+/**
+ * Returns a text without the blanks and tabs around it (OWS, RFC 9110 §5.6.3). `trim` would also remove octets that belong to the value.
+ */
 export function withoutBlanks(text: string): string {
   let from = 0;
   let to = text.length;

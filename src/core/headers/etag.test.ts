@@ -29,12 +29,12 @@ for (const [header, expected] of [
   ['"a b"', null],
   ['"a\0"', null],
 ] as const) {
-  test(`${JSON.stringify(header)} ${expected === null ? "is no list of tags" : "is a list of tags"}`, () => {
+  test(`decides that ${JSON.stringify(header)} ${expected === null ? "is no list of tags" : "is a list of tags"}`, () => {
     assert.deepEqual(parseETags(header), expected);
   });
 }
 
-test("a weak tag matches weakly only (RFC 9110 §8.8.3.2)", () => {
+test("matches a weak tag only weakly (RFC 9110 §8.8.3.2)", () => {
   assert.equal(sameStrong({ weak: true, quoted: '"1"' }, '"1"'), false);
   assert.equal(sameStrong({ weak: false, quoted: '"1"' }, '"1"'), true);
   assert.equal(sameWeak({ weak: true, quoted: '"1"' }, '"1"'), true);

@@ -1,14 +1,14 @@
 /** An entity tag (RFC 9110 §8.8.3). */
 export interface ETag {
   readonly weak: boolean;
-  /** With its quotes, as it stands in a header. */
+  /** The tag with its quotes, as in a header field. */
   readonly quoted: string;
 }
 
-/** What `If-Match` and `If-None-Match` list: any tag at all, or these. */
+/** The value of `If-Match` or `If-None-Match`: any tag, or a list of tags. */
 export type ETags = "*" | readonly ETag[];
 
-/** Reads the value of `If-Match` or `If-None-Match`; null where it is neither `*` nor a list of tags. */
+/** Parses the value of `If-Match` or `If-None-Match`. Returns null if it is neither `*` nor a list of tags. */
 export function parseETags(header: string): ETags | null {
   if (header.trim() === "*") return "*";
   const etags: ETag[] = [];
@@ -21,19 +21,19 @@ export function parseETags(header: string): ETags | null {
   return etags.length === 0 ? null : etags;
 }
 
-/** Strong comparison: byte for byte the same (RFC 9110 §8.8.3.2). */
+/** Returns true if both are strong and equal, byte for byte (RFC 9110 §8.8.3.2). */
 export function sameStrong(one: ETag, strong: string): boolean {
   return !one.weak && one.quoted === strong;
 }
 
-/** Returns true if the list names one of these tags, by strong comparison. `part` gives the part of a tag in the list that is compared. */
+/** Returns true if the list contains one of these tags, by strong comparison. `part` returns the part of a listed tag to compare. */
 export function listsStrong(etags: ETags, strong: readonly string[], part: (quoted: string) => string): boolean {
   if (etags === "*") return true;
   const tags = new Set(strong);
   return etags.some(({ weak, quoted }) => !weak && tags.has(part(quoted)));
 }
 
-/** Weak comparison: the same for a reader. */
+/** Returns true if both are equal by weak comparison: the same for a reader. */
 export function sameWeak(one: ETag, strong: string): boolean {
   return one.quoted === strong;
 }

@@ -20,7 +20,7 @@ const parsers: Readonly<Record<string, (text: string) => unknown>> = {
 };
 
 for (const [name, parse] of Object.entries(parsers)) {
-  test(`${name} throws for no text`, () => {
+  test(`never throws in ${name}`, () => {
     const piece = fc.constantFrom(
       '"',
       "\\",
@@ -51,7 +51,7 @@ for (const [name, parse] of Object.entries(parsers)) {
     );
   });
 
-  test(`${name} is quick with long text`, () => {
+  test(`reads long text quickly in ${name}`, () => {
     const started = performance.now();
 
     for (const piece of [
@@ -80,7 +80,7 @@ for (const [name, parse] of Object.entries(parsers)) {
   });
 }
 
-test("parseQuery gives parameters or a problem", () => {
+test("returns parameters or a problem from parseQuery", () => {
   const piece = fc.constantFrom("%", "%2", "%41", "%ff", "%c3%a9", "+", "&", "=", "a", "é", "[", "\ud800");
   fc.assert(
     fc.property(
@@ -96,7 +96,7 @@ test("parseQuery gives parameters or a problem", () => {
   );
 });
 
-test("parseQuery reads back what URLSearchParams writes", () => {
+test("reads in parseQuery what URLSearchParams writes", () => {
   fc.assert(
     fc.property(
       fc.array(

@@ -1,4 +1,4 @@
-/** Reads `Idempotency-Key`: 8 to 255 visible ASCII characters, in quotes or without, which are the same; null for anything else. */
+/** Parses `Idempotency-Key`: 8 to 255 visible ASCII characters. Quotes around them are ignored. Returns null for any other text. */
 export function parseIdempotencyKey(header: string): string | null {
   const text = header.trim();
   const key = text.startsWith('"') ? unquote(text) : text;
@@ -8,7 +8,7 @@ export function parseIdempotencyKey(header: string): string | null {
 const KEY = /^[\x21-\x7e]{8,255}$/;
 const QUOTED = /^"((?:[^"\\]|\\["\\])*)"$/;
 
-/** A string of RFC 8941 §3.3.3. */
+/** Returns the content of a string of RFC 8941 §3.3.3. */
 function unquote(text: string): string | null {
   const inner = QUOTED.exec(text)?.[1];
   return inner === undefined ? null : inner.replace(/\\(.)/g, "$1");

@@ -1,4 +1,7 @@
-/** One link of a `Link` header (RFC 8288): a URI reference, and what it is to this page (`first`, `prev`, `next`). Several are joined by commas. */
+/**
+ * Formats one link of a `Link` header field (RFC 8288): a URI reference and its relation to this page (`first`, `prev`, `next`). Commas
+ * join several links.
+ */
 export function formatLink(target: string, rel: string): string {
   return `<${OUTSIDE_URI.test(target) ? encodeAll(target) : target}>; rel="${rel}"`;
 }
@@ -7,6 +10,6 @@ function encodeAll(target: string): string {
   return target.toWellFormed().replace(ALL_OUTSIDE_URI, encodeURIComponent);
 }
 
-// What may not stand in a URI (RFC 3986 §2), and would end the link early.
+// Characters that a URI must not contain (RFC 3986 §2). They would end the link early.
 const OUTSIDE_URI = /[\0-\x20<>"\\^`{|}\x7f-\uffff]/;
 const ALL_OUTSIDE_URI = new RegExp(`${OUTSIDE_URI.source}+`, "g");

@@ -1,4 +1,4 @@
-/** Cuts off the white space that HTTP allows around values, and nothing else (RFC 9110 §5.6.3). */
+/** Removes the white space that HTTP allows around values, and nothing else (RFC 9110 §5.6.3). */
 export function trimOWS(text: string): string {
   let start = 0;
   let end = text.length;
@@ -11,7 +11,7 @@ function isOWS(code: number): boolean {
   return code === 0x20 || code === 0x09;
 }
 
-/** Splits where the separator stands outside of quoted strings (RFC 9110 §5.6.4). */
+/** Splits at separators outside of quoted strings (RFC 9110 §5.6.4). */
 export function splitOutsideQuotes(text: string, separator: "," | ";"): string[] {
   const parts: string[] = [];
   let start = 0;

@@ -1,14 +1,14 @@
 import { isTypeValid, parse } from "content-type";
 
-/** What a `Content-Type` says of a body. */
+/** The content of a `Content-Type` header field. */
 export interface MediaType {
   /** In lower case, without parameters: `application/json`. */
   readonly type: string;
-  /** In lower case, `utf8` as `utf-8`; null where none is named. */
+  /** In lower case, with `utf8` as `utf-8`. Null if there is none. */
   readonly charset: string | null;
 }
 
-/** Reads a `Content-Type`; null where it is none. */
+/** Parses a `Content-Type`. Returns null if it is invalid. */
 export function parseMediaType(header: string): MediaType | null {
   if (header === "application/json") return JSON_TYPE;
   const { type, parameters } = parse(header);

@@ -29,7 +29,7 @@ test("returns an origin in another spelling as browsers write it", () => {
   for (const [text, origin] of spelled) assert.equal(parseOrigin(text), origin);
 });
 
-test("refuses what is no origin of a page", () => {
+test("refuses a text that is not the origin of a page", () => {
   for (const text of [
     "",
     "*",

@@ -1,10 +1,10 @@
 import { isText, seen, shown } from "../checking/members.ts";
 
-/** Schemes of which no page has an origin that a browser sends: each is `null`, or has no pages. */
+/** Schemes whose pages have no origin that a browser sends: it is `null`, or there are no pages. */
 const WITHOUT_PAGES = new Set(["about", "blob", "data", "file", "ftp", "javascript", "ws", "wss"]);
 
 /**
- * Reads an origin and returns it as browsers write it in `Origin` (RFC 6454 §6.2): `https://app.example`, and those of apps and extensions,
+ * Parses an origin and returns it as browsers write it in `Origin` (RFC 6454 §6.2): `https://app.example`, or that of an app or extension,
  * such as `capacitor://localhost`. Returns null if it has a path, is a pattern, or no page can have it.
  */
 export function parseOrigin(text: string): string | null {
@@ -13,20 +13,20 @@ export function parseOrigin(text: string): string | null {
   return scheme === "http" || scheme === "https" ? webOrigin(text) : otherOrigin(scheme, text);
 }
 
-/** A host may have a `*` for the URL standard. */
+/** Returns a web origin. The URL standard allows a `*` in a host, which is refused here. */
 function webOrigin(text: string): string | null {
   const origin = /[\s\\]/.test(text) ? null : (URL.parse(text)?.origin ?? null);
   return origin === null || origin.includes("*") ? null : origin;
 }
 
-/** Browsers take the host of any other scheme as it is: the ids of some extensions are in upper case. */
+/** Returns the origin of another scheme. Browsers keep its host unchanged: the ids of some extensions have upper-case letters. */
 function otherOrigin(scheme: string, text: string): string | null {
   const [, host, port] = /^[^:]+:\/\/([\w.~-]{1,253})(?::([1-9]\d{0,4}))?\/?$/.exec(text) ?? [];
   if (host === undefined || Number(port ?? 1) > 65_535) return null;
   return `${scheme}://${host}${port === undefined ? "" : `:${port}`}`;
 }
 
-/** As browsers write them, with which they are compared letter by letter. */
+/** Checks origins in the spelling of browsers, because they are compared letter by letter. */
 export const origins = seen((value) => {
   const wrong = Array.isArray(value) ? value.filter((each) => !(isText(each) && parseOrigin(each) === each)) : null;
   if (wrong?.length === 0) return null;

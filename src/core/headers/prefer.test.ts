@@ -14,7 +14,7 @@ for (const [header, expected] of [
   ['a="unclosed, count=exact', {}],
   ["", {}],
 ] as const) {
-  test(`Prefer: ${header}`, () => {
+  test(`reads Prefer: ${header}`, () => {
     assert.deepEqual(Object.fromEntries(parsePrefer(header)), expected);
   });
 }

@@ -2,13 +2,13 @@ import { isTokenValid } from "content-type";
 import { splitOutsideQuotes, trimOWS } from "./list.ts";
 
 /**
- * Reads `Prefer` (RFC 7240 §2): the value of each preference by its name in lower case, empty where it has none. The first of two
- * counts. What cannot be read is passed over, as a preference that nobody knows.
+ * Parses `Prefer` (RFC 7240 §2): the value of each preference by its name in lower case, empty if it has none. The first of two wins.
+ * Ignores parts that cannot be parsed, like unknown preferences.
  */
 export function parsePrefer(header: string): ReadonlyMap<string, string> {
   const preferences = new Map<string, string>();
   for (const part of splitOutsideQuotes(header, ",")) {
-    // Parameters behind a semicolon are read by nobody here.
+    // Parameters after a semicolon are ignored.
     const [preference = ""] = splitOutsideQuotes(part, ";");
     const equals = preference.indexOf("=");
     const name = trimOWS(equals === -1 ? preference : preference.slice(0, equals)).toLowerCase();
@@ -20,7 +20,7 @@ export function parsePrefer(header: string): ReadonlyMap<string, string> {
 
 const QUOTED = /^"((?:[^"\\]|\\.)*)"$/;
 
-/** A token, a quoted string or nothing; null for anything else. */
+/** Parses a token, a quoted string or nothing. Returns null for any other text. */
 function readWord(text: string): string | null {
   if (text === "" || isTokenValid(text)) return text;
   return QUOTED.exec(text)?.[1]?.replace(/\\(.)/g, "$1") ?? null;

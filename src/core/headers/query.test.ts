@@ -33,7 +33,7 @@ for (const [query, expected] of [
   ["=1", [["", "1"]]],
   ["__proto__=1", [["__proto__", "1"]]],
 ] as const) {
-  test(`?${query} is read in order`, () => {
+  test(`reads ?${query} in order`, () => {
     assert.deepEqual(parseQuery(query), expected);
   });
 }
@@ -46,7 +46,7 @@ for (const [query, pointer] of [
   ["name=%ED%A0%80", "?name"],
   ["na%me=1", "?"],
 ] as const) {
-  test(`?${query} is refused at ${pointer}`, () => {
+  test(`refuses ?${query} at ${pointer}`, () => {
     assert.throws(
       () => parseQuery(query),
       (error) => error instanceof Problem && error.code === "invalid_query" && error.issues[0]?.pointer === pointer,
@@ -54,7 +54,7 @@ for (const [query, pointer] of [
   });
 }
 
-test("a query is written as URLSearchParams writes it, and read back as it was", () => {
+test("writes a query like URLSearchParams, and reads it back unchanged", () => {
   const text = fc.oneof(
     fc.string(),
     fc.string({ unit: "binary" }),

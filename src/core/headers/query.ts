@@ -4,15 +4,15 @@ import { problem } from "../problem/problem.ts";
 export type QueryParameter = readonly [name: string, value: string];
 
 /**
- * Reads what stands behind the `?`, in order; `+` is a space. Throws `invalid_query` for a `%` without two digits and for bytes that are not
- * UTF-8: what cannot be read is not guessed.
+ * Parses the query after the `?`, in order. `+` is a space. Throws `invalid_query` for a `%` without two digits and for bytes that are not
+ * UTF-8, instead of guessing.
  */
 export function parseQuery(query: string): readonly QueryParameter[] {
   if (query === "") return NONE;
   const parameters: QueryParameter[] = [];
-  // Most have nothing encoded in them, and one look tells it of all.
+  // Most queries contain no encoding, and one check shows it for all parameters.
   const read = ENCODED.test(query) ? decode : asItIs;
-  // To split it costs as much again as all the rest: V8 looks up each part among all texts that it has.
+  // Splitting would double the cost, because V8 looks up each part in its table of all texts.
   for (let start = 0, end = 0, equals = -1; start <= query.length; start = end + 1) {
     end = placeOf("&", query, start);
     if (end === start) continue;
@@ -26,25 +26,25 @@ export function parseQuery(query: string): readonly QueryParameter[] {
   return parameters;
 }
 
-/** Where the next one is; the end of the text where there is none. */
+/** Returns the position of the next such character. Returns the end of the text if there is none. */
 function placeOf(character: string, text: string, from: number): number {
   const at = text.indexOf(character, from);
   return at === -1 ? text.length : at;
 }
 
-/** Writes parameters as a query, as forms and `URLSearchParams` do. */
+/** Formats parameters as a query, like forms and `URLSearchParams`. */
 export function formatQuery(parameters: readonly QueryParameter[]): string {
   let query = "";
   for (const [name, value] of parameters) query += `${query === "" ? "" : "&"}${encodeName(name)}=${encode(value)}`;
   return query;
 }
 
-/** The values of one parameter. One that is not percent-encoded UTF-8 holds U+FFFD in place of what cannot be read. */
+/** Returns the values of one parameter. A value that is not percent-encoded UTF-8 contains U+FFFD for each unreadable part. */
 export function valuesOf(query: string, name: string): readonly string[] {
   return query.split("&").flatMap((part) => (nameOf(part) === name ? [valueOf(part)] : []));
 }
 
-/** The query without the parameters that are `taken`, as it was sent for the rest. */
+/** Returns the query without the parameters that are `taken`. The rest is unchanged. */
 export function withoutParameters(query: string, taken: (name: string) => boolean): string {
   return query
     .split("&")
@@ -79,7 +79,7 @@ function decode(text: string): string | null {
 
 const ENCODED = /[%+]/;
 
-/** The names of parameters come again in every query: `id[gt]`. */
+/** Cached names of parameters, because every query has the same ones: `id[gt]`. */
 const names = new Map<string, string>();
 const REMEMBERED = 200;
 
@@ -98,7 +98,7 @@ function encode(text: string): string {
 }
 
 const PLAIN = /^[\w*.-]*$/;
-// Where `encodeURIComponent` differs from application/x-www-form-urlencoded.
+// The differences between `encodeURIComponent` and application/x-www-form-urlencoded.
 const UNLIKE_FORMS = /%20|[!'()~]/g;
 const asInForms: Readonly<Record<string, string>> = {
   "%20": "+",

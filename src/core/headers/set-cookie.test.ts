@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { formatClearedCookie, formatSetCookie } from "./set-cookie.ts";
 
-test("a cookie says how long, where and to whom it goes", () => {
+test("writes the age, the path and the host of a cookie", () => {
   assert.equal(
     formatSetCookie({
       name: "refresh_token",
@@ -16,21 +16,21 @@ test("a cookie says how long, where and to whom it goes", () => {
   );
 });
 
-test("a cookie without an age ends with the browser", () => {
+test("writes a cookie without an age for the session of the browser", () => {
   assert.equal(
     formatSetCookie({ name: "session", value: "x", path: "/", secure: false, sameSite: "lax" }),
     "session=x; Path=/; HttpOnly; SameSite=Lax",
   );
 });
 
-test("a cleared cookie keeps its name and place", () => {
+test("keeps the name and path of a cleared cookie", () => {
   assert.equal(
     formatClearedCookie({ name: "__Host-session", path: "/", secure: true, sameSite: "lax" }),
     "__Host-session=; Max-Age=0; Path=/; HttpOnly; Secure; SameSite=Lax",
   );
 });
 
-test("a value cannot add attributes", () => {
+test("keeps a value from adding attributes", () => {
   assert.equal(
     formatSetCookie({ name: "a", value: "x; Domain=evil\r\n", path: "/", secure: true, sameSite: "lax" }),
     "a=x%3B%20Domain%3Devil%0D%0A; Path=/; HttpOnly; Secure; SameSite=Lax",

@@ -1,25 +1,28 @@
 import { stringifySetCookie } from "cookie";
 
-/** A cookie as the server sets it. No script reads it, and it has no `Domain`: it goes back to this host only. */
+/** A cookie of the server. Scripts cannot read it, and it has no `Domain`: the browser sends it only to this host. */
 export interface CookieToSet {
   readonly name: string;
   readonly value: string;
-  /** Where it is sent: `/`, or all that lies below. */
+  /** The path for which it is sent: `/`, or a path with everything below it. */
   readonly path: string;
   readonly secure: boolean;
   readonly sameSite: "lax" | "strict";
-  /** How long it is kept; until the browser ends where it is left out. */
+  /** Its lifetime, in seconds. Default: until the browser closes. */
   readonly maxAgeSeconds?: number;
 }
 
-/** The value of a `Set-Cookie` header (RFC 6265). */
+/** Formats the value of a `Set-Cookie` header field (RFC 6265). */
 export function formatSetCookie({ maxAgeSeconds, ...cookie }: CookieToSet): string {
   return stringifySetCookie(
     maxAgeSeconds === undefined ? { ...cookie, httpOnly: true } : { ...cookie, httpOnly: true, maxAge: maxAgeSeconds },
   );
 }
 
-/** The value of a `Set-Cookie` header that takes the cookie away. Everything but the value has to be as it was set. */
+/**
+ * Formats the value of a `Set-Cookie` header field that deletes the cookie. Everything except the value must be the same as when it was
+ * set.
+ */
 export function formatClearedCookie(cookie: Omit<CookieToSet, "value" | "maxAgeSeconds">): string {
   return formatSetCookie({ ...cookie, value: "", maxAgeSeconds: 0 });
 }

@@ -7,7 +7,7 @@ const traceId = "0af7651916cd43dd8448eb211c80319c";
 const parentId = "b7ad6b7169203331";
 const good = `00-${traceId}-${parentId}-01`;
 
-test("a good traceparent is read, and sent on as it came", () => {
+test("reads a valid traceparent, and sends it on unchanged", () => {
   assert.deepEqual(parseTraceContext(good, undefined), {
     traceId,
     parentId,
@@ -34,18 +34,18 @@ for (const [title, text] of [
   ["two of a version to come", `cc${good.slice(2)}-x, cc${good.slice(2)}`],
   ["a version to come without a hyphen", `cc${good.slice(2)}x`],
 ] as const) {
-  test(`no trace is followed: ${title}`, () => {
+  test(`follows no trace: ${title}`, () => {
     assert.equal(parseTraceContext(text, "a=1"), null);
   });
 }
 
-test("a version to come is read as far as it is known, and sent on as version 00", () => {
+test("reads the known part of a future version, and sends it on as version 00", () => {
   for (const text of [`cc${good.slice(2)}`, `cc${good.slice(2)}-`, `01${good.slice(2)}-and.more`]) {
     assert.equal(parseTraceContext(text, undefined)?.traceparent, good);
   }
 });
 
-test("only the flags that have a meaning are sent on", () => {
+test("sends on only flags with a meaning", () => {
   assert.match(parseTraceContext(`00-${traceId}-${parentId}-ff`, undefined)!.traceparent, /-03$/);
 });
 
@@ -71,13 +71,13 @@ function list(count: number): string {
   return Array.from({ length: count }, (_, at) => `k${at}=v`).join(",");
 }
 
-/** As many members of 79 characters as fit. */
+/** Returns as many members of 79 characters as fit. */
 function filler(length: number): string {
   return Array.from({ length: Math.floor(length / 80) }, (_, at) => `f${at}=${"v".repeat(76)}`).join(",");
 }
 
 for (const [title, sent, on] of states) {
-  test(`tracestate: ${title}`, () => {
+  test(`limits the tracestate: ${title}`, () => {
     assert.equal(parseTraceContext(good, sent)?.tracestate, on);
   });
 }
@@ -85,7 +85,7 @@ for (const [title, sent, on] of states) {
 const hex = (length: number) =>
   fc.array(fc.constantFrom(..."0123456789abcdef"), { minLength: length, maxLength: length });
 
-test("whatever is sent: nothing throws, and what is sent on is read again as the same", () => {
+test("throws for no input, and reads its own output as the same value", () => {
   const almost = fc
     .tuple(hex(2), hex(32), hex(16), hex(2), fc.oneof(fc.constant(""), fc.string()))
     .map(
@@ -117,7 +117,7 @@ test("whatever is sent: nothing throws, and what is sent on is read again as the
   );
 });
 
-test("every traceparent that is made as the standard says is read", () => {
+test("reads every traceparent that follows the standard", () => {
   const made = fc
     .tuple(hex(32), hex(16), hex(2))
     .filter(([trace, parent]) => [trace, parent].every((each) => each.some((digit) => digit !== "0")));
