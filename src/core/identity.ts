@@ -1,4 +1,4 @@
-/** Who is calling: what a scheme found out, and all that permissions may know. */
+/** The caller: the result of a scheme, and everything that permissions may know. */
 export interface Identity {
   /** The user's id. */
   readonly id: number;
@@ -6,23 +6,26 @@ export interface Identity {
   readonly role: Role;
   /** The name of the scheme that accepted the credential. */
   readonly scheme: string;
-  /** What the credential is limited to; null where it is not limited. */
+  /** The scopes of the credential. Null if it is not limited. */
   readonly scopes: readonly string[] | null;
-  /** When the credential ends, in milliseconds since the epoch; null where it does not. */
+  /** The end of the credential, in milliseconds since the epoch. Null if it has none. */
   readonly expiresAt: number | null;
-  /** The id under which the session is stored, where the caller came with one. */
+  /** The id under which the caller's session is stored, if there is one. */
   readonly sessionId?: string;
-  /** The refresh family that the caller's access token came from, where there is one. */
+  /** The refresh family of the caller's access token, if there is one. */
   readonly family?: string;
-  /** The named key that the caller came with, where it was one. */
+  /** The caller's named key, if there is one. */
   readonly keyId?: string;
-  /** When the caller showed who they are, in milliseconds since the epoch: a login, not a refresh. Left out where that cannot be told, which is never fresh. */
+  /**
+   * The time of the login, in milliseconds since the epoch. A refresh is not a login. Left out if it is unknown, which never counts as
+   * fresh.
+   */
   readonly authTime?: number;
-  /** Those of the user's own fields that `accounts({ identity })` names, as they are now; left out where it names none. */
+  /** The current values of the user's fields that `accounts({ identity })` names. Left out if it names none. */
   readonly fields?: IdentityFields;
-  /** The issuer elsewhere that vouched for the caller, where one did. */
+  /** The external issuer that vouched for the caller, if there was one. */
   readonly issuer?: string;
-  /** What the caller has proved, oldest first. Missing for credentials of programs: API tokens, keys and the custom header. */
+  /** The proofs of the caller, oldest first. Missing for credentials of programs: API tokens, keys and the custom header. */
   readonly proofs?: readonly Proof[];
   /** How strong these proofs are together. Missing if `proofs` is. */
   readonly level?: Level;
@@ -43,11 +46,11 @@ export interface Proof {
   readonly method: ProofMethod;
   /** The time of the proof, in milliseconds since the epoch. A refresh does not change it. */
   readonly at: number;
-  /** The id of the factor that gave it. */
+  /** The id of the factor. */
   readonly factor?: string;
-  /** The passkey checked the person too (user verification), so it counts as two kinds. */
+  /** True if the passkey also checked the person (user verification). It then counts as two kinds. */
   readonly verifiesUser?: boolean;
-  /** The configuration of an identity provider, an outside issuer or a proxy says that it has checked a second factor. */
+  /** Set if the configuration of an identity provider, an external issuer or a proxy says that it checks a second factor. */
   readonly vouchesFor?: 2;
 }
 
@@ -60,7 +63,7 @@ export interface Actor {
 /** Fields of a user, by their names. */
 export type IdentityFields = Readonly<Record<string, string | number | boolean | null>>;
 
-/** Whether it is an object of plain values. */
+/** True if the value is an object of plain values. */
 export function isIdentityFields(value: unknown): value is IdentityFields {
   return typeof value === "object" && value !== null && !Array.isArray(value) && Object.values(value).every(isPlain);
 }
@@ -69,8 +72,8 @@ function isPlain(value: unknown): boolean {
   return value === null || ["string", "number", "boolean"].includes(typeof value);
 }
 
-/** What a user may be: `user`, `admin`, or another that is declared. */
+/** The role of a user: `user`, `admin`, or another declared one. */
 export type Role = "user" | "admin" | (string & {});
 
-/** The roles that there are where none are declared. */
+/** The roles if none are declared. */
 export const usualRoles: readonly Role[] = ["user", "admin"];

@@ -1,6 +1,6 @@
 import type { Identity, Level, Proof, ProofMethod } from "./identity.ts";
 
-/** What a proof shows: something that the user knows, something that the user has, a mailbox, or another party's word. */
+/** The kind of a proof: something that the user knows, something that the user has, a mailbox, or another party's word. */
 type ProofKind = "knows" | "has" | "reaches" | "vouched";
 
 const kinds: Readonly<Record<ProofMethod, ProofKind>> = {
@@ -47,7 +47,7 @@ export function lastProvedAt(proofs: readonly Proof[]): number | null {
   return proofs.length === 0 ? null : Math.max(...proofs.map(({ at }) => at));
 }
 
-/** The members of an identity that follow from its proofs. */
+/** Returns the members of an identity that follow from its proofs. */
 export function provedBy(proofs: readonly Proof[]): Pick<Identity, "proofs" | "level" | "authTime"> {
   const authTime = lastProvedAt(proofs);
   return { proofs, level: levelOf(proofs), ...(authTime === null ? {} : { authTime }) };
@@ -61,7 +61,7 @@ function isEnoughAlone({ method, vouchesFor, verifiesUser = false }: Proof): boo
   return method === "operator" || vouchesFor === 2 || (method === "hwk" && verifiesUser);
 }
 
-/** The challenge that asks for recent proofs (RFC 9470 §3). */
+/** Returns the challenge that requests recent proofs (RFC 9470 §3). */
 export function stepUpChallenge(realm: string, maxAgeSeconds: number, level: 1 | 2): string {
   return `Bearer realm="${realm}", error="insufficient_user_authentication", max_age="${maxAgeSeconds}", acr_values="${level}"`;
 }

@@ -1,8 +1,8 @@
-// The first module that runs, wherever the package is entered: what comes after it may use what an older Node has not got. Modules are
-// linked before any of them runs, so what an older Node cannot even link is not imported statically (`store/sqlite/node-sqlite.ts`).
+// The first module that runs, for every entry point of the package. Later code may use features that an older Node lacks. Modules are
+// linked before any of them runs, so modules that an older Node cannot link are not imported statically (`store/sqlite/node-sqlite.ts`).
 const { versions } = process;
 const [major = 0, minor = 0] = versions.node.split(".").map(Number);
-// Others only say which Node they resemble.
+// Other runtimes only report the Node version that they resemble.
 const isNode = !("bun" in versions) && !("deno" in versions);
 if (isNode && (major < 24 || (major === 24 && minor < 12)))
   throw new Error(

@@ -1,60 +1,63 @@
 import type { Problem } from "./problem/problem.ts";
 
-/** What happened: one closed union. The log, metrics and audit are its readers; nothing logs from inside. No observation ever carries a secret. */
+/** An event, as one closed union. The log, metrics and audit read it; no other code logs. No observation ever contains a secret. */
 export type Observation =
   | {
       readonly kind: "request";
       readonly requestId: string;
       readonly method: string;
-      /** The path as it was sent, without the query; of a part with more than 40 characters, which may be a credential, the first 17. */
+      /** The sent path without the query. A part with more than 40 characters may be a credential, so only its first 17 are included. */
       readonly path: string;
-      /** The declared path of the route (`/users/{id}`); null where none matched. */
+      /** The declared path of the route (`/users/{id}`). Null if none matched. */
       readonly route: string | null;
       readonly status: number;
-      /** The problem's code, where the answer was a problem. */
+      /** The problem's code, if the response was a problem. */
       readonly code: string | null;
-      /** The problem as the caller was told of it, for whoever develops: it may name members as the caller sent them, so a log that is kept has its code alone. */
+      /**
+       * The problem as the caller received it, for developers. It may contain names that the caller sent, so a stored log has only its
+       * code.
+       */
       readonly problem: Problem | null;
       readonly durationMs: number;
-      /** The caller's address, as trusted proxies tell it. */
+      /** The caller's address, as reported by trusted proxies. */
       readonly address: string;
       readonly userId: number | null;
       readonly scheme: string | null;
-      /** The trace that the caller's `traceparent` names, and the caller's span in it. */
+      /** The trace in the caller's `traceparent`, and the caller's span in it. */
       readonly traceId: string | null;
       readonly parentId: string | null;
-      /** What the caller used of what will go: `field state`, `resource /v1/orders`. */
+      /** The deprecated parts that the caller used: `field state`, `resource /v1/orders`. */
       readonly deprecated: readonly string[];
     }
-  /** A bug of ours: the caller was told only the request id. */
+  /** A bug in this program. The caller received only the request id. */
   | { readonly kind: "fault"; readonly requestId: string; readonly error: unknown }
-  /** A credential was refused. `reason` says why in a few words, never what was sent. */
+  /** A credential was refused. `reason` explains it in a few words, and never contains the credential. */
   | {
       readonly kind: "credential_rejected";
       readonly requestId: string;
       readonly scheme: string;
-      /** The problem's code that the scheme answers with; another one comes first where too much was tried. */
+      /** The code of the problem that the scheme uses. After too many attempts, another one replaces it. */
       readonly code: string;
       readonly reason: string;
       readonly address: string;
     }
-  /** An identity header came from a peer that is not trusted, and was dropped. */
+  /** An identity header came from an untrusted peer and was dropped. */
   | {
       readonly kind: "identity_header_dropped";
       readonly requestId: string;
       readonly header: string;
       readonly peer: string;
     }
-  /** A refresh token came back after its window: the family has ended. */
+  /** A refresh token was used after its window. Its family was ended. */
   | { readonly kind: "refresh_reuse"; readonly requestId: string; readonly userId: number; readonly family: string }
-  /** The signature counter of a passkey went back: it may be a copy. The answer was refused. */
+  /** The signature counter of a passkey decreased, so it may be a copy. The response was refused. */
   | {
       readonly kind: "passkey_counter_went_back";
       readonly requestId: string;
       readonly userId: number;
       readonly factorId: number;
     }
-  /** Somebody has ended logins of a user: one, all, or all but their own. */
+  /** Logins of a user were ended: one, all, or all except the caller's own. */
   | {
       readonly kind: "logins_ended";
       readonly requestId: string;
@@ -62,9 +65,12 @@ export type Observation =
       readonly which: "one" | "all" | "others";
       readonly by: number;
     }
-  /** An identity from outside was seen for the first time and is an account's from now on; `issuer` is empty for the proxy. */
+  /** An external identity was seen for the first time and now belongs to an account. `issuer` is empty for the proxy. */
   | { readonly kind: "identity_bound"; readonly issuer: string; readonly subject: string; readonly userId: number }
-  /** An identity from outside was refused, because its username or its e-mail is an account's that it must not claim. `userId`: whose name it is; null where it is the e-mail. */
+  /**
+   * An external identity was refused, because its username or e-mail belongs to an account that it must not claim. `userId`: the account
+   * with this name. Null for an e-mail.
+   */
   | {
       readonly kind: "identity_not_bound";
       readonly issuer: string;
@@ -72,18 +78,18 @@ export type Observation =
       readonly username: string;
       readonly userId: number | null;
     }
-  /** Something was refused before it was a request. `detail` says what was wrong with it, never what was sent. */
+  /** Something was refused before it became a request. `detail` explains it, and never contains what was sent. */
   | { readonly kind: "refused"; readonly reason: RefusalReason; readonly address: string; readonly detail: string }
-  /** Something outside the requests went wrong or came back: the store, a feed, a worker. */
+  /** Something outside of requests failed or recovered: the store, a feed, a worker. */
   | { readonly kind: "notice"; readonly level: "error" | "info"; readonly message: string; readonly error?: unknown };
 
 /**
- * Why something was refused before it was a request: it could not be read, its headers did not come in time, its TLS handshake failed,
- * there were too many connections, its connection had too many streams of HTTP/2, or its answer was one of too many that wait for a reader.
+ * The reason why something was refused before it became a request: it could not be parsed, its headers were late, its TLS handshake failed,
+ * there were too many connections, its connection had too many HTTP/2 streams, or too many responses waited for their readers.
  */
 export type RefusalReason = (typeof refusalReasons)[number];
 
-/** All of them, for whoever counts them from the start. */
+/** All reasons, for counters that start at zero. */
 export const refusalReasons = [
   "unreadable",
   "headers_timeout",
@@ -93,5 +99,5 @@ export const refusalReasons = [
   "unread",
 ] as const;
 
-/** Reads observations. Must not throw and must not wait. */
+/** Receives observations. Must not throw and must not wait. */
 export type Observer = (observation: Observation) => void;

@@ -1,4 +1,4 @@
-/** Every way in which a field, or the column that keeps it, can be compared with a value. */
+/** All operators that compare a field, or its column, with a value. */
 export const everyOperator = [
   "eq",
   "ne",
@@ -14,14 +14,14 @@ export const everyOperator = [
   "null",
 ] as const;
 
-/** How it is compared. */
+/** One of the operators. */
 export type Operator = (typeof everyOperator)[number];
 
 /** The operators that compare by order. Booleans have none. */
 export const orderOperators = ["lt", "lte", "gt", "gte"] as const satisfies readonly Operator[];
 
-/** One of them. */
+/** One of the operators that compare by order. */
 export type OrderOperator = (typeof orderOperators)[number];
 
-/** They look at a part of a text, which need not be one that could be stored. */
+/** The operators on a part of a text. Such a part need not be a valid value. */
 export const textOperators: ReadonlySet<Operator> = new Set(["contains", "starts", "icontains", "istarts"]);

@@ -1,6 +1,6 @@
 import { visibleLines } from "./visible.ts";
 
-/** Writes on standard error. Nothing in the text steers a terminal. */
+/** Writes to standard error. Control characters in the text do not affect the terminal. */
 export function writeError(text: string): void {
   process.stderr.write(visibleLines(text));
 }

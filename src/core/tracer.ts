@@ -3,32 +3,34 @@ import type { Eventually } from "./eventually.ts";
 import type { TraceContext } from "./headers/traceparent.ts";
 import type { Observer } from "./observation.ts";
 
-/** What a request tells of the trace it stands in. */
+/** The facts of a request for its trace. */
 export interface Traced {
   readonly method: string;
   readonly trace: TraceContext | null;
 }
 
-/** Follows requests through their parts. Nothing that it does changes what happens, and none of its spans shows a credential. */
+/** Traces requests and their parts. It never changes their result, and none of its spans contains a credential. */
 export interface Tracer {
-  /** Runs a request: whatever happens meanwhile, and in its name later, is a part of it. It ends with the observation of the request. */
+  /**
+   * Runs a request. Everything that happens in it, and later on its behalf, is a part of it. It ends with the observation of the request.
+   */
   request<T>(call: Traced, work: () => Eventually<T>): Eventually<T>;
-  /** Runs a part of a request; outside of one, runs it and no more. */
+  /** Runs a part of a request. Outside of a request, it only runs the work. */
   part<T>(name: string, facts: Readonly<Record<string, string>>, work: () => T): T;
   readonly observe: Observer;
 }
 
-/** What is wrong with an option that has to be one; null where nothing is. */
+/** Checks an option that must be a tracer. Returns the mistake, or null if there is none. */
 export const aTracer = objectWith("what openTelemetry() gives, or null", "request", "part", "observe");
 
-/** A request that is followed. */
+/** A traced request. */
 interface Followed {
   readonly call: Traced;
-  /** Hears what the tracer throws. */
+  /** Receives the errors of the tracer. */
   observeFault(error: unknown): void;
 }
 
-/** Runs a request under its tracer, and once, whatever that does: what it throws, gives or leaves out keeps nobody from an answer. */
+/** Runs a request with its tracer, exactly once. An error or a missing result of the tracer does not prevent the response. */
 export function traced<T>(tracer: Tracer, followed: Followed, work: () => Eventually<T>): Eventually<T> {
   let going: Eventually<T> | null = null;
   const go = (): Eventually<T> => (going ??= work());

@@ -7,24 +7,27 @@ import { pointerTo } from "./pointer.ts";
 import type { Filter } from "./query.ts";
 import type { Operator, Resource } from "./resource.ts";
 
-/** Which records are asked for: filters, and what joins them. */
+/** A condition for records: filters, and the operators that combine them. */
 export type Condition =
   | Filter
   | { readonly all: readonly Condition[] }
   | { readonly any: readonly Condition[] }
   | { readonly not: Condition };
 
-/** How many filters one `where` has at most; a condition that holds none counts as one. */
+/** The most filters of one `where`. An empty condition counts as one. */
 export const MAX_CONDITIONS = 64;
-/** How many of `all`, `any` and `not` stand within one another at most. */
+/** The deepest nesting of `all`, `any` and `not`. */
 export const MAX_DEPTH = 8;
-/** How many values all `in` of one `where` have together: each row is held against them, and nobody waits for long. */
+/** The most values of all `in` of one `where`. Each row is compared with them, so the number limits the time. */
 const MAX_ALL_VALUES = 5000;
-/** How long all values of one `where` are together, in UTF-16 code units: databases keep the last ones that a statement was asked with. */
+/** The total length of all values of one `where`, in UTF-16 code units. Databases keep the last values of a statement in memory. */
 const MAX_ALL_LENGTH = 65_536;
-// As many as a problem document tells.
+// The most issues of a problem document.
 
-/** Reads a condition: fields with operators and values, `all`, `any` and `not`. All members of one have to hold. Says every issue, with its place. */
+/**
+ * Reads a condition: fields with operators and values, `all`, `any` and `not`. All members of a condition must match. Reports every issue
+ * with its place.
+ */
 export function readCondition(resource: Resource, given: unknown, pointer: string, issues: Issue[]): Condition | null {
   return new Reader(resource, issues).condition(given, pointer, 0);
 }
@@ -112,7 +115,7 @@ class Reader {
     return !Array.isArray(read) || this.#hasRoom(read.length, pointer) ? read : null;
   }
 
-  /** One value after another; one that is text may hold commas here. */
+  /** Reads the values one by one. A text may contain commas here. */
   #values(field: string, given: readonly unknown[], pointer: string): FilterValue | null {
     if (given.length > MAX_VALUES) return this.#say(pointer, "too_many", `At most ${MAX_VALUES} values are allowed.`);
     if (!this.#hasRoom(given.length, pointer)) return null;
@@ -134,7 +137,7 @@ class Reader {
     return new Flaw("too_long", `At most ${MAX_ALL_LENGTH} characters are allowed in all values together.`);
   }
 
-  /** What JSON shows a field's values as. */
+  /** Returns the JSON type of a field's values. */
   #typeOf(field: string): JSONType {
     const { type, number } = comparedKind(kindOf(this.#resource, field)).column;
     if (type === "integer" || type === "boolean") return type;
@@ -150,7 +153,7 @@ class Reader {
 
   #count(pointer: string): boolean {
     if (this.#left-- > 0) return true;
-    // Once is enough: nothing behind it is read.
+    // Reported once. The rest is not read.
     this.#say(pointer, "too_many", `At most ${MAX_CONDITIONS} conditions are allowed.`);
     return false;
   }
@@ -174,7 +177,7 @@ const required: Readonly<Record<JSONType, string>> = {
   string: "A text is required.",
 };
 
-/** A value of JSON as an address would write it, so that both are read by the same rules. */
+/** Returns a JSON value in the form of a query parameter, so the same rules read both. */
 function textOf(type: JSONType, value: unknown): string | Flaw {
   return typeof value === (type === "integer" ? "number" : type) ? String(value) : new Flaw("invalid", required[type]);
 }

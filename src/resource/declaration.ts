@@ -5,54 +5,56 @@ import type { IdKind } from "./ids.ts";
 import type { ComputedSQL, Field } from "./kinds/field.ts";
 import type { CheckedOf, RecordOf, ShownBy } from "./types.ts";
 
-/** The fields of a resource by name, in the order in which they are shown. */
+/** The fields of a resource by name, in the order of their output. */
 export type Fields = Readonly<Record<string, Field>>;
 
-/** A field that is made of the others: read-only, and kept nowhere. */
+/** A field that is computed from the others. It is read-only and not stored. */
 export type ComputedField<R extends Resource, F extends Field> = ComputedByFunction<R, F> | ComputedBySQL<F>;
 
-/** A field that the database makes of the others whenever it reads the record. */
+/** A field that the database computes from the others on every read. */
 export interface ComputedBySQL<F extends Field> {
-  /** What its values are: `text()`, `decimal({ … })`. */
+  /** The kind of its values: `text()`, `decimal({ … })`. */
   readonly as: F;
   /**
-   * An expression over the fields of the record, by their names in quotes: `'"count" * "price"'`; where the databases do not agree, one for
-   * each. It is tried at the start, and always has to give the same of the same: no clock, no chance, no other table. Text of callers has no
-   * business in it.
+   * An expression over the fields of the record, with their names in quotes: `'"count" * "price"'`. If the databases differ, one for each.
+   * It is tried at startup, and must be deterministic: no clock, no randomness, no other table. It must not contain texts from callers.
    */
   readonly sql: string | ComputedSQL;
 }
 
-/** A field that a function makes of the others. */
+/** A field that a function computes from the others. */
 export interface ComputedByFunction<R extends Resource, F extends Field> {
-  /** What its values are: `text()`, `decimal({ … })`. */
+  /** The kind of its values: `text()`, `decimal({ … })`. */
   readonly as: F;
-  /** Makes it of the record as callers see it. What throws, or gives what the kind does not take, is a fault (500), and nothing is written. */
+  /**
+   * Computes the value from the record as callers see it. An exception, or a value that the kind refuses, is a fault (500), and nothing is
+   * written.
+   */
   from(record: RecordOf<R>): ShownBy<F>;
 }
 
-/** A filter of which more is to be said than its operators. */
+/** A filter with more options than its operators. */
 export interface FilterDeclaration {
   readonly operators: readonly Operator[];
-  /** It will go: whoever asks by it is told in the answer's headers. The field itself may stay. */
+  /** The deprecation. Responses announce it to callers that use the filter. The field itself may stay. */
   readonly deprecated?: Deprecation;
 }
 
-/** What of a resource will go, by the names of fields and filters. */
+/** The deprecated parts of a resource, by the names of fields and filters. */
 export interface Deprecations {
   readonly fields: ReadonlyMap<string, readonly Deprecated[]>;
   readonly filters: ReadonlyMap<string, readonly Deprecated[]>;
 }
 
-/** How many records a page of a list has. */
+/** The number of records on a page of a list. */
 export interface PageSize {
-  /** Where the caller does not say. */
+  /** The size if the caller does not choose one. */
   readonly default: number;
-  /** Whatever the caller says. */
+  /** The largest size that a caller can choose. */
   readonly maximum: number;
 }
 
-/** A resource, as its author writes it. */
+/** A resource in the form that its author writes. */
 export interface ResourceDeclaration<
   F extends Fields,
   N extends string = string,
@@ -60,61 +62,64 @@ export interface ResourceDeclaration<
   I extends IdKind = IdKind,
   C extends Fields = Fields,
 > {
-  /** One of them: `user`. The element of its XML. */
+  /** The singular: `user`. Also the name of its XML element. */
   readonly name: N;
-  /** Many of them: the last part of the path and the name of the table; the name with an `s` where it is left out. */
+  /** The plural: the last part of the path and the name of the table. Default: the name with an `s`. */
   readonly plural?: string;
-  /** The resource whose records these belong to: `/orders/{order_id}/items`. They go when it goes. */
+  /** The resource whose records these belong to: `/orders/{order_id}/items`. They are deleted with it. */
   readonly within?: Outer;
   /**
-   * What its ids are. `integer`, where it is left out: whole numbers from 1, handed out by the store. `uuid`: UUIDs of version 7 (RFC 9562),
-   * made by the service, which tell nobody how many there are. `text`, of a table that was there before: what its key is, chosen by whoever
-   * makes the record (`PUT`).
+   * The type of its ids. `integer` (default): whole numbers from 1, issued by the store. `uuid`: UUIDs of version 7 (RFC 9562), made by the
+   * service, which do not reveal the number of records. `text`, for an existing table: its key, chosen by the client that creates the
+   * record (`PUT`).
    */
   readonly id?: I;
-  /** Without `id`, which every record has. */
+  /** The fields without `id`, which every record has. */
   readonly fields: F;
-  /** Fields that are made of the others, behind them in every representation: `{ name: { as: text(), from: ({ first }) => … } }`. */
+  /** Computed fields. They come last in every representation: `{ name: { as: text(), from: ({ first }) => … } }`. */
   readonly computed?: { readonly [K in keyof C]: ComputedField<Resource<F, N, string, I>, C[K]> };
-  /** Which operators a list can be filtered by, for each field; `id` too. `{ operators, deprecated }` for a filter that will go. */
+  /** The filter operators of a list, for each field and for `id`. `{ operators, deprecated }` for a deprecated filter. */
   readonly filters?: Readonly<Partial<Record<keyof F | "id", readonly Operator[] | FilterDeclaration>>>;
   /**
-   * A table that was there before, where the records are kept in one: others make it, change its form and write to it, and nothing of ours
-   * is added. On PostgreSQL also with its schema: `shop.orders`. A view can be read.
+   * An existing table that holds the records. Others made it, change its columns and write to it, and Latchkey adds nothing to it. On
+   * PostgreSQL, it may include the schema: `shop.orders`. A view can be read.
    */
   readonly table?: string;
-  /** What the columns of that table are called, where that is not what the fields are called; `id` is its key: `{ id: "user_id", name: "first_name" }`. */
+  /** The real column names of that table, if they differ from the fields. `id` is its key: `{ id: "user_id", name: "first_name" }`. */
   readonly columns?: Readonly<Partial<Record<keyof F | "id" | ParentColumnOf<Outer>, string>>>;
-  /** What may be done with the rows of that table; where it is left out they are only read. */
+  /** The allowed writes to that table. Default: none. */
   readonly writes?: readonly TableWrite[];
   /**
-   * What tells one state of such a row from another. A field of whole numbers that everybody who writes counts up (`{ field: "lock_version" }`),
-   * or a `digest` of the fields; where it is left out, `xmin` on PostgreSQL and a digest on SQLite.
+   * The source of the revision, which differs for each state of such a row. A field of whole numbers that every writer increments (`{
+   * field: "lock_version" }`), or a `digest` of the fields. Default: `xmin` on PostgreSQL and a digest on SQLite.
    */
   readonly revision?: "digest" | { readonly field: keyof F & string };
-  /** Which fields a list can be sorted by; `id` always. */
+  /** The fields that a list can be sorted by. `id` is always one of them. */
   readonly sorts?: readonly (keyof F & string)[];
-  /** The texts whose words `?search=` looks at: each word that is asked for must begin one of them. An index finds them. */
+  /** The text fields that `?search=` searches: each requested word must be the beginning of one of their words. An index finds them. */
   readonly search?: readonly (keyof F & string)[];
   /**
-   * Fields that are gone, each with the month until which their values stay in the database, where nobody sees them: `{ nickname: "2027-01" }`.
-   * From that month on `latchkey db plan` says that they can go.
+   * Removed fields. The database keeps their values, hidden, until the given month: `{ nickname: "2027-01" }`. From that month on,
+   * `latchkey db plan` reports that they can be dropped.
    */
   readonly removed?: Readonly<Record<string, string>>;
-  /** How many records a page of a list has where the caller does not say (100), and at most (1000, which is the most there is). */
+  /** The default size of a list page (100), and the largest (1000, which is the limit). */
   readonly pageSize?: Partial<PageSize>;
-  /** Lists that no index serves are meant, like `contains` in a large table: the start does not name them. They are read beside all else, for some seconds at most. */
+  /**
+   * Accepts lists without an index, like `contains` in a large table. The start does not report them. They run in the background, for some
+   * seconds at most.
+   */
   readonly scans?: boolean;
-  /** What must hold across fields. Gives an issue for each thing that is wrong, at once; anything but a list of issues is a fault (500), and nothing is written. */
+  /**
+   * Checks rules across fields. Returns an issue for each mistake, synchronously. Any other result is a fault (500), and nothing is
+   * written.
+   */
   check?(record: CheckedOf<Resource<F, N, string, I>>): readonly Issue[];
   /** One sentence for the API's documentation. */
   readonly description?: string;
 }
 
-/**
- * A resource that was found to be in order: `F` are its fields, `N` its name, `Parent` the column of what it stands within, and `I` and
- * `ParentId` what the ids of both are.
- */
+/** A checked resource: `F` are its fields, `N` its name, `Parent` the column of its parent, and `I` and `ParentId` the id types of both. */
 export interface Resource<
   F extends Fields = Fields,
   N extends string = string,
@@ -128,27 +133,27 @@ export interface Resource<
   readonly path: string;
   readonly within: (Resource & { readonly id: ParentId }) | null;
   readonly id: I;
-  /** The column that holds the id of the record this belongs to; null where there is none. */
+  /** The column with the id of the parent record. Null if there is no parent. */
   readonly parentColumn: Parent | null;
   readonly fields: F;
   readonly filters: ReadonlyMap<string, readonly Operator[]>;
-  /** Null: nothing of it will go. */
+  /** The deprecations. Null if there are none. */
   readonly deprecations: Deprecations | null;
   readonly sorts: readonly string[];
   readonly search: readonly string[];
   readonly removed: Readonly<Record<string, string>>;
   readonly pageSize: PageSize;
   readonly scans: boolean;
-  /** The table that was there before; null where the store makes one. */
+  /** The existing table. Null if the store makes one. */
   readonly table: ExistingTable | null;
   readonly check: Check | null;
   readonly description: string | null;
 }
 
-/** What may be done with the rows of a table that was there before. */
+/** A write to an existing table. */
 export type TableWrite = "create" | "update" | "delete";
 
-/** A table that was there before, and how a resource is kept in it. */
+/** An existing table, and the way that a resource uses it. */
 export interface ExistingTable {
   readonly name: string;
   readonly columns: Readonly<Record<string, string>>;
@@ -156,11 +161,11 @@ export interface ExistingTable {
   readonly revision: "database" | "digest" | { readonly field: string };
 }
 
-/** Written as a method, so that one that knows its own record is one of these: it is called with that record alone. */
+/** A method type, so a function for a specific record is compatible. It is called only with that record. */
 type Check = { check(record: Readonly<Record<string, unknown>>): readonly Issue[] }["check"];
 
-/** The column of the record that something within the resource belongs to. */
+/** The name of the parent column in nested resources. */
 export type ParentColumnOf<Outer> = Outer extends { readonly name: infer N extends string } ? `${N}_id` : never;
 
-/** What the ids of that record are. */
+/** The type of the parent's ids. */
 export type ParentIdOf<Outer> = Outer extends { readonly id: infer I extends IdKind } ? I : never;

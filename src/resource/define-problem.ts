@@ -17,9 +17,9 @@ import { fieldOptions, ownValueMistakes, shapeMistakes } from "./kinds/field-mis
 import type { Field } from "./kinds/field.ts";
 
 /**
- * Declares a problem of your own (RFC 9457): its status (400 to 599), its constant title, the sentence that callers read, and for its page why it
- * happens and what to do. `extensions` declares further members with their types. Throws `DeclarationError` if one of these is missing or not
- * valid, if there is any other member, or if the catalogue has the code.
+ * Declares a problem of your own (RFC 9457): its status (400 to 599), its constant title, the sentence that callers read, and for its page
+ * the reason and the fix. `extensions` declares further members with their types. Throws `DeclarationError` if one of these is missing or
+ * not valid, if there is any other member, or if the catalogue has the code.
  *
  * @example
  * ```ts
@@ -69,7 +69,9 @@ function mistakesOf(definition: ProblemDefinition): readonly string[] {
 
 const MEANT: readonly string[] = ["optional", "description", "example"];
 
-/** Fields of a resource, but with fewer options: a problem is not stored and not sent by callers. */
+/**
+ * Checks the extension members. They are fields of a resource with fewer options, because a problem is not stored and not sent by callers.
+ */
 function extensionMistakes(extensions: unknown): readonly string[] {
   const wrong = namedMembers(extensions);
   if (!isObject(extensions) || wrong !== null) return [`extensions is ${shown(extensions)}; ${wrong}`];

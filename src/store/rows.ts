@@ -14,7 +14,7 @@ export interface Collection<V = unknown> {
   readonly computed?: readonly ComputedColumn[];
   /** An existing table that others also write to. The store then makes no table for the collection. */
   readonly existing?: ExistingTable;
-  /** Columns that are no longer declared but are kept, hidden, each with its last month: `{ nickname: "2027-01" }`. */
+  /** Columns that are no longer declared. They are kept, hidden, until the given month: `{ nickname: "2027-01" }`. */
   readonly removed?: Readonly<Record<string, string>>;
   /**
    * The lists of ids that its rows are made of, if the records of another collection hold them. Its columns are the

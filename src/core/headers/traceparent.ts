@@ -1,30 +1,33 @@
 import { trimOWS } from "./list.ts";
 
-/** Where a request stands in a trace (W3C Trace Context): what to log, and what to send along with requests that follow from it. */
+/** The position of a request in a trace (W3C Trace Context): the ids to log, and the headers for further requests. */
 export interface TraceContext {
   /** 32 hexadecimal digits, lower case. */
   readonly traceId: string;
-  /** 16 hexadecimal digits: the span of the caller, under which this request stands. */
+  /** 16 hexadecimal digits: the caller's span, which is the parent of this request. */
   readonly parentId: string;
-  /** The caller records this trace. */
+  /** True if the caller records this trace. */
   readonly sampled: boolean;
-  /** The header to send on, in version 00. */
+  /** The header to forward, in version 00. */
   readonly traceparent: string;
-  /** The header to send on beside it; null where there is none. */
+  /** The second header to forward. Null if there is none. */
   readonly tracestate: string | null;
 }
 
-/** Flags that have a meaning: sampled (1), and a trace id that is random (2, level 2). Others are not sent on. */
+/** The flags with a meaning: sampled (1), and a random trace id (2, level 2). Others are not forwarded. */
 const knownFlags = 0b11;
 
 const form = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-[^\s,]*)?$/;
 
-/** Reads the two headers; `tracestate` says nothing without a good `traceparent`, and spoils none. Null where there is no trace to follow. */
+/**
+ * Parses the two headers. `tracestate` is ignored without a valid `traceparent`, and an invalid one does no harm. Returns null if there is
+ * no trace.
+ */
 export function parseTraceContext(traceparent: string, tracestate: string | undefined): TraceContext | null {
   const found = form.exec(traceparent);
   if (found === null) return null;
   const [, version = "", traceId = "", parentId = "", flagText = "", more] = found;
-  // Versions to come begin as this one does, and may go on behind a hyphen (§4.3).
+  // Later versions begin like this one, and may continue after a hyphen (§4.3).
   if (version === "ff" || (version === "00" && more !== undefined)) return null;
   if (isZero(traceId) || isZero(parentId)) return null;
   const flags = Number.parseInt(flagText, 16) & knownFlags;
@@ -41,20 +44,20 @@ function isZero(digits: string): boolean {
   return /^0+$/.test(digits);
 }
 
-/** A list has at most so many members. */
+/** The most members of a list. */
 const maxMembers = 32;
 
-/** As much as everyone is to send on. */
+/** The length that every system must forward. */
 const maxLength = 512;
 
-/** What is taken out first where a list is too long. */
+/** Longer members are removed first if a list is too long. */
 const longMember = 128;
 
-// Level 2 lets every key begin with a digit, which level 1 does for those with a tenant.
+// In level 2, every key may begin with a digit. In level 1, only keys with a tenant may.
 const key = /^[a-z0-9][a-z0-9_*/@-]{0,255}$/;
 const value = /^[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e]$/;
 
-/** The list as it is sent on: without empty members and repeated keys, and cut to its length as §3.3.1.5 says. Null where it is none. */
+/** Returns the list to forward: without empty members and repeated keys, and cut as in §3.3.1.5. Returns null if it is not a list. */
 function readTracestate(text: string): string | null {
   const members = new Map<string, string>();
   let count = 0;

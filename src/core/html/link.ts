@@ -1,6 +1,6 @@
 /**
- * A path of ours as a link. Whoever wrote the request chose it, and to a browser `//host` and `/\host` are other sites
- * (URL standard §4.4); with a dot before it, it is a path whatever stands in it.
+ * Returns a path of this service as a link. The sender of the request chose the path, and for a browser, `//host` and `/\host` are other
+ * sites (URL standard §4.4). With a dot before it, it is always a path.
  */
 export function linkTo(path: string): string {
   const plain = path.replaceAll("\\", "%5C");

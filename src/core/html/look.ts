@@ -1,34 +1,34 @@
 import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 
-/** A file that pages bring along. It stands beside this module, and in a build beside its chunk. */
+/** A file for pages. It is next to this module, and in a build next to its chunk. */
 export interface Asset {
   readonly text: string;
-  /** What it is asked for by: `page.0123456789ab.css`. */
+  /** The file name in its address: `page.0123456789ab.css`. */
   readonly name: string;
   readonly type: string;
 }
 
-/** How the pages of one service look, and what it is called there. */
+/** The look of a service's pages, and the name of the service. */
 export interface Look {
   readonly title: string;
-  /** The address of an image that stands beside the title; a key where it is left out. */
+  /** The address of the logo next to the title. Default: a key. */
   readonly logo?: string;
   readonly style: Asset;
 }
 
-/** How pages look, in light and in dark; with rules of one's own behind the others. */
+/** Returns the style of pages, for light and dark mode. Custom rules come last. */
 export function pageStyle(rules = ""): Asset {
   style ??= read("page.css");
   return rules === "" ? style : assetOf("css", style.text + rules);
 }
 
-/** Copying, relative times, keys, and the methods that forms lack. Pages are read without it. */
+/** Returns the script of pages: copying, relative times, keys, and the methods that forms lack. Pages also work without it. */
 export function pageScript(): Asset {
   return (script ??= read("page.js"));
 }
 
-// A service that only programs talk to never reads them.
+// Read on first use, because a service that only programs use never needs them.
 let style: Asset | null = null;
 let script: Asset | null = null;
 
@@ -37,7 +37,7 @@ function read(file: "page.css" | "page.js"): Asset {
   return assetOf(file === "page.css" ? "css" : "js", text);
 }
 
-/** What has changed has another name, so that each is kept for a year. */
+/** Returns a file. A changed file has a different name, so caches keep each for a year. */
 function assetOf(kind: "css" | "js", text: string): Asset {
   const type = kind === "css" ? "text/css; charset=utf-8" : "text/javascript; charset=utf-8";
   return { name: `page.${hash("sha256", text, "hex").slice(0, 12)}.${kind}`, type, text };

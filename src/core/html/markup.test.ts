@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { html, Markup } from "./markup.ts";
 
-test("whatever is put into a page is text in it, and markup is markup", () => {
+test("inserts values as text, and markup as markup", () => {
   const hostile = `</p><script>alert("1")</script>&'`;
 
   const page = html`<p title="${hostile}">${hostile} ${[html`<b>${1}</b>`, null, undefined, "<"]}</p>`;
@@ -13,7 +13,7 @@ test("whatever is put into a page is text in it, and markup is markup", () => {
 
 const escaped = "&lt;/p&gt;&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&amp;&#39;";
 
-test("no text ends an element or an attribute", () => {
+test("lets no text end an element or an attribute", () => {
   fc.assert(
     fc.property(fc.string(), (text) => {
       const page = String(html`<p title="${text}">${text}</p>`);
@@ -22,7 +22,7 @@ test("no text ends an element or an attribute", () => {
   );
 });
 
-test("what only looks like markup is escaped", () => {
+test("escapes objects that only look like markup", () => {
   const forged = { toString: () => "<b>" } as unknown as string;
   const inherited = Object.create(Markup.prototype) as Markup;
 

@@ -1,11 +1,11 @@
 import { isOfThisCopy, made } from "../copy.ts";
-/** HTML that is safe as it stands. Only `html` makes it, so that text of anybody's can reach a page in no other way than escaped. */
+/** Safe HTML. Only `html` makes it, so any other text is always escaped in a page. */
 export class Markup {
   static {
     made(this.prototype);
   }
 
-  /** Throws a TypeError for markup of another copy of the package: it would be escaped like a text. */
+  /** Throws a TypeError for markup of another copy of the package, which would otherwise be escaped like a text. */
   static [Symbol.hasInstance](value: unknown): value is Markup {
     return isOfThisCopy(this, value);
   }
@@ -16,7 +16,7 @@ export class Markup {
     this.#text = text;
   }
 
-  /** What is written in this house, with what was put into it. For `html` alone. */
+  /** Joins literal HTML and inserted values. Only for `html`. */
   static join(literals: readonly string[], values: readonly PageContent[]): Markup {
     let text = literals[0]!;
     for (const [at, value] of values.entries()) text += writeContent(value) + literals[at + 1]!;
@@ -28,12 +28,12 @@ export class Markup {
   }
 }
 
-/** What may stand in a page: markup as it is, text and numbers escaped, nothing for what is not there. */
+/** The content of a page: markup unchanged, text and numbers escaped, nothing for null and undefined. */
 export type PageContent = Markup | string | number | null | undefined | readonly PageContent[];
 
 /**
- * Writes HTML: html`<p title="${text}">${text}</p>`. Whatever is put in is escaped for an element and for an attribute in double quotes,
- * but for other markup. What is put into an address has to begin with a path of ours.
+ * Writes HTML: html`<p title="${text}">${text}</p>`. Every value except markup is escaped for an element and for an attribute in double
+ * quotes. A value in an address must come after a path of this service.
  */
 export function html(literals: TemplateStringsArray, ...values: readonly PageContent[]): Markup {
   return Markup.join(literals, values);

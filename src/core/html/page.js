@@ -1,5 +1,5 @@
-// The script of pages. Every page is read without it; it adds copy buttons, "2 hours ago", keys, and the methods that HTML
-// forms lack. It writes no HTML of its own: what is wrong is told by the page that the service answers.
+// The script of pages. Every page also works without it. It adds copy buttons, "2 hours ago", keys, and the methods that HTML forms lack.
+// It writes no HTML: mistakes are shown by the page that the service returns.
 "use strict";
 
 const all = (query, within = document) => [...within.querySelectorAll(query)];
@@ -27,7 +27,7 @@ const measure = () => {
   if (seen && place) place.textContent = `${(seen.responseStart - seen.requestStart).toFixed(1)} ms`;
 };
 
-/** What a page needs once, also after its main part was replaced. */
+/** Prepares a page once, and again after its main part was replaced. */
 const furnish = (within) => {
   for (const form of all("[data-raw]", within)) renew(form);
   for (const element of all("[data-js]", within)) element.hidden = false;
@@ -97,18 +97,18 @@ document.addEventListener("change", ({ target }) => isLine(target) && add(target
 let typing = 0;
 for (const event of ["focusin", "input"])
   document.addEventListener(event, ({ target, inputType }) => {
-    // Chosen, and not typed: an id may be the beginning of another.
+    // Chosen from a list and not typed. A typed id may be the beginning of another one.
     if (isLine(target) && event === "input" && !/^(?:insertText|delete|insertFromPaste)/.test(inputType ?? ""))
       add(target);
     if (target.dataset.choices === undefined) return;
     clearTimeout(typing);
-    // Not at every letter: each would be a search.
+    // Waits between letters, because each request is a search.
     typing = setTimeout(() => void suggest(target), event === "input" ? 200 : 0);
   });
 
-/** What stands in a field. One line that is wrapped gets no line breaks, not by pasting either. */
+/** Returns the value of a field. A one-line field that wraps gets no line breaks, also not by pasting. */
 const valueOf = ({ value, dataset }) => (dataset.line === undefined ? value : value.replace(/\s*\n\s*/g, " "));
-/** Ids and words that are ticked, and those that were typed. */
+/** Returns the ids and words that are selected, and those that were typed. */
 const chosenIn = (fields, type) =>
   fields
     .flatMap(({ type, checked, value }) => (type !== "checkbox" ? value.split(/[\s,]+/) : checked ? [value] : []))
@@ -123,11 +123,14 @@ const isChanged = (field) => {
   return field.value !== field.defaultValue;
 };
 
-/** Keeps the numbers of JSON as they are written, if the browser can: it would round some. */
+/** Keeps the numbers of JSON as written if the browser can, because it would round some. */
 const asWritten = (_, value, { source } = {}) =>
   typeof value === "number" && JSON.rawJSON ? JSON.rawJSON(source) : value;
 
-/** The text of a field as its declaration has it. What cannot be read is sent as it is: the service says what is wrong with it. */
+/**
+ * Converts the text of a field to its declared type. A text that cannot be converted is sent unchanged, and the service reports the
+ * mistake.
+ */
 const read = (text, type) => {
   if (text === "" && type.includes("null")) return null;
   if (type.startsWith("integer")) return /^-?\d{1,15}$/.test(text.trim()) ? Number(text) : text;
@@ -141,7 +144,7 @@ const read = (text, type) => {
   }
 };
 
-/** What a form says. Of a new record an empty field is left out; of a change what was not touched. */
+/** Returns the body of a form. A new record leaves out empty fields; a change leaves out untouched ones. */
 const bodyOf = (form, method) => {
   const { whole } = form.dataset;
   const partly = method === "PATCH" && whole === undefined;
@@ -162,7 +165,7 @@ const bodyOf = (form, method) => {
   return body;
 };
 
-/** A key for as long as nobody knows whether it arrived: what is sent again with it has one effect. */
+/** Returns an idempotency key, and keeps it while the result is unknown. A repeated request then has only one effect. */
 const keyOf = (form) =>
   (form.dataset.once ??= [...crypto.getRandomValues(new Uint8Array(16))]
     .map((byte) => byte.toString(16).padStart(2, "0"))
@@ -227,7 +230,7 @@ const replace = (page, sent) => {
   (one("main [role=alert]") ?? one("main")).focus();
 };
 
-/** Goes to where it is done. What is this page is read anew in its place. */
+/** Opens the next page. If it is the current page, loads it again. */
 const go = async (next, sent) => {
   const to = new URL(next, location.href);
   if (to.pathname + to.search !== location.pathname + location.search) return location.assign(next);
@@ -239,10 +242,10 @@ const go = async (next, sent) => {
   }
 };
 
-/** Goes on to what was made, or shows what the service answered. What was typed stays wherever the answer has no form for it. */
+/** Opens the page of the result, or shows the response of the service. The input stays if the response contains no form for it. */
 const show = async (form, reply, then) => {
   if (reply.ok) {
-    // What an endpoint of its own has given, such as a key, is in this answer alone.
+    // The result of a custom endpoint, such as a key, is only in this response.
     const next = then ?? (form.dataset.stay === undefined ? reply.headers.get("Location") : null);
     if (next !== null && next !== undefined) return go(next, form);
     if (reply.status === 204) return go(location.href, form);
@@ -254,12 +257,12 @@ const show = async (form, reply, then) => {
   if (!reply.ok && again.dataset.then === undefined && then !== undefined) again.setAttribute("data-then", then);
   replace(page, form);
   if (reply.ok) return say("Done.");
-  // No page says a password again.
+  // No page sends a password back.
   for (const { name, value } of all("[type=password]", form))
     for (const field of all(`[type=password][name="${name}"]`, again)) field.value = value;
 };
 
-/** What went wrong, above the form that stays as it is. */
+/** Shows an error above the form. The form stays unchanged. */
 const tell = (form, page, status) => {
   const note = document.createElement("div");
   note.className = "note bad";
@@ -295,7 +298,7 @@ const rowsOf = (text) => {
   }
   return rows.filter(({ cells }) => cells.length > 1 || cells[0] !== "");
 };
-/** The lines on which the elements of a JSON array begin. */
+/** Returns the lines on which the elements of a JSON array begin. */
 const linesOf = (text) => {
   const lines = [];
   let [depth, line, isNext] = [0, 1, false];
@@ -316,7 +319,7 @@ const lineAsJSON = (text, line) => {
     throw new Error(`line ${line} is no JSON: ${error.message}`);
   }
 };
-/** The records of a file, each with the line on which it begins. */
+/** Returns the records of a file, each with the line on which it begins. */
 const recordsOf = (text, types) => {
   const whole = text.replace(/^\ufeff/, "");
   if (/^\s*\[/.test(whole)) {
@@ -328,7 +331,7 @@ const recordsOf = (text, types) => {
       .split(/\r?\n/)
       .flatMap((line, at) => (line.trim() ? [{ line: at + 1, record: lineAsJSON(line, at + 1) }] : []));
   const [{ cells: names } = { cells: [] }, ...rows] = rowsOf(whole.trimEnd());
-  // A cell behind the last name is sent too, so that the service refuses the record.
+  // A cell after the last column is also sent, so the service refuses the record.
   const nameOf = (at) => names[at]?.trim() ?? `column_${at + 1}`;
   return rows.map(({ line, cells }) => ({
     line,
@@ -337,7 +340,7 @@ const recordsOf = (text, types) => {
     ),
   }));
 };
-/** Two records with the same one have one key, and the service refuses the second: it is told, and not lost. */
+/** Two records with the same digest have the same key. The service refuses the second, so it is reported and not lost. */
 const digestOf = (text) => {
   let [one, other] = [5381, 52711];
   for (let at = 0; at < text.length; at += 1) {
@@ -409,7 +412,7 @@ const requestOf = (form) => {
 };
 const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** The same request for a shell and for a script. What shows who one is stands there as a word. */
+/** Writes the same request for a shell and for a script. A credential is only a placeholder. */
 const spell = (form) => {
   const { method, path, headers, body } = requestOf(form);
   const [name, ...rest] = form.dataset.credential.split(": ");
@@ -425,7 +428,7 @@ const spell = (form) => {
     `const reply = await fetch(${JSON.stringify(at)}, ${init});\nconsole.log(reply.status, await reply.text());`;
 };
 
-/** Who is logged in: in the bar, and for whoever is about to send something. Nobody else's copy of the page says it. */
+/** Shows the logged-in user in the bar, and in forms. It is not part of the page, because other users may get a cached copy. */
 const tellWho = async (link) => {
   const reply = await fetch(link.dataset.login, { headers: { Accept: "application/json" } });
   const { caller } = reply.ok ? await reply.json() : {};
@@ -498,7 +501,7 @@ if (off !== null) {
 
 document.addEventListener("keydown", (event) => {
   const { key, target } = event;
-  // One line that is wrapped is sent by Enter, as every line is.
+  // Enter sends a one-line field that wraps, like every one-line field.
   if (key === "Enter" && target.dataset.line !== undefined && !event.isComposing) {
     event.preventDefault();
     target.form.requestSubmit();

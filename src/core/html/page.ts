@@ -7,35 +7,35 @@ export interface Page {
   readonly policy: string;
 }
 
-/** What a page consists of. */
+/** The parts of a page. */
 export interface PageParts {
-  /** What this one is about. */
+  /** The title of this page. */
   readonly title: string;
-  /** What the service is called. */
+  /** The name of the service. */
   readonly service: string;
-  /** The path below which the service stands; empty for the root. */
+  /** The base path of the service. Empty for the root. */
   readonly basePath: string;
-  /** Whether something can be read at the root. */
+  /** True if the root can be read. */
   readonly root: boolean;
-  /** In the head, behind the title: style and script. */
+  /** The content of the head after the title: style and script. */
   readonly head: PageContent;
-  /** The way to this page, outermost first: its words and its path, where there is something. The root stands before them. */
+  /** The path to this page, outermost first. Each step has its text, and its address if it can be opened. The root comes before them. */
   readonly crumbs: readonly (readonly [text: string, path: string | null])[];
-  /** In the bar, at its end. */
+  /** The content at the end of the bar. */
   readonly tools?: PageContent;
-  /** Between the bar and what the page is about. */
+  /** The content between the bar and the main part. */
   readonly strip?: PageContent;
   readonly main: PageContent;
-  /** Forms and texts read better in a narrow column. */
+  /** True for a narrow column, in which forms and texts are easier to read. */
   readonly narrow?: boolean;
   readonly foot?: PageContent;
-  /** Behind everything else. */
+  /** The content after everything else. */
   readonly rest?: PageContent;
-  /** In place of the key beside the service's name. */
+  /** The logo, instead of the key next to the service's name. */
   readonly logo?: string;
 }
 
-/** Writes a page: the bar with the way to it, what it is about, and the foot. */
+/** Writes a page: the bar with the path to it, the main part, and the footer. */
 export function writePage(parts: PageParts): string {
   const { title, service, head, tools, strip, main, foot, rest } = parts;
   const page = html`<!doctype html>

@@ -3,7 +3,7 @@ import { loginProblems } from "./login-problems.ts";
 
 export type { CatalogueEntry } from "./entry.ts";
 
-/** Every problem there is. A code never changes its meaning. */
+/** All built-in problems. A code never changes its meaning. */
 export const catalogue = {
   malformed: entry(
     400,

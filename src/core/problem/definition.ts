@@ -3,7 +3,7 @@ import type { ExtensionMembers } from "./extensions.ts";
 
 /** A problem of your own: the result of `defineProblem`, for `throw problem(outOfStock)`. */
 export interface ProblemDefinition<E extends ExtensionMembers = ExtensionMembers> extends CatalogueEntry {
-  /** Lower-case words joined by underscores, unlike every code of the catalogue. It never changes its meaning. */
+  /** Lower-case words joined by underscores, different from every code of the catalogue. It never changes its meaning. */
   readonly code: string;
   /**
    * Extension members (RFC 9457 §3.2) by name: `{ balance: decimal({ scale: 2 }) }`. `problem` takes their values. A field
@@ -12,23 +12,23 @@ export interface ProblemDefinition<E extends ExtensionMembers = ExtensionMembers
   readonly extensions?: E;
 }
 
-/** A problem of the catalogue by its code, or one of one's own. */
+/** A problem of the catalogue by its code, or a custom one. */
 export type AnyProblem = ProblemCode | ProblemDefinition;
 
-/** Every problem of a service by its code: the catalogue's, then its own. */
+/** All problems of a service by code: first the catalogue's, then the custom ones. */
 export type Catalogue = Readonly<Record<string, CatalogueEntry>>;
 
-/** The catalogue with problems of one's own behind it. */
+/** Returns the catalogue with the custom problems at the end. */
 export function catalogueWith(own: readonly ProblemDefinition[]): Catalogue {
   return { ...catalogue, ...Object.fromEntries(own.map((each) => [each.code, each])) };
 }
 
-/** The code of either kind. */
+/** Returns the code of either kind. */
 export function codeOf(each: AnyProblem): string {
   return typeof each === "string" ? each : each.code;
 }
 
-/** Those of one's own, each once. */
+/** Returns the custom problems, each once. */
 export function ownAmong(some: readonly AnyProblem[]): readonly ProblemDefinition[] {
   return [...new Set(some.filter((each) => typeof each !== "string"))];
 }

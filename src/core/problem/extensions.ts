@@ -16,7 +16,7 @@ export interface ExtensionMember<T = unknown, O = unknown> {
   readonly typed?: { readonly value: T; readonly options: O };
 }
 
-/** Extension members by their names. */
+/** Extension members by name. */
 export type ExtensionMembers = Readonly<Record<string, ExtensionMember>>;
 
 type ValueOf<M> = M extends ExtensionMember<infer T, infer _> ? T : never;
@@ -54,8 +54,8 @@ export const standardMembers: ReadonlySet<string> = new Set([
 const NONE: Readonly<Record<string, unknown>> = Object.freeze({});
 
 /**
- * Reads the extension members of one problem. Throws a TypeError if one is unknown, missing or does not fit its field. The message does
- * not contain the value, because it may be a secret.
+ * Reads the extension members of one problem. Throws a TypeError if one is unknown, missing or does not fit its field. The message does not
+ * contain the value, because it may be a secret.
  */
 export function readExtensions(
   code: string,

@@ -5,7 +5,7 @@ export class Flaw {
     made(this.prototype);
   }
 
-  /** Throws a TypeError for a flaw of another copy of the package: it would be taken for a sound value, and stored. */
+  /** Throws a TypeError for a flaw of another copy of the package, which would otherwise be stored as a valid value. */
   static [Symbol.hasInstance](value: unknown): value is Flaw {
     return isOfThisCopy(this, value);
   }
@@ -24,7 +24,7 @@ export class Flaw {
 
 /** The mistake in one part of a value. */
 export interface FlawPart {
-  /** A JSON pointer (RFC 6901) from the value; empty for the value itself. */
+  /** A JSON pointer (RFC 6901) relative to the value. Empty for the value itself. */
   readonly pointer: string;
   readonly code: string;
   readonly detail: string;

@@ -1,6 +1,6 @@
 import { entry } from "./entry.ts";
 
-/** JSON Schema of the member `login`. */
+/** The JSON Schema of the member `login`. */
 const pendingLoginSchema = {
   type: "object",
   properties: {

@@ -6,35 +6,35 @@ import { catalogue, type CatalogueEntry, type ProblemCode } from "./catalogue.ts
 import { codeOf, type AnyProblem, type ProblemDefinition } from "./definition.ts";
 import { readExtensions, type ExtensionMembers, type ExtensionsOf } from "./extensions.ts";
 
-/** How many wrong fields one answer tells: a body of 1 MiB can have 150,000, and telling all of them would make ten of it. */
+/** The most wrong fields in one response. A body of 1 MiB can have 150,000, and listing all of them would take 10 MiB. */
 export const MAX_ISSUES = 100;
 
 /** One wrong field of a body or one wrong query parameter. */
 export interface Issue {
   /** A JSON pointer (RFC 6901) into the body, or `?name` for a query parameter. */
   readonly pointer: string;
-  /** What is wrong, for programs: `required`, `invalid`, `too_long`, … */
+  /** The mistake for programs: `required`, `invalid`, `too_long`, … */
   readonly code: string;
-  /** What is wrong, for people. */
+  /** The mistake for people. */
   readonly detail: string;
 }
 
-/** Whether reading something gave what is wrong with it. */
+/** True if the result of a read is a list of mistakes. */
 export function isIssues(read: object): read is readonly Issue[] {
   return Array.isArray(read);
 }
 
 /** Additions of the throwing code to the catalogue's entry. `E` are the extension members of the problem. */
 export interface ProblemOptions<E extends ExtensionMembers = ExtensionMembers> {
-  /** One sentence for the caller; the catalogue's own where it is left out. Never carries a secret. */
+  /** One sentence for the caller. Default: the sentence of the catalogue. Never contains a secret. */
   readonly detail?: string;
-  /** The fields that are wrong. */
+  /** The wrong fields. */
   readonly issues?: readonly Issue[];
   /** The values of the extension members that `defineProblem` declares (RFC 9457 §3.2). The caller reads them. */
   readonly extensions?: [keyof E] extends [never] ? undefined : ExtensionsOf<E>;
-  /** Header fields of the answer: `Allow`, `Retry-After`, `WWW-Authenticate`. */
+  /** The header fields of the response: `Allow`, `Retry-After`, `WWW-Authenticate`. */
   readonly headers?: readonly (readonly [name: string, value: string])[];
-  /** What led to it; for the log, never for the caller. */
+  /** The cause, for the log and never for the caller. */
   readonly cause?: unknown;
 }
 
@@ -53,13 +53,13 @@ type Given<E extends ExtensionMembers> = string extends keyof E
     ? [options?: ProblemOptions<E>]
     : [options: ProblemOptions<E> & { readonly extensions: ExtensionsOf<E> }];
 
-/** The end of a request, told to the caller as a problem document (RFC 9457). */
+/** The end of a request. The caller receives it as a problem document (RFC 9457). */
 export class Problem extends Error {
   static {
     made(this.prototype);
   }
 
-  /** Of the catalogue, or of one's own. */
+  /** The code, from the catalogue or of a custom problem. */
   readonly code: string;
   readonly status: number;
   readonly title: string;
@@ -86,12 +86,12 @@ export class Problem extends Error {
     this.#options = options;
   }
 
-  /** The same problem of a part of the body: its issues stand below this pointer. */
+  /** Returns the same problem for a part of the body. Its issues are below this pointer. */
   below(pointer: string): Problem {
     return this.at((each) => pointer + each);
   }
 
-  /** The same problem, whose issues stand elsewhere. */
+  /** Returns the same problem with other pointers for its issues. */
   at(place: (pointer: string) => string): Problem {
     const issues = this.issues.map((issue) => ({ ...issue, pointer: place(issue.pointer) }));
     return problem(this.#which, { ...this.#options, issues });
@@ -99,7 +99,7 @@ export class Problem extends Error {
 }
 
 /**
- * Makes the problem that ends a request: `throw problem("not_found")`, or one of one's own: `throw problem(outOfStock)`.
+ * Creates the problem that ends a request: `throw problem("not_found")`, or a custom one: `throw problem(outOfStock)`.
  *
  * @example
  * ```ts
@@ -113,7 +113,7 @@ export class Problem extends Error {
 export function problem<Which extends AnyProblem>(which: Which, ...[options]: OptionsOf<Which>): Problem;
 export function problem(which: AnyProblem, options?: ProblemOptions): Problem {
   requireKnown(which, options);
-  // An expected answer needs no stack trace, and collecting one costs more than the rest of the request.
+  // An expected response needs no stack trace, and collecting one costs more than the rest of the request.
   const limit = Error.stackTraceLimit;
   Error.stackTraceLimit = 0;
   try {
@@ -123,7 +123,7 @@ export function problem(which: AnyProblem, options?: ProblemOptions): Problem {
   }
 }
 
-/** Issues, as `check` of a resource gives them. */
+/** Checks a list of issues, in the form that `check` of a resource returns. */
 export const anIssueList: Check = (value) =>
   Array.isArray(value) && value.every(isIssue)
     ? null
@@ -146,7 +146,7 @@ const optionNames = [
   "cause",
 ] as const satisfies readonly (keyof ProblemOptions)[];
 
-/** Throws a TypeError where there is no such problem, or where it is told what means nothing. */
+/** Throws a TypeError if the problem does not exist, or if an option has no meaning for it. */
 function requireKnown(which: unknown, options: unknown): void {
   const code = typeof which === "object" && which !== null && "code" in which ? which.code : which;
   if (which === code && !(typeof code === "string" && Object.hasOwn(catalogue, code)))

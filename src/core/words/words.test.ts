@@ -32,9 +32,9 @@ const rows: readonly (readonly [text: string, words: readonly string[]])[] = [
 ];
 
 for (const [text, words] of rows)
-  test(`words of ${JSON.stringify(text)}`, () => assert.deepEqual(wordsOf(text), words));
+  test(`finds the words of ${JSON.stringify(text)}`, () => assert.deepEqual(wordsOf(text), words));
 
-test("folding what is folded changes nothing", () => {
+test("folds a folded text to itself", () => {
   for (let code = 1; code < 0x3_0000; code++) {
     if (code >= 0xd800 && code < 0xe000) continue;
     const [word] = wordsOf(String.fromCodePoint(code));
@@ -42,12 +42,12 @@ test("folding what is folded changes nothing", () => {
   }
 });
 
-test("of a word the first 500 characters count", () => {
+test("uses only the first 500 characters of a word", () => {
   assert.deepEqual(wordsOf("x".repeat(501)), ["x".repeat(500)]);
   assert.deepEqual(wordsOf("\u{1f1e6}" + "\u{20000}".repeat(501)), ["\u{20000}".repeat(500)]);
 });
 
-test("a hundred thousand marks on one letter take no time", () => {
+test("handles a hundred thousand marks on one letter quickly", () => {
   for (const letter of ["e", "か", "ह", "1", ""]) {
     const start = performance.now();
 
@@ -57,7 +57,7 @@ test("a hundred thousand marks on one letter take no time", () => {
   }
 });
 
-test("folding what is folded changes nothing, whatever marks stand behind a letter", () => {
+test("folds a folded text to itself, for all marks after a letter", () => {
   for (const letter of ["e", "か", "ह", "한"])
     for (const marks of ["\u3099", "\u3099\u0301", "\u0316\u0301\u093f", "\u0301".repeat(70), "\u034f\u3099"]) {
       const [word] = wordsOf(`${letter}${marks}x`);
@@ -67,7 +67,7 @@ test("folding what is folded changes nothing, whatever marks stand behind a lett
     }
 });
 
-test("another rule for words has another version, so that stores make theirs anew", () => {
+test("changes the version if the rules for words change, so that stores index again", () => {
   const digest = hash("sha256", JSON.stringify(rows.map(([text]) => wordsOf(text)))).slice(0, 12);
 
   assert.deepEqual({ [WORDS_VERSION]: digest }, { 2: "bfcb62949dfe" });
