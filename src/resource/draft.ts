@@ -19,39 +19,39 @@ import { instantOf } from "./kinds/times.ts";
 import { pointerTo } from "./pointer.ts";
 import type { ChangedValuesOf, MadeValuesOf, Resource, TransientOf } from "./resource.ts";
 
-/** What a caller sent, read and found in order: for a record that is `made`, or for one that is there and `changed`. */
+/** The checked input of a caller: for a record that is `made`, or for an existing one that is `changed`. */
 export interface Draft<R extends Resource = Resource, For extends "made" | "changed" = "changed"> {
-  /** What is to be stored, by column. A field that keeps its value is not among them. */
+  /** The values to store, by column. A field that keeps its value is not in it. */
   readonly values: For extends "made" ? MadeValuesOf<R> : ChangedValuesOf<R>;
   /** The transient fields that were sent. */
   readonly transient: TransientOf<R>;
 }
 
 export interface DraftOptions {
-  /** The id of the path; null where the service hands one out. */
+  /** The id in the path. Null if the service assigns one. */
   readonly id: number | string | null;
-  /** The record that is being replaced; null where one is made. */
+  /** The record that is being replaced. Null if a record is created. */
   readonly current: Readonly<Record<string, unknown>> | null;
-  /** The body names some fields only; nobody misses the others. */
+  /** True if the body names only some fields, and the others keep their values. */
   readonly partial?: boolean;
   /**
    * The names in the body that come from the record, because the caller did not send them and may not read them: no outcome depends on
-   * their values, nor on any other value of the record. Left out: the caller may read the record.
+   * their values, nor on any other value of the record. Undefined if the caller may read the record.
    */
   readonly hidden?: ReadonlySet<string>;
-  /** The body was XML: every leaf is text and is read as its field reads text. */
+  /** True if the body was XML: every leaf is text and is read as its field reads text. */
   readonly leavesAreText: boolean;
   readonly context: DraftContext;
 }
 
-// A body of 1 MiB can have thousands of wrong members; a caller who was told of a hundred knows enough.
+// A body of 1 MiB can have thousands of wrong members. A hundred issues are enough for the caller.
 
-/** `check` cannot say whether a write fits without a field that the caller did not send and may not read. */
+/** The result if `check` needs a field that the caller did not send and may not read. */
 export interface Undecided {
   readonly hiddenField: string;
 }
 
-/** Reads a whole representation. Gives every issue at once, but never more than a hundred. */
+/** Reads a whole representation. Reports all issues together, but never more than a hundred. */
 export function readDraft(
   resource: Resource,
   body: unknown,
@@ -68,7 +68,7 @@ export function readDraft(
     if (sent === undefined && options.partial === true && field.options.regenerated !== true) continue;
     const isHidden = hidden?.has(name) === true;
     const against = isHidden ? options : blind;
-    // What others have written there stays as it is, whatever this program would take.
+    // Keeps values that other programs have written, even if this program would refuse them.
     if (resource.table !== null && staysAsItIs(name, field, sent, against)) continue;
     const given: GivenField = { path: resource.path, name, field };
     const value = isWritable(field) ? valueOf(given, sent, against) : givenValue(given, sent, against);
@@ -92,10 +92,12 @@ export function readDraft(
   return issues.length === 0 ? { values, transient } : issues.slice(0, MAX_ISSUES);
 }
 
-/** To look for what was meant costs more than to refuse it, and a body can have a hundred such names. */
+/**
+ * The largest number of suggestions. To look for a suggestion costs more than to refuse a name, and a body can have a hundred wrong names.
+ */
 const MOST_MEANT = 5;
 
-/** Names a field that was meant, of those that each caller may know. */
+/** Returns the issue of an unknown field, with a suggestion from the fields that each caller may know. */
 function unknownField(name: string, resource: Resource | null): Issue {
   const known =
     resource === null ? [] : Object.keys(resource.fields).filter((each) => hasOpenName(resource.fields[each]!));
@@ -107,8 +109,8 @@ function unknownField(name: string, resource: Resource | null): Issue {
 }
 
 /**
- * Asks the resource's own `check` about the record as it will be. For a caller who may not read it, `check` gets none of the hidden
- * values: an answer that depends on one of them would find it out, also by whether the write is accepted.
+ * Calls the resource's `check` with the record as it will be. For a caller who may not read the record, `check` gets none of the hidden
+ * values. Otherwise the response, or whether the write is accepted, could reveal one of them.
  */
 function issuesTogether(
   resource: Resource,
@@ -136,7 +138,7 @@ function issuesTogether(
   }
 }
 
-/** What the resource's own `check` says. */
+/** Returns the issues that the resource's `check` finds. */
 export function issuesFound({ path, check }: Resource, record: Readonly<Record<string, unknown>>): readonly Issue[] {
   if (check === null) return [];
   const found: unknown = atOnce(check(record), `${path}: check`);
@@ -150,7 +152,10 @@ function staysAsItIs(name: string, field: Field, sent: unknown, { current }: Dra
   return isShown(field) && isDeepStrictEqual(sent, current[name]);
 }
 
-/** What a schema of another library says may repeat the value, and what nobody is shown stands in no answer, log or error. */
+/**
+ * Hides a detail that repeats a hidden value. Schemas of other libraries may quote the value, which must not be in a response, log or
+ * error.
+ */
 function issuesOf(name: string, { code, detail, parts }: Flaw, hidden: unknown): readonly Issue[] {
   const told = (text: string): string =>
     typeof hidden === "string" && hidden !== "" && text.includes(hidden) ? "The value is not valid." : text;
@@ -158,14 +163,14 @@ function issuesOf(name: string, { code, detail, parts }: Flaw, hidden: unknown):
   return parts.map((part) => ({ ...part, detail: told(part.detail), pointer: `/${name}${part.pointer}` }));
 }
 
-/** A field, and where it stands. */
+/** A field with its name and its resource's path. */
 interface GivenField {
   readonly path: string;
   readonly name: string;
   readonly field: Field;
 }
 
-/** Gives undefined where the field stays as it is. */
+/** Returns the value to store. Returns undefined if the field keeps its value. */
 function valueOf(given: GivenField, sent: unknown, options: DraftOptions): unknown {
   const { name, field } = given;
   const { default: fallback, optional } = field.options;
@@ -180,7 +185,7 @@ function valueOf(given: GivenField, sent: unknown, options: DraftOptions): unkno
     if (optional !== true || !isStored(field)) return new Flaw("invalid", "This field must not be null.");
     return fallback === undefined ? null : defaultOf(given, options);
   }
-  // What is there and was not touched may be longer than is taken today.
+  // An unchanged value in the record may be longer than the limit of today.
   if (sent !== options.current?.[name] && isTooLong(field, sent)) return tooLong(field);
   return readValue(field, sent, options.leavesAreText);
 }
@@ -192,7 +197,9 @@ function defaultOf(given: GivenField, { context }: DraftOptions): unknown {
 
 type Make = (context: DraftContext) => unknown;
 
-/** What a function of the author's makes. Where that is no value of the field, it is the function's fault and no caller's. */
+/**
+ * Returns the result of a `default` or `generated` function. If the field refuses it, this is an error of the function, not of the caller.
+ */
 function makeValue({ path, name, field }: GivenField, make: Make, context: DraftContext): unknown {
   const who = `${path}: what makes the field ${name}`;
   const { kind, options } = field;
@@ -200,7 +207,7 @@ function makeValue({ path, name, field }: GivenField, make: Make, context: Draft
   if (made === null && options.optional === true) return isStored(field) ? null : undefined;
   if (made === null)
     throw new TypeError(`${who} gave nothing; it has to give a value, or the field has to be optional`);
-  // What nobody is shown may be kept in another form than it is sent in.
+  // A value that is never shown may be stored in another form than it is sent in.
   if (!isShown(field) || make === instantOf) return made;
   const read = kind.parse(made);
   if (read instanceof Flaw) throw new TypeError(`${who} gave what its kind does not take: ${read.detail}`);
@@ -215,17 +222,17 @@ function isTooLong({ kind }: Field, sent: unknown): boolean {
   return kind.column.type === "json" && isLongerThan(sent, longestJSON(kind));
 }
 
-/** What is told of a value that is longer as JSON than its field takes. */
+/** Returns the flaw of a value that is longer as JSON than its field allows. */
 export function tooLong({ kind }: Pick<Field, "kind">): Flaw {
   return new Flaw("too_long", `As JSON it is longer than ${longestJSON(kind)} characters.`);
 }
 
-/** Whether a value of JSON is longer than this when it is written. */
+/** Returns true if a JSON value is longer than this when it is written. */
 function isLongerThan(value: unknown, characters: number): boolean {
   return roomBeside(value, characters) < 0 || JSON.stringify(value).length > characters;
 }
 
-/** What is left of the room beside a value, which may take more than is counted here. It is not looked at to its end where it is too long. */
+/** Returns the remaining room after a value, which may be longer than counted here. Stops early if the value is too long. */
 function roomBeside(value: unknown, room: number): number {
   if (typeof value === "string") return room - value.length - 2;
   if (isExactNumber(value)) return room - value.text.length;
@@ -242,7 +249,7 @@ function roomBeside(value: unknown, room: number): number {
   return left;
 }
 
-/** What is made anew whenever a record of the resource is written. */
+/** Returns the values that are generated again at each write of a record of the resource. */
 export function regeneratedValues(
   { path, fields }: Resource,
   context: DraftContext,
@@ -253,7 +260,7 @@ export function regeneratedValues(
   );
 }
 
-/** A field that the service gives: made once, or at each write, and repeated by a caller only as it is. */
+/** Returns the value of a field that the service sets: once, or at each write. A caller may only repeat the stored value. */
 function givenValue(given: GivenField, sent: unknown, options: DraftOptions): unknown {
   const { name, field } = given;
   const { current, leavesAreText, context } = options;

@@ -4,15 +4,15 @@ import { Flaw, type Kind } from "./kinds/field.ts";
 import { parseNumber } from "./kinds/numbers.ts";
 import type { Resource } from "./resource.ts";
 
-/** What a field is compared with. */
+/** The value that a field is compared with. */
 export type FilterValue = string | number | boolean | readonly (string | number | boolean)[];
 
-/** Kinds of text with one spelling: what none of their values could be is a mistake. */
+/** Kinds of text in which each value has one spelling. A text that cannot be a value is a mistake. */
 const SPELLED = new Set(["enumeration", "url"]);
-/** How many values one `in` has at most. */
+/** The largest number of values of one `in`. */
 export const MAX_VALUES = 1000;
 
-/** Reads the value that a field is compared with, as text. */
+/** Reads the value that a field is compared with, from text. */
 export function readFilterValue(
   resource: Resource,
   field: string,
@@ -33,12 +33,12 @@ export function readFilterValue(
   return values;
 }
 
-/** The kind of what a field is compared with: of a list of ids, an id. */
+/** Returns the kind of the value that a field is compared with: an id for a list of ids. */
 export function comparedKind(kind: Kind<unknown>): Kind<unknown> {
   return kind.members?.kind ?? kind;
 }
 
-/** A filter asks whether a value occurs; it need not be one that could be stored, only of the right type. */
+/** Reads one value. It must have the right type, but need not be one that could be stored. */
 function readOne(
   resource: Resource,
   field: string,
@@ -54,13 +54,13 @@ function readOne(
   if (kind.column.type === "decimal") {
     const [, digits = "", fraction = ""] = /^-?(0|[1-9]\d*)(?:\.(\d+))?$/.exec(text) ?? [];
     const scale = kind.column.scale ?? 0;
-    // What a store keeps has sixteen digits at most; two more do no harm.
+    // A store keeps at most sixteen digits. Two more are harmless.
     return digits !== "" && digits.length + scale <= 18 && fraction.length <= scale
       ? text
       : new Flaw("invalid", "A decimal number is required.");
   }
   if (kind.column.type === "text" && (!isSpelled(kind) || textOperators.has(operator))) {
-    // NUL cannot be stored by every engine, and no stored text has one.
+    // Some engines cannot store NUL, so no stored text contains it.
     return text.includes("\0") ? new Flaw("invalid", "Control characters are not allowed.") : text;
   }
   const value = kind.parseText(text) as string | boolean | Flaw;
@@ -68,19 +68,19 @@ function readOne(
   return isExact ? withAllDigits(value, text) : value;
 }
 
-/** An instant with what stands behind its milliseconds: tables of others may have more digits, and show them. */
+/** Returns an instant with the digits after its milliseconds. Tables of other programs may store and show more digits. */
 function withAllDigits(instant: string, text: string): string {
   const more = /\.\d{3}(\d*[1-9])/.exec(text)?.[1] ?? "";
   return instant.replace(/Z$/, `${more}Z`);
 }
 
-/** A number as JSON writes it. */
+/** Reads a number in the syntax of JSON. */
 function readNumber(text: string): number | Flaw {
   const number = parseNumber(text);
   return number ?? new Flaw("invalid", "A number is required.");
 }
 
-/** Whether every value has one spelling, as UUIDs have and references that are some. */
+/** Returns true if every value has one spelling, as UUIDs and references to them have. */
 function isSpelled({ name, schema }: Kind<unknown>): boolean {
   return SPELLED.has(name) || schema["format"] === "uuid";
 }

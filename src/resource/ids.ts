@@ -4,7 +4,7 @@ import { keyKind } from "./kinds/key.ts";
 import { integer } from "./kinds/numbers.ts";
 import { uuid } from "./kinds/uuid.ts";
 
-/** What the ids of a resource are: whole numbers that the store hands out, UUIDs that the service makes (version 7), or texts that callers choose. */
+/** The kind of ids of a resource: whole numbers from the store, UUIDs from the service (version 7), or texts that callers choose. */
 export type IdKind = "integer" | "uuid" | "text";
 
 const fields: Readonly<Record<IdKind, Field>> = {
@@ -18,22 +18,22 @@ interface Identified {
   readonly fields: Readonly<Record<string, Field>>;
 }
 
-/** What every record of a resource has, as if it were declared. */
+/** Returns the field `id`, which every record of a resource has, as if it were declared. */
 export function idField({ id }: { readonly id: IdKind }): Field {
   return fields[id];
 }
 
-/** A field by its name, `id` among them. */
+/** Returns a field by its name, including `id`. */
 export function fieldOf(resource: Identified, name: string): Field {
   return name === "id" ? idField(resource) : resource.fields[name]!;
 }
 
-/** The kind of a field by its name, `id` among them. */
+/** Returns the kind of a field by its name, including `id`. */
 export function kindOf(resource: Identified, name: string): Kind<unknown> {
   return fieldOf(resource, name).kind;
 }
 
-/** An id as a path writes it, each in one spelling alone: a number from 1 to 2^53-1 without sign or leading zero, or a UUID in lower case. */
+/** Parses an id in a path. Each id has one spelling: a number from 1 to 2^53-1 without sign or leading zero, or a UUID in lower case. */
 export function parseId(text: string, kind: IdKind): number | string | null {
   if (kind === "uuid") return parseUUID(text);
   if (kind === "text") return keyKind.parseText(text) === text ? text : null;

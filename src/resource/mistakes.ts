@@ -35,7 +35,7 @@ const ORDERED: ReadonlySet<Operator> = new Set(orderOperators);
 const LIST_PARAMETERS = new Set(["limit", "cursor", "sort", "fields"]);
 const MAX_SORTED_LENGTH = 1000;
 
-/** Everything that is wrong with a declaration: where it stands, why, and the cure. */
+/** Returns every mistake in a declaration: its location, its reason and its fix. */
 export function mistakesOf(declaration: unknown): readonly string[] {
   if (!isObject(declaration)) return [`resource: it is ${shown(declaration)}; write defineResource({ name, fields })`];
   const place = `resource ${isText(declaration["name"]) && declaration["name"] !== "" ? declaration["name"] : "(no name)"}`;
@@ -48,14 +48,14 @@ export const aResource: Check = (value) =>
   otherCopyMistake(value) ??
   (isObject(value) && isText(value["path"]) ? null : "it has to be a resource; declare it with defineResource");
 
-/** What the other members speak of. */
+/** The members that other members refer to. */
 const spokenOf = ["name", "plural", "within", "id", "fields", "table", "columns", "computed"] as const;
 
 function canSayMore(declaration: Members): boolean {
   return spokenOf.every((member) => declarationMembers[member](declaration[member]) === null);
 }
 
-/** Without what is malformed or misspelt: nobody can say more of that. */
+/** Removes malformed or misspelled members, because no more can be checked in them. */
 function soundOf(declaration: Members): ResourceDeclaration<Fields> {
   const sound = Object.entries(declarationMembers).filter(([member, check]) => check(declaration[member]) === null);
   return Object.fromEntries(
@@ -128,7 +128,7 @@ function mistakesWithin(declaration: ResourceDeclaration<Fields>): readonly stri
     if (Object.hasOwn(sound, field)) return find(sound[field]!);
     if (Object.hasOwn(computed, field))
       return ["it is computed from each record, so that no index has it; leave it out"];
-    // What is wrong with the field itself is told there.
+    // The mistakes of the field itself are reported there.
     return Object.hasOwn(fields, field) ? [] : [`there is no such field${suggestion(field, Object.keys(fields))}`];
   };
   for (const [field, declared = []] of Object.entries(filters)) {
@@ -173,7 +173,7 @@ function anExpression(value: unknown): string | null {
   return isText(value) && value.trim() !== "" ? null : `it is ${shown(value)}, and no expression`;
 }
 
-/** What a value that is made anew each time cannot be told. */
+/** The options that a value cannot have if it is computed each time. */
 const OF_COLUMNS = [
   "readOnly",
   "writeOnly",
@@ -289,7 +289,7 @@ function sortMistakes(field: Field): string[] {
   if (!isShown(field))
     return ["a field that is never shown must not be sorted by, for that would show it; leave the sort out"];
   if (kind.column.type === "json") return ["a JSON value cannot be sorted by; leave the sort out"];
-  // Followed links must stay within the request line, which is 8 KiB.
+  // Followed links must fit into the request line, which has at most 8 KiB.
   if (Number(kind.schema["maxLength"] ?? 0) > MAX_SORTED_LENGTH)
     return [
       `the value goes into addresses, which are not long enough for it; give it a maxLength of ${MAX_SORTED_LENGTH} or less`,

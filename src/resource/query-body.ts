@@ -5,15 +5,15 @@ import { pointerTo } from "./pointer.ts";
 import { isOnce, readOnce, type AskedOnce } from "./query.ts";
 import type { Resource } from "./resource.ts";
 
-/** What the body of a `QUERY` asks a list for. */
+/** The list request in the body of a `QUERY`. */
 export interface QueryRequest extends AskedOnce {
-  /** Null: all records. */
+  /** Null to select all records. */
   readonly where: Condition | null;
-  /** How many there are is told, too. */
+  /** The kind of total in the response. Null if it contains none. */
   readonly count: "exact" | "estimated" | null;
 }
 
-/** Reads the body of a `QUERY` (RFC 10008). Gives every issue at once, with pointers into the body. */
+/** Reads the body of a `QUERY` (RFC 10008). Reports all issues together, with pointers into the body. */
 export function readQueryBody(
   resource: Resource,
   body: unknown,

@@ -8,19 +8,19 @@ import { DEFAULT_LIMIT, MAX_LIMIT } from "./page-size.ts";
 import { shownFields, type Operator, type Resource } from "./resource.ts";
 import { readSearch } from "./search.ts";
 
-/** The rows, order and shape that a caller asked a list for. */
+/** The rows, order and shape of a requested list. */
 export interface ListRequest {
   readonly filters: readonly Filter[];
-  /** What words of a record have to begin with. */
+  /** The prefixes that words of a record must have. */
   readonly search: readonly string[];
-  /** Total: `id` is the last where it was not named. */
+  /** A total order: `id` is added at the end if it is not named. */
   readonly sort: readonly SortField[];
   readonly limit: number;
-  /** As it was sent; whoever signed it reads it. */
+  /** The cursor as it was sent. The code that signed it reads it. */
   readonly cursor: string | null;
-  /** The fields to show, in declared order; null: all. */
+  /** The fields to show, in declared order. Null to show all. */
   readonly fields: readonly string[] | null;
-  /** What is to stand beside each record, in declared order. */
+  /** The related records to embed in each record, in declared order. */
   readonly expand: readonly string[];
 }
 
@@ -37,15 +37,15 @@ export interface SortField {
 
 const MAX_FILTERS = 20;
 
-/** What is said of a list once at most: in an address as parameters, in the body of a `QUERY` as members. */
+/** The parts of a list request that occur at most once: as parameters in a URL, or as members of the body of a `QUERY`. */
 export type AskedOnce = Omit<ListRequest, "filters">;
 
-/** Tells what is wrong with something that a list was asked for, by its name. */
+/** Reports the mistake in a part of a list request, by its name. */
 type Say = (name: string, flaw: Flaw) => void;
 
 type Parameters = readonly (readonly [name: string, value: string])[];
 
-/** Reads parameters of these names, each once, and of no others. */
+/** Reads parameters of these names, each once, and refuses all others. */
 function readThese(parameters: Parameters, names: readonly string[]) {
   const issues: Issue[] = [];
   const say: Say = (name, { code, detail }) => void issues.push({ pointer: `?${name}`, code, detail });
@@ -60,7 +60,7 @@ function readThese(parameters: Parameters, names: readonly string[]) {
 
 const ONCE = new Set(["limit", "cursor", "sort", "fields"]);
 
-/** Reads the query of a list. Gives every issue at once; its pointers are `?name`. */
+/** Reads the query of a list. Reports all issues together. Their pointers are `?name`. */
 export function readListRequest(
   resource: Resource,
   parameters: Parameters,
@@ -86,7 +86,7 @@ export function readListRequest(
   return issues.length > 0 || asked === null ? issues : { filters, ...asked };
 }
 
-/** Reads what stands once at most; null where something is wrong, and was said. */
+/** Reads the parts that occur at most once. Returns null if there is a mistake, which is reported. */
 export function readOnce(
   resource: Resource,
   once: ReadonlyMap<string, string>,
@@ -110,12 +110,12 @@ export function readOnce(
   return { limit, sort, fields, search, expand, cursor: once.get("cursor") ?? null };
 }
 
-/** Where nothing is searched, `search` may be a field of one's own. */
+/** Returns true if the parameter occurs at most once. Without a search, `search` may be a custom field. */
 export function isOnce({ search }: Resource, name: string): boolean {
   return ONCE.has(name) || (name === "search" && search.length > 0);
 }
 
-/** Reads `?limit=` and `?cursor=` alone, for a list that can be asked for nothing else. */
+/** Reads only `?limit=` and `?cursor=`, for a list without other parameters. */
 export function readPageRequest(parameters: Parameters): Pick<ListRequest, "limit" | "cursor"> | readonly Issue[] {
   const { once, issues, say } = readThese(parameters, ["limit", "cursor"]);
   const limit = readLimit({ default: DEFAULT_LIMIT, maximum: MAX_LIMIT }, once.get("limit"));
@@ -124,7 +124,7 @@ export function readPageRequest(parameters: Parameters): Pick<ListRequest, "limi
   return { limit, cursor: once.get("cursor") ?? null };
 }
 
-/** Reads `?fields=` and `?expand=`, which a single record can be asked for. */
+/** Reads `?fields=` and `?expand=` of a single record. */
 export function readRecordRequest(
   resource: Resource,
   parameters: Parameters,
@@ -139,7 +139,7 @@ export function readRecordRequest(
   return { fields, expand };
 }
 
-/** Reads the names of what is to stand beside records: `user,items`, and `items.product` for what stands beside each of those. */
+/** Reads the names of related records to embed: `user,items`, and `items.product` for records that are embedded in those. */
 export function readExpand(expandable: readonly string[], text: string | undefined): readonly string[] | Flaw {
   if (text === undefined) return [];
   const asked = new Set<string>();
@@ -165,14 +165,14 @@ function readFilter(resource: Resource, name: string, text: string): Filter | Fl
   return lostPlus ? new Flaw(value.code, `${value.detail} In an address, + is a blank: write it as %2B.`) : value;
 }
 
-/** The offset of a time zone, before which a blank is left of its plus. */
+/** The offset of a time zone whose plus was decoded as a space. */
 const LOST_PLUS = /\d \d\d:\d\d(?:,|$)/;
 
 type Named = Pick<Filter, "field" | "operator">;
 
 const known = new WeakMap<Resource, ReadonlyMap<string, Named>>();
 
-/** The filters of a resource by the names of their parameters: `price[lt]`, and `price` for `price[eq]`. */
+/** Returns the filters of a resource by the names of their parameters: `price[lt]`, and `price` for `price[eq]`. */
 function filtersNamedBy(resource: Resource): ReadonlyMap<string, Named> {
   let named = known.get(resource);
   if (named === undefined) known.set(resource, (named = new Map(namesOf(resource))));
@@ -189,7 +189,7 @@ function namesOf({ filters }: Resource): readonly (readonly [string, Named])[] {
   );
 }
 
-/** Names that other APIs have for the page of a list. */
+/** Names that other APIs use for the page of a list. */
 const ofPages = new Set(["page", "offset", "skip", "start", "from", "after"]);
 
 function noFilter(resource: Resource, name: string): Flaw {
@@ -240,7 +240,7 @@ function readFields(resource: Resource, text: string | undefined): readonly stri
   const asked = new Set<string>();
   for (const field of text.split(",")) {
     if (!shown.includes(field)) return new Flaw("invalid", `The fields are ${shown.join(", ")}.`);
-    // The links of a page repeat the query, and a header block has its limits.
+    // The links of a page repeat the query, and header fields have a size limit.
     if (asked.has(field)) return new Flaw("invalid", `${field} is named twice.`);
     asked.add(field);
   }

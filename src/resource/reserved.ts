@@ -1,6 +1,6 @@
 /**
- * Names that databases keep for themselves: what SQLite takes for a value when it reads the rows of another query (`true`, `false`), and the
- * columns that every table of PostgreSQL has. A field of such a name does not start.
+ * Names that databases reserve: the ones that SQLite reads as a value in the rows of another query (`true`, `false`), and the columns that
+ * every table of PostgreSQL has. A service with a field of such a name does not start.
  */
 export const reservedNames: ReadonlySet<string> = new Set([
   "true",
@@ -13,7 +13,7 @@ export const reservedNames: ReadonlySet<string> = new Set([
   "tableoid",
 ]);
 
-/** What is wrong with the name of a field that a database has for itself; none otherwise. */
+/** Returns the mistake in the name of a field that a database reserves. Returns none otherwise. */
 export function reservedMistakes(name: string): readonly string[] {
   return reservedNames.has(name)
     ? [

@@ -26,7 +26,7 @@ export type { ComputedField, ExistingTable, Fields, Operator, Resource, Resource
 export type * from "./types.ts";
 
 /**
- * Declares a resource. Throws `DeclarationError` with everything that is wrong at once.
+ * Declares a resource. Throws `DeclarationError` with all mistakes together.
  *
  * @example
  * ```ts
@@ -137,7 +137,7 @@ function pageSizeOf({ pageSize = {} }: ResourceDeclaration<Fields>): PageSize {
   return { maximum, default: pageSize.default ?? Math.min(DEFAULT_LIMIT, maximum) };
 }
 
-/** The names of the fields that stand in representations, `id` first. */
+/** Returns the names of the fields in representations, `id` first. */
 export function shownFields(resource: Resource): readonly string[] {
   return ["id", ...Object.keys(resource.fields).filter((name) => isShown(resource.fields[name]!))];
 }

@@ -7,8 +7,8 @@ import { aNameList, annotations, keywords } from "./keywords.ts";
 import type { JSONSchema } from "./types.ts";
 
 /**
- * Makes a check of a JSON Schema (2020-12). Adds to `mistakes` each part of the schema that is wrong or not checked, with its place: a
- * keyword that has no effect would let through what its author meant to refuse.
+ * Compiles a JSON Schema (2020-12) to a check. Adds to `mistakes` each part of the schema that is wrong or not supported, with its
+ * location. A keyword without effect would accept values that its author meant to refuse.
  */
 export function compile(schema: unknown, mistakes: string[], place = ""): Checker {
   if (!isObject(schema)) {
@@ -60,7 +60,7 @@ const aType: Check = (value) => {
     : `it has to be one of ${Object.keys(types).join(", ")}, or a list of them`;
 };
 
-/** Looks at the rest only if the type is right: all else that could be said of it would confuse. */
+/** Checks the type first, and the rest only if the type is right. Other messages about a wrong type would confuse. */
 function ofType(type: unknown, rest: Checker, mistakes: string[], place: string): Checker {
   if (type === undefined) return rest;
   const wrong = aType(type);
@@ -134,7 +134,7 @@ function alternatives(schema: JSONSchema, name: string, mistakes: string[], plac
   return [() => NONE];
 }
 
-/** If the constants of one alternative say that it is meant, its mistakes are the ones that help. */
+/** If the constants of one alternative show that it is meant, reports the mistakes of that alternative. */
 function ofAlternatives(schema: JSONSchema, name: "anyOf" | "oneOf", mistakes: string[], place: string): Checker {
   const checkers = alternatives(schema, name, mistakes, place);
   const meant = ((schema[name] ?? []) as readonly unknown[]).map((each) => constantsOf(each));

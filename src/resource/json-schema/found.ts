@@ -1,6 +1,6 @@
 import { MAX_ISSUES } from "../../core/problem/problem.ts";
 
-/** One mistake in a value, with its place in it. */
+/** One mistake in a value, with its location in it. */
 export interface Found {
   readonly path: readonly (string | number)[];
   /** For programs: `required`, `invalid`, `too_long`, … */
@@ -19,12 +19,12 @@ export function found(code: string, message: string): readonly Found[] {
   return [{ path: [], code, message }];
 }
 
-/** Adds what was found in one part of a value. */
+/** Adds the mistakes in one part of a value. */
 export function addFound(all: Found[], part: string | number, more: readonly Found[]): void {
   for (const each of more) if (all.length < MAX_ISSUES) all.push({ ...each, path: [part, ...each.path] });
 }
 
-/** Makes one check of several. Each is asked until there are `MAX_ISSUES` mistakes. */
+/** Combines several checks. Stops when there are `MAX_ISSUES` mistakes. */
 export function allOf(checkers: readonly Checker[]): Checker {
   if (checkers.length === 1) return checkers[0]!;
   return (value) => {

@@ -169,7 +169,7 @@ test("reads the text of XML and forms by the types of a schema", () => {
   });
 });
 
-test("gives types that follow from the schema", () => {
+test("derives types from the schema", () => {
   type Login = FromSchema<typeof login>;
   const given: Login = {
     needs: "factor",

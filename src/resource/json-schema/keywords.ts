@@ -7,11 +7,11 @@ import { date } from "../kinds/times.ts";
 import { uuid } from "../kinds/uuid.ts";
 import { found, NONE, type Checker } from "./found.ts";
 
-/** A keyword that looks at a value as a whole. */
+/** A keyword that checks a value as a whole. */
 export interface Keyword {
-  /** What the operand has to be. */
+  /** The check of the operand. */
   readonly operand: Check;
-  /** Makes the check. The operand is right. */
+  /** Makes the check. The operand is valid. */
   make(operand: never): Checker;
 }
 
@@ -55,7 +55,7 @@ const formats: Readonly<Record<string, (value: unknown) => unknown>> = {
   uuid: uuid().kind.parse,
 };
 
-/** The keywords of JSON Schema (2020-12) that are checked, besides `type` and those that contain schemas. */
+/** The supported keywords of JSON Schema (2020-12), except `type` and the keywords that contain schemas. */
 export const keywords: Readonly<Record<string, Keyword>> = {
   const: { operand: () => null, make: (operand) => oneOf([operand]) },
   enum: { operand: aFullList, make: (operand) => oneOf(operand) },
@@ -151,7 +151,7 @@ export const keywords: Readonly<Record<string, Keyword>> = {
   },
 };
 
-/** Keywords that say something to people and check nothing. */
+/** Keywords that document and check nothing. */
 export const annotations: ReadonlySet<string> = new Set([
   "$comment",
   "$schema",
@@ -177,7 +177,7 @@ function oneOf(allowed: readonly unknown[]): Checker {
       : found("invalid", message);
 }
 
-/** Of one value, members in another order are the same (JSON Schema 2020-12 §4.2.2). */
+/** Returns true if two values are equal. The order of members does not matter (JSON Schema 2020-12 §4.2.2). */
 function hasTwins(values: readonly unknown[]): boolean {
   return new Set(values.map(sortedText)).size < values.length;
 }

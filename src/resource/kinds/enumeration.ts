@@ -15,17 +15,17 @@ import { defineField, Flaw, type Field, type FieldOptions, type OwnChecks, type 
 
 const tones = ["good", "warn", "bad", "accent"] as const;
 
-/** What a word tells at first sight, on pages: in the colour of this name. */
+/** The color in which pages show a word. */
 export type Tone = (typeof tones)[number];
 
 /** Options of `enumeration()`. */
 export interface EnumerationOptions<V extends string = string> extends FieldOptions<V> {
-  /** How pages show some of the words: `{ paid: "good", overdue: "bad" }`. Those that are left out are plain. */
+  /** The tones in which pages show some of the words: `{ paid: "good", overdue: "bad" }`. Other words are plain. */
   readonly tones?: Readonly<Partial<Record<V, Tone>>>;
 }
 
 /**
- * One of a few words. Regards case; what is none of them is refused, and the words are told.
+ * Declares a field with one of a few words. Case matters. Another value is refused, and the problem lists the words.
  *
  * @example
  * ```ts
@@ -45,7 +45,7 @@ export function enumeration(values: readonly string[], options: EnumerationOptio
 
 function wordsField(values: readonly string[], options: EnumerationOptions): Field<string> {
   const mistake = wordsMistake(values);
-  // Tones are of words, of which there are none.
+  // Without valid words, tones cannot be checked.
   if (mistake !== null)
     throw new DeclarationError([
       `enumeration: ${mistake}`,
@@ -78,7 +78,7 @@ function checksFor(values: readonly string[]): OwnChecks<EnumerationOptions> {
   };
 }
 
-/** The tone of a word; null where it is plain. */
+/** Returns the tone of a word. Returns null if it is plain. */
 export function toneOf({ options }: Field, value: unknown): Tone | null {
   const { tones: declared = {} } = options as EnumerationOptions;
   return typeof value === "string" && Object.hasOwn(declared, value) ? (declared[value] ?? null) : null;

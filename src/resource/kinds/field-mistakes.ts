@@ -75,12 +75,12 @@ const columnMembers: Readonly<Record<keyof Kind<unknown>["column"], Checks[strin
   ),
 };
 
-/** Fields of which something is wrong, with what it is. */
+/** Fields with mistakes, and their mistakes. */
 const mistaken = new WeakMap<object, readonly string[]>();
 
 /**
- * A field, or where something is wrong with it one that says so: the resource tells it with the field's name and everything else, and a
- * declaration that threw at once could tell neither.
+ * Returns the field, or a field that carries its mistakes. The resource reports them with the field's name and all its other mistakes. An
+ * error that is thrown immediately would contain neither.
  */
 export function toldByResource<F extends Field>(make: () => F): F | Field<never> {
   try {
@@ -100,7 +100,7 @@ export function toldByResource<F extends Field>(make: () => F): F | Field<never>
   }
 }
 
-/** What is wrong with the shape of a field: with its kind, or with options that this kind does not have. */
+/** Returns the mistakes in the shape of a field: in its kind, or in options that this kind does not have. */
 export function shapeMistakes(field: unknown): readonly string[] {
   if (!isObject(field) || !("kind" in field && "options" in field))
     return [`it is ${shown(field)} and no field; declare one, like text() or integer()`];
@@ -124,7 +124,7 @@ function areChecks(options: unknown): options is Checks {
   return isObject(options) && Object.values(options).every((each) => typeof each === "function");
 }
 
-/** What is wrong with the options of a field of this kind. */
+/** Returns the mistakes in the options of a field of this kind. */
 export function optionMistakes(
   kind: string,
   options: Readonly<Record<string, unknown>>,
@@ -133,7 +133,7 @@ export function optionMistakes(
   return membersMistakes(options, { ...fieldOptions, ...own }).map((mistake) => `${kind}: ${mistake}`);
 }
 
-/** What is wrong with a value of the kind that stands in its options: what was given, and why it cannot be. */
+/** Returns the mistakes in a value of the kind in its options: the value, and why it is invalid. */
 export function ownValueMistakes(
   option: "default" | "example" | "backfill",
   { kind, options }: Field,

@@ -7,48 +7,57 @@ import { Flaw } from "../../core/problem/flaw.ts";
 
 export { Flaw, type FlawPart } from "../../core/problem/flaw.ts";
 
-/** What a default or a generated value may be made from. */
+/** The data that a default or a generated value may use. */
 export interface DraftContext {
-  /** Who is calling; null where nobody is known. */
+  /** The caller's identity. Null if the caller is unknown. */
   readonly identity: Identity | null;
-  /** Who is calling. Where nobody is known it ends the request: 401, with the challenges of the service. */
+  /** Returns the caller's identity. If the caller is unknown, ends the request with 401 and the challenges of the service. */
   requireIdentity(): Identity;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
-/** What every kind of field can be told. */
+/** The options of every kind of field. */
 export interface FieldOptions<T> {
-  /** May be left out or null; then it is null, or the default. */
+  /** True if callers may leave it out or send null. It is then null, or the default. */
   readonly optional?: boolean;
-  /** Shown, never taken from a caller. Needs a `default` or `generated`, or somebody who writes it. */
+  /** True if the field is shown, but callers cannot set it. Needs a `default`, `generated` or other code that writes it. */
   readonly readOnly?: boolean;
-  /** Taken, never shown. */
+  /** True if callers can set the field, but it is never shown. */
   readonly writeOnly?: boolean;
-  /** Handed to the mount's `beforeWrite` and not kept. Only together with `writeOnly`. */
+  /** True if the field is passed to the mount's `beforeWrite` and not stored. Only together with `writeOnly`. */
   readonly transient?: boolean;
-  /** Like a password: from another host it is taken over TLS alone, as at logins. Only together with `writeOnly`. */
+  /** True if the field is like a password: from another host it is accepted only over TLS, as at logins. Only together with `writeOnly`. */
   readonly confidential?: boolean;
-  /** No two records share the value; `"case-insensitive"`: in any spelling. */
+  /** True if no two records may have the same value. `"case-insensitive"` also compares without case. */
   readonly unique?: boolean | "case-insensitive";
-  /** What a record gets when the caller sends none. What a function gives, at once, is read as what is sent is; where the field does not take it, that is a fault (500). */
+  /**
+   * The value of a record if the caller sends none. A function must return it synchronously. Its result is checked like a sent value, and
+   * an invalid one is an error (500).
+   */
   readonly default?: T | ((context: DraftContext) => T);
-  /** In a table that was there before: the database gives it a value where the caller sends none. Together with `readOnly`, always. */
+  /**
+   * For an existing table: true if the database sets a value when the caller sends none. Together with `readOnly`, the database always sets
+   * it.
+   */
   readonly filled?: boolean;
-  /** Made by the service when the record is created, and read-only. What it gives is looked at as that of `default` is. */
+  /** Makes the value when the record is created. The field is read-only. The result is checked like that of `default`. */
   readonly generated?: (context: DraftContext) => T;
-  /** Made anew whenever the record is written. Only together with `generated`. */
+  /** True to generate the value again at each write of the record. Only together with `generated`. */
   readonly regenerated?: boolean;
-  /** What the field was called before: the values that are there go with it. */
+  /** The previous name of the field. Its stored values are moved. */
   readonly renamedFrom?: string;
   /**
-   * Gives the new value for one that is there and not null, once: where the field changes its type or its name, and for values that it would
-   * take no more. A function, or an expression of the database over its old columns.
+   * Converts existing values that are not null, once: if the field changes its type or its name, and for values that it would no longer
+   * accept. A function, or an expression of the database over its old columns.
    */
   readonly convert?: ((old: unknown) => T | null) | { readonly sqlite?: string; readonly postgres?: string };
-  /** What records get that are there and have no value where the field needs one: a value, or a function of the record as it was. */
+  /** The value for existing records without one, if the field requires it: a value, or a function of the old record. */
   readonly backfill?: T | ((record: Readonly<Record<string, unknown>>) => T);
-  /** It will go: whoever sends it, filters or sorts by it or names it in `fields=` is told in the answer's headers. */
+  /**
+   * Announces the removal of the field. A caller who sends it, filters or sorts by it or names it in `fields=` is warned in the response
+   * headers.
+   */
   readonly deprecated?: Deprecation;
   /** One sentence for the API's documentation. */
   readonly description?: string;
@@ -57,8 +66,8 @@ export interface FieldOptions<T> {
 }
 
 /**
- * A ready-made `default` for the id of a user: whoever is calling. `owner` of the same column then lets nobody make a record for
- * somebody else. Ends the request where nobody is known (401, or 403 where no scheme has a challenge).
+ * A ready-made `default` for the id of a user: the caller's id. With `owner` of the same column, callers cannot create records for other
+ * users. Ends the request if the caller is unknown (401, or 403 if no scheme has a challenge).
  *
  * @example
  * ```ts
@@ -73,9 +82,9 @@ export function caller(context: Pick<DraftContext, "requireIdentity">): number {
   throw new DeclarationError(["caller: it is asked for each record; write default: caller, without calling it"]);
 }
 
-/** How a value of a field is read and stored. A kind of one's own is a plain object with the same members. */
+/** Defines how a value of a field is read and stored. A custom kind is a plain object with the same members. */
 export interface Kind<T> {
-  /** Lower-case words joined by hyphens; messages call it by this name. */
+  /** Lower-case words joined by hyphens. Messages use this name. */
   readonly name: string;
   /** Reads a JSON value. */
   parse(value: unknown): T | Flaw;
@@ -86,53 +95,58 @@ export interface Kind<T> {
   readonly column: {
     readonly type: "text" | "integer" | "decimal" | "double" | "boolean" | "date" | "date-time" | "json";
     readonly scale?: number;
-    /** A decimal is a number in JSON, and not text. */
+    /** True if a decimal is a number in JSON, not text. */
     readonly number?: true;
   };
-  /** The most characters of a value written as JSON, where the column is `json`; 65,536 where it is left out. */
+  /** The largest number of characters of a value written as JSON, if the column is `json`. Default: 65,536. */
   readonly maxLength?: number;
-  /** The resource that the value is an id of. */
+  /** The resource whose id the value is. */
   readonly references?: { readonly resource: string; readonly onDelete: "cascade" | "restrict" };
-  /** The value is a list of ids of that resource, each of this kind, which are kept in a table of their own. */
+  /**
+   * The resource whose ids the list contains, if the value is a list of ids. Each id has this kind, and they are stored in a separate
+   * table.
+   */
   readonly members?: {
     readonly resource: string;
     readonly id: "integer" | "uuid";
     readonly kind: Kind<unknown>;
-    /** What becomes of the list when a record goes that it names; `restrict` where it is left out. */
+    /** The effect on the list if a record in it is deleted. Default: `restrict`. */
     readonly onDelete?: "restrict" | "remove";
   };
-  /** The options of its own, besides those of every field: what each has to be, or null where it is that. */
+  /**
+   * The checks of the kind's own options, in addition to those of every field. Each returns the mistake, or null if the option is valid.
+   */
   readonly options?: Checks;
 }
 
-/** The most characters of a value written as JSON. Every reader and writer of it takes its time. */
+/** Returns the largest number of characters of a value written as JSON. Each read and write of a value takes time. */
 export function longestJSON({ maxLength = 2 ** 16 }: Pick<Kind<unknown>, "maxLength">): number {
   return maxLength;
 }
 
-/** A check for each option that a kind has besides those of every field. */
+/** A check for each option that a kind has in addition to those of every field. */
 export type OwnChecks<O> = Readonly<Record<Exclude<keyof O, keyof FieldOptions<unknown>>, Checks[string]>>;
 
-/** One field of a resource. `O` remembers the options, so that the types of records and drafts follow from them. */
+/** One field of a resource. `O` contains the options, so that the types of records and drafts follow from them. */
 export interface Field<T = unknown, O = unknown> {
   readonly kind: Kind<T>;
   readonly options: FieldOptions<T>;
-  /** Makes the value of the record as callers see it, or lets the database make it; such a field has no column and is read-only. */
+  /** Computes the value that callers see from the record, or lets the database compute it. Such a field has no column and is read-only. */
   readonly computed?: ((record: Readonly<Record<string, unknown>>) => unknown) | ComputedSQL;
   /** Only for the type checker. */
   readonly typed?: { readonly value: T; readonly options: O };
 }
 
-/** An expression over the fields of a record, for each database that the service may be kept in. */
+/** An expression over the fields of a record, for each database that the service may use. */
 export interface ComputedSQL {
   readonly sqlite?: string;
   readonly postgres?: string;
 }
 
 /**
- * Only for the type checker: the names of the options that types of records and drafts follow from, `made` where the default is a function. A
- * field shows no others, so that the type of a resource can be read: `Field<number, "optional">`. They are a member, for of a type by another name
- * editors would show what it is made of.
+ * Only for the type checker: the names of the options that affect the types of records and drafts. `made` if the default is a function. A
+ * field shows only these, so that the type of a resource is readable: `Field<number, "optional">`. They are a member, because editors would
+ * expand a type alias.
  */
 export interface Told<O> {
   readonly names: { [K in keyof O]-?: {} extends Pick<O, K> ? never : ToldBy<K, O[K]> }[keyof O];
@@ -153,7 +167,7 @@ type ToldBy<K, V> = K extends "default"
       : never;
 
 /**
- * A field of a kind of one's own. What is wrong with it is told by the resource that has it.
+ * Defines a field of a custom kind. The resource that has the field reports its mistakes.
  *
  * @example
  * ```ts
@@ -175,7 +189,10 @@ export function defineField<T, const O extends FieldOptions<T>>(kind: Kind<T>, o
   return Object.freeze(made({ kind, options: asRead(kind, options) }));
 }
 
-/** Values that stand in the options become what they would be if they were sent. What the kind refuses is told with the declaration. */
+/**
+ * Converts values in the options to the values that they would be if they were sent. A value that the kind refuses is reported with the
+ * declaration.
+ */
 function asRead<T, O extends FieldOptions<T>>(kind: Kind<T>, options: O): O {
   if (typeof options !== "object" || options === null) return options;
   const given = (["default", "backfill"] as const).filter(
@@ -195,32 +212,32 @@ function readBy(kind: Kind<unknown>, value: unknown): unknown {
   }
 }
 
-/** Whether each caller may know the name of the field: no `read` or `write` rule hides it. */
+/** Returns true if each caller may know the name of the field: no `read` or `write` rule hides it. */
 export function hasOpenName({ options }: Field): boolean {
   return !("read" in options || "write" in options);
 }
 
-/** Whether a caller may send the field. */
+/** Returns true if a caller may send the field. */
 export function isWritable({ options }: Field): boolean {
   return options.readOnly !== true && options.generated === undefined;
 }
 
-/** Whether the field stands in representations. */
+/** Returns true if representations contain the field. */
 export function isShown({ options }: Field): boolean {
   return options.writeOnly !== true;
 }
 
-/** Whether the field has a column. */
+/** Returns true if the field has a column. */
 export function isStored({ options, computed }: Field): boolean {
   return options.transient !== true && computed === undefined;
 }
 
-/** Whether the field stands in records that callers see, whoever makes its value. */
+/** Returns true if records that callers see contain the field, no matter which code makes its value. */
 export function isInRecords({ options }: Field): boolean {
   return options.writeOnly !== true && options.transient !== true;
 }
 
-/** Whether a caller must send the field. */
+/** Returns true if a caller must send the field. */
 export function isRequired(field: Field): boolean {
   const { optional: isOptional, default: fallback, filled } = field.options;
   return isWritable(field) && isOptional !== true && fallback === undefined && filled !== true;

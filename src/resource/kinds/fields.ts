@@ -9,30 +9,33 @@ export type { DecimalOptions, IntegerOptions } from "./numbers.ts";
 export { reference } from "./reference.ts";
 export type { NamedReferenceOptions, ReferenceOptions } from "./reference.ts";
 
-/** Options of `text()`; lengths in characters (Unicode code points). */
+/** Options of `text()`. Lengths are in characters (Unicode code points). */
 export interface TextOptions extends FieldOptions<string> {
-  /** The fewest characters (Unicode code points); 1 where it is left out. */
+  /** The smallest number of characters (Unicode code points). Default: 1. */
   readonly minLength?: number;
-  /** The most characters (Unicode code points); 10,000 where it is left out. */
+  /** The largest number of characters (Unicode code points). Default: 10,000. */
   readonly maxLength?: number;
-  /** Cut white space off both ends before anything else; it is where this is left out. */
+  /** True to remove white space at both ends first. Default: true. */
   readonly trim?: boolean;
-  /** Several lines: line breaks and tabs are allowed. Every line break is kept as one U+000A, so that a text is the same in each format. */
+  /**
+   * True to allow several lines, with line breaks and tabs. Every line break is stored as one U+000A, so that a text is the same in each
+   * format.
+   */
   readonly multiline?: boolean;
-  /** What the text must look like, as a whole; `detail` tells the caller. */
+  /** The pattern that the whole text must match. `detail` explains it to the caller. */
   readonly pattern?: { readonly matches: RegExp; readonly detail: string };
 }
 
-// C0 without exception, DEL, C1 (contract, section 4).
+// All of C0, DEL, and C1 (contract, section 4).
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 const CONTROL_IN_LINES = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/;
-// What XML cannot carry besides (XML 1.0 §2.2), so that every text is the same in each format.
+// More characters that XML cannot contain (XML 1.0 §2.2), so that every text is the same in each format.
 const NOT_IN_XML = /[\ufffe\uffff]/;
 const notInXML = new Flaw("invalid", "The characters U+FFFE and U+FFFF are not allowed.");
 
 /**
- * Text without control characters; with `multiline` it may have line breaks and tabs. Of 1 to 10,000 characters (code points) where `minLength`
- * and `maxLength` say nothing else, and without white space at its ends.
+ * Declares text without control characters. With `multiline` it may have line breaks and tabs. It has 1 to 10,000 characters (code points)
+ * unless `minLength` or `maxLength` are set, and no white space at its ends.
  *
  * @example
  * ```ts
@@ -45,12 +48,12 @@ const notInXML = new Flaw("invalid", "The characters U+FFFE and U+FFFF are not a
  */
 export function text<const O extends TextOptions = {}>(options?: Only<O, TextOptions>): Field<string, Told<O>["names"]>;
 export function text(options: TextOptions = {}): Field<string> {
-  // What is no object is told with the resource.
+  // The resource reports options that are not an object.
   const { minLength = 1, maxLength = 10_000, trim = true, multiline = false, pattern } = options ?? {};
   const control = multiline ? CONTROL_IN_LINES : CONTROL;
   const parse = (value: unknown): string | Flaw => {
     if (typeof value !== "string") return new Flaw("invalid", "A text is required.");
-    // Before white space is cut off, for some of it is control characters.
+    // Checked before white space is removed, because some white space is control characters.
     if (control.test(value)) return new Flaw("invalid", "Control characters are not allowed.");
     if (NOT_IN_XML.test(value)) return notInXML;
     const lines = multiline ? value.replaceAll(/\r\n?/g, "\n") : value;
@@ -90,7 +93,7 @@ const textOptions: OwnChecks<TextOptions> = {
   ),
 };
 
-/** Characters are code points; a text that cannot be longer than `max` is not counted. */
+/** Counts characters as code points. Does not count a text that cannot be longer than `max`. */
 function lengthOf(value: string, max: number): number {
   if (value.length === 0) return 0;
   if (value.length <= max && value.length < 2) return value.length;
@@ -103,7 +106,7 @@ function lengthOf(value: string, max: number): number {
 }
 
 /**
- * True or false. In XML and in a query it is the text `true` or `false`.
+ * Declares a field that is true or false. In XML and in a query it is the text `true` or `false`.
  *
  * @example
  * ```ts
@@ -130,7 +133,8 @@ export function boolean(options: FieldOptions<boolean> = {}): Field<boolean> {
 }
 
 /**
- * A point in time (RFC 3339), answered in UTC with milliseconds. It is a text, `2026-01-31T09:30:00.000Z`, and no `Date`; what is sent has an offset.
+ * Declares a point in time (RFC 3339). Responses have it in UTC with milliseconds. It is a text, `2026-01-31T09:30:00.000Z`, not a `Date`.
+ * A sent value must have an offset.
  *
  * @example
  * ```ts
@@ -170,7 +174,7 @@ function instantOf(value: string): string | null {
 }
 
 /**
- * A mailbox (RFC 5321 §4.1.2, at most 254 octets), kept as written.
+ * Declares a mailbox (RFC 5321 §4.1.2, at most 254 octets), stored as written.
  *
  * @example
  * ```ts
@@ -200,15 +204,15 @@ export function email(options: FieldOptions<string> = {}): Field<string> {
 /** Options of `json()`. */
 export interface JSONOptions extends FieldOptions<unknown> {
   /**
-   * The most characters of a value written as JSON; 65,536 where it is left out. Whoever reads or writes the record waits for all of
-   * it, and others with them: a million characters hold the thread for ten milliseconds or more each time.
+   * The largest number of characters of a value written as JSON. Default: 65,536. Every read or write of the record processes all of it and
+   * delays other requests: a million characters block the thread for ten milliseconds or more each time.
    */
   readonly maxLength?: number;
 }
 
 /**
- * Any JSON value, kept as it is; in XML it stands as JSON text. Of 65,536 characters as JSON where `maxLength` says nothing else. Nobody looks into
- * it: a `Map` that your own code gives is `{}` as JSON.
+ * Declares a field for any JSON value, stored unchanged. In XML it is JSON text. It has at most 65,536 characters as JSON unless
+ * `maxLength` is set. The value is not inspected: a `Map` from your own code is `{}` as JSON.
  *
  * @example
  * ```ts
@@ -243,7 +247,7 @@ function hasNotInXML(value: unknown): boolean {
   if (typeof value === "string") return NOT_IN_XML.test(value);
   if (typeof value !== "object" || value === null) return false;
   if (Array.isArray(value)) return value.some(hasNotInXML);
-  // What JSON reads has no members but its own, and asking for a list of them costs three times as much.
+  // Values parsed from JSON have only own members, and a list of their names costs three times as much.
   for (const name in value)
     if (NOT_IN_XML.test(name) || hasNotInXML((value as Record<string, unknown>)[name])) return true;
   return false;

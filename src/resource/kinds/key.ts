@@ -1,17 +1,17 @@
 import { Flaw, type Kind } from "./field.ts";
 
-/** The longest key that goes into an address. */
+/** The length of the longest key that fits into a URL. */
 const MAX_LENGTH = 500;
 
 const flaw = new Flaw("invalid", `A text of 1 to ${MAX_LENGTH} characters is required.`);
 
 function parse(value: unknown): string | Flaw {
   const isText = typeof value === "string" && value !== "" && value.length <= MAX_LENGTH && value.isWellFormed();
-  // No text of PostgreSQL has a NUL.
+  // Text of PostgreSQL cannot contain NUL.
   return isText && !value.includes("\0") ? value : flaw;
 }
 
-/** How keys of other people's tables are read and kept where they are texts: as they are. */
+/** Reads and stores text keys of existing tables unchanged. */
 export const keyKind: Kind<string> = {
   name: "key",
   parse,

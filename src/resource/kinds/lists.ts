@@ -15,13 +15,16 @@ import {
 
 /** Options of `array()`. */
 export interface ArrayOptions<T> extends FieldOptions<readonly T[]> {
-  /** The fewest members; 0 where it is left out. */
+  /** The smallest number of members. Default: 0. */
   readonly minItems?: number;
-  /** The most members; 100 where it is left out. */
+  /** The largest number of members. Default: 100. */
   readonly maxItems?: number;
 }
 
-/** A list of simple values, each read as a field of that kind: `array(text({ maxLength: 30 }))`. In XML it stands as JSON text. Of up to 100 members where `maxItems` says nothing else. */
+/**
+ * Declares a list of simple values, each read as a field of that kind: `array(text({ maxLength: 30 }))`. In XML it is JSON text. It has at
+ * most 100 members unless `maxItems` is set.
+ */
 export function array<T, const O extends ArrayOptions<T> = {}>(
   of: Field<T>,
   options?: Only<O, ArrayOptions<T>>,
@@ -59,19 +62,19 @@ function arrayField(of: Field, options: ArrayOptions<unknown>): Field<readonly u
 
 const members = new WeakMap<Kind<unknown>, Field>();
 
-/** What each member of an array is; undefined where the kind is no array. */
+/** Returns the field of each member of an array. Returns undefined if the kind is not an array. */
 export function membersOf(kind: Kind<unknown>): Field | undefined {
   return members.get(kind);
 }
 
-/** Its members and their number are limited already. */
+/** Its members and their number are limited separately. */
 const MAX_CHARACTERS = 2 ** 20;
 
 function arrayOptions({ minItems = 0 }: ArrayOptions<unknown>): OwnChecks<ArrayOptions<unknown>> {
   return { minItems: optional(wholeFrom(0)), maxItems: optional(notBelow("minItems", minItems)) };
 }
 
-/** What a member may be, and nothing that only a field of its own can have. */
+/** Throws if a member has a kind or an option that only a separate field can have. */
 function requireSimple(of: Field, options: ArrayOptions<unknown>): void {
   const mistakes = [...optionMistakes("array", { ...options }, arrayOptions(options))];
   const malformed = shapeMistakes(of);
@@ -90,7 +93,7 @@ function requireSimple(of: Field, options: ArrayOptions<unknown>): void {
   if (mistakes.length > 0) throw new DeclarationError(mistakes);
 }
 
-/** What a text says as JSON; null where it is none. */
+/** Parses a text as JSON. Returns null if it is not JSON. */
 export function parseJSON(text: string): unknown {
   try {
     return JSON.parse(text);

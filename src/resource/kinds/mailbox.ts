@@ -5,7 +5,10 @@ const OCTET = "(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)";
 const IPV4_LITERAL = new RegExp(`^\\[${OCTET}(?:\\.${OCTET}){3}\\]$`);
 const IPV6_LITERAL = /^\[IPv6:([0-9A-Fa-f:.]+)\]$/i;
 
-/** Whether the text is a mailbox of RFC 5321 §4.1.2: at most 64 octets before the @, 254 in all (§4.5.3.1, erratum 1690 of RFC 3696). */
+/**
+ * Returns true if the text is a mailbox of RFC 5321 §4.1.2: at most 64 octets before the @, 254 in total (§4.5.3.1, erratum 1690 of RFC
+ * 3696).
+ */
 export function isMailbox(text: string): boolean {
   if (text.length > 254) return false;
   const at = text.lastIndexOf("@");

@@ -16,14 +16,14 @@ import { defineField, Flaw, type Field, type FieldOptions, type Kind, type OwnCh
 
 /** Options of `integer()`. */
 export interface IntegerOptions extends FieldOptions<number> {
-  /** The smallest value; -(2^53-1) where it is left out. */
+  /** The smallest value. Default: -(2^53-1). */
   readonly minimum?: number;
-  /** The largest value; 2^53-1 where it is left out. */
+  /** The largest value. Default: 2^53-1. */
   readonly maximum?: number;
 }
 
 /**
- * A whole number that JavaScript can hold exactly. From -(2^53-1) to 2^53-1 where `minimum` and `maximum` say nothing else.
+ * Declares a whole number that JavaScript can represent exactly. From -(2^53-1) to 2^53-1 unless `minimum` or `maximum` are set.
  *
  * @example
  * ```ts
@@ -36,7 +36,7 @@ export function integer<const O extends IntegerOptions = {}>(
   options?: Only<O, IntegerOptions>,
 ): Field<number, Told<O>["names"]>;
 export function integer(options: IntegerOptions = {}): Field<number> {
-  // What is no object is told with the resource.
+  // The resource reports options that are not an object.
   const { minimum, maximum } = options ?? {};
   const own: OwnChecks<IntegerOptions> = {
     minimum: optional(aWholeNumber),
@@ -64,15 +64,15 @@ export function integerKind(minimum = Number.MIN_SAFE_INTEGER, maximum = Number.
 
 /** Options of `number()`. */
 export interface NumberOptions extends FieldOptions<number> {
-  /** The smallest value; any where it is left out. */
+  /** The smallest value. Default: no limit. */
   readonly minimum?: number;
-  /** The largest value; any where it is left out. */
+  /** The largest value. Default: no limit. */
   readonly maximum?: number;
 }
 
 /**
- * A number as JavaScript and JSON have them: a double (IEEE 754), for what is measured and not counted. It comes back as it was sent; amounts
- * of money are `decimal()`, which is exact for the digits that people write.
+ * Declares a number of JavaScript and JSON: a double (IEEE 754), for measurements, not for counts. It is returned as it was sent. For
+ * amounts of money use `decimal()`, which keeps decimal digits exact.
  *
  * @example
  * ```ts
@@ -86,7 +86,7 @@ export function number<const O extends NumberOptions = {}>(
   options?: Only<O, NumberOptions>,
 ): Field<number, Told<O>["names"]>;
 export function number(options: NumberOptions = {}): Field<number> {
-  // What is no object is told with the resource.
+  // The resource reports options that are not an object.
   const { minimum, maximum } = options ?? {};
   const own: OwnChecks<NumberOptions> = {
     minimum: optional(seen(aFiniteNumber)),
@@ -124,30 +124,30 @@ function aFiniteNumber(value: unknown): string | null {
   return typeof value === "number" && Number.isFinite(value) ? null : `it is ${shown(value)}; it has to be a number`;
 }
 
-/** A number as JSON writes it (RFC 8259 §6); null where the text is none, or where it is too large for a double. */
+/** Parses a number in the syntax of JSON (RFC 8259 §6). Returns null if the text is not one, or if it is too large for a double. */
 export function parseNumber(text: string): number | null {
   const value = /^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i.test(text) ? Number(text) : Number.NaN;
   return Number.isFinite(value) ? (value === 0 ? 0 : value) : null;
 }
 
-/** Options of `decimal()`; the bounds are decimal strings. */
+/** Options of `decimal()`. The limits are decimal strings. */
 export interface DecimalOptions<T extends string | number = string> extends FieldOptions<T> {
   /** Digits after the point, 0 to 6. */
   readonly scale: number;
-  /** The smallest value, as text; 0 where it is left out. */
+  /** The smallest value, as text. Default: 0. */
   readonly minimum?: string;
-  /** The largest value, as text; at most fifteen digits in all. */
+  /** The largest value, as text. At most fifteen digits in total. */
   readonly maximum: string;
-  /** A number of JSON in place of text: exact for fifteen digits, which every double holds. */
+  /** Makes the value a JSON number instead of text. Fifteen digits are exact in every double. */
   readonly json?: "number";
 }
 
-/** What the values are. */
+/** The type of the values. */
 type DecimalValue<O> = O extends { readonly json: "number" } ? number : string;
 
 /**
- * An exact amount, as text on the wire (`"12.50"`), with always the same number of digits after the point. `json: "number"` makes it a number (`12.5`), for callers
- * that count in doubles; what has too many digits for them is refused, and never rounded.
+ * Declares an exact amount, which is text in JSON (`"12.50"`) and always has the same number of digits after the point. `json: "number"`
+ * makes it a number (`12.5`), for callers that use doubles. A value with too many digits is refused and never rounded.
  *
  * @example
  * ```ts
@@ -197,10 +197,10 @@ function decimalField(options: DecimalOptions<string | number>): Field {
   return defineField<unknown, FieldOptions<unknown>>(kind, options);
 }
 
-/** Fifteen digits, as a whole number of the last one. */
+/** Fifteen digits, as a whole number of the smallest unit. */
 const MOST_IN_A_DOUBLE = 999_999_999_999_999;
 
-/** The same amount as a number. `parse` reads its text. */
+/** Makes the field of the same amount as a number. `parse` reads its text. */
 function numberDecimal(parse: (text: unknown) => string | Flaw, options: DecimalOptions<string | number>): Field {
   const { scale, minimum = "0", maximum } = options;
   const read = (text: string | null): number | Flaw => {

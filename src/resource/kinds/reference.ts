@@ -9,22 +9,26 @@ import { keyKind } from "./key.ts";
 import { integerKind } from "./numbers.ts";
 import { uuidKind } from "./uuid.ts";
 
-/** Options of `reference()`: what becomes of a record when the one that it names goes. */
+/** Options of `reference()`: the effect on a record if the referenced one is deleted. */
 export interface ReferenceOptions<T = number | string> extends FieldOptions<T> {
-  /** What happens to this record when the other is deleted: it goes too, or it keeps the other (409). `restrict` where it is left out. */
+  /**
+   * The effect on this record when the other one is deleted. `cascade`: this record is deleted too. `restrict`: the deletion is refused
+   * (409). Default: `restrict`.
+   */
   readonly onDelete?: "cascade" | "restrict";
 }
 
-/** Options of `reference()` where the other resource is named by its plural. */
+/** Options of `reference()` if the other resource is named by its plural. */
 export interface NamedReferenceOptions<T = number | string> extends ReferenceOptions<T> {
-  /** What the ids of that resource are, where they are no integers. */
+  /** The kind of ids of that resource. Default: integers. */
   readonly id?: "integer" | "uuid" | "text";
 }
 
 type IdOf<R> = R extends { readonly id: "uuid" | "text" } ? string : number;
 
 /**
- * The id of a record of another resource: the declaration itself, or its plural where it stands later or is this one.
+ * Declares the id of a record of another resource. Name the resource by its declaration, or by its plural if it is declared later or is
+ * this resource.
  *
  * @example
  * ```ts

@@ -31,25 +31,28 @@ import { uuidKind } from "./uuid.ts";
 
 /** Options of `references()`. */
 export interface ReferencesOptions<T = number | string> extends FieldOptions<readonly T[]> {
-  /** The fewest ids; 0 where it is left out. */
+  /** The smallest number of ids. Default: 0. */
   readonly minItems?: number;
-  /** The most ids, 1000 at most; 100 where it is left out. */
+  /** The largest number of ids, at most 1000. Default: 100. */
   readonly maxItems?: number;
-  /** What happens when one of them is deleted: its id is taken out of the list, or it stays (409). `restrict` where it is left out. */
+  /**
+   * The effect when one of the records is deleted. `remove`: its id is removed from the list. `restrict`: the deletion is refused (409).
+   * Default: `restrict`.
+   */
   readonly onDelete?: "restrict" | "remove";
 }
 
-/** Options of `references()` where the other resource is named by its plural. */
+/** Options of `references()` if the other resource is named by its plural. */
 export interface NamedReferencesOptions<T = number | string> extends ReferencesOptions<T> {
-  /** What the ids of that resource are, where they are no integers. */
+  /** The kind of ids of that resource. Default: integers. */
   readonly id?: "integer" | "uuid";
 }
 
 type IdOf<R> = R extends { readonly id: "uuid" } ? string : number;
 
 /**
- * The ids of records of another resource, in the order in which they were sent and each once: a many-to-many relation. What is referred to
- * cannot be deleted meanwhile (409), unless `onDelete: "remove"` takes it out of the lists.
+ * Declares the ids of records of another resource, in the order in which they were sent and each once: a many-to-many relation. A record in
+ * a list cannot be deleted (409), unless `onDelete: "remove"` removes it from the lists.
  *
  * @example
  * ```ts

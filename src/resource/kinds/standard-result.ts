@@ -5,14 +5,14 @@ import type { FlawPart } from "../../core/problem/flaw.ts";
 import { MAX_ISSUES } from "../../core/problem/problem.ts";
 import { pointerTo } from "../pointer.ts";
 
-/** What a schema of any library is: zod, valibot, arktype and others (Standard Schema, version 1; https://standardschema.dev). */
+/** A schema of any library: zod, valibot, arktype and others (Standard Schema, version 1; https://standardschema.dev). */
 export interface StandardSchema<Output = unknown> {
   readonly "~standard": {
     readonly version: 1;
     readonly vendor: string;
     readonly validate: (value: unknown) => unknown;
     readonly types?: { readonly input: unknown; readonly output: Output } | undefined;
-    /** What Standard JSON Schema adds. */
+    /** The members that Standard JSON Schema adds. */
     readonly jsonSchema?: StandardJSONSchema | undefined;
   };
 }
@@ -21,7 +21,7 @@ interface StandardJSONSchema {
   readonly input: (options: { readonly target: "draft-2020-12" }) => Readonly<Record<string, unknown>>;
 }
 
-/** The vendor of schemas that `jsonSchema` makes. Their issues have codes of ours. */
+/** The vendor of schemas that `jsonSchema` makes. Their issues have Latchkey's codes. */
 export const OUR_VENDOR = "latchkey";
 
 const MAX_STEPS = 100;
@@ -34,31 +34,31 @@ export function isStandardSchema(schema: unknown): schema is StandardSchema {
   return isObject(standard) && standard["version"] === 1 && typeof standard["validate"] === "function";
 }
 
-/** The schema's own JSON Schema. Null if its library gives none, `none` if the API's description cannot contain it. */
+/** Returns the schema's own JSON Schema. Returns null if its library gives none, and `none` if the API's description cannot contain it. */
 export function jsonSchemaOf(schema: StandardSchema): Readonly<Record<string, unknown>> | "none" | null {
   const { jsonSchema } = schema["~standard"];
   if (jsonSchema === undefined) return null;
   try {
     const { $schema: _, ...own } = jsonSchema.input({ target: "draft-2020-12" });
-    // References count from the root of the API's description, in which this is a part.
+    // References are resolved from the root of the API's description, which contains this schema.
     if (!JSON.stringify(own).includes('"$ref"')) return own;
   } catch {
-    // Not every schema has a JSON Schema: a date, a transformation.
+    // Some schemas have no JSON Schema, for example dates and transformations.
   }
   return "none";
 }
 
-/** Returns true if the schema validates asynchronously. Throws what the schema throws. */
+/** Returns true if the schema validates asynchronously. Rethrows the schema's errors. */
 export function givesPromise(schema: StandardSchema, sample: unknown): boolean {
   return isPromise(schema["~standard"].validate(sample));
 }
 
-/** Reads a value by a schema of any library. Throws a TypeError if the schema gives a promise or no result. */
+/** Reads a value by a schema of any library. Throws a TypeError if the schema returns a promise or no result. */
 export function readBySchema(
   schema: StandardSchema,
   value: unknown,
 ): { readonly value: unknown } | { readonly parts: readonly FlawPart[] } {
-  // A schema that writes to what it is given writes to a copy.
+  // Some schemas modify their input, so they get a copy.
   const result = schema["~standard"].validate(copyOfJSON(value));
   if (isPromise(result))
     throw new TypeError(`A schema of ${vendorOf(schema)} gave a promise; values are read at once.`);
@@ -67,7 +67,7 @@ export function readBySchema(
   if (issues === undefined) return { value: result.value };
   if (!Array.isArray(issues)) throw new TypeError(`A schema of ${vendorOf(schema)} gave issues that are no list.`);
   const hasCodes = schema["~standard"].vendor === OUR_VENDOR;
-  // Copied, for some libraries' lists are of a class of their own, whose slices are something else.
+  // Copied, because the lists of some libraries have a custom class whose slices have another type.
   return {
     parts: Array.from<unknown>(issues)
       .slice(0, MAX_ISSUES)
@@ -75,14 +75,14 @@ export function readBySchema(
   };
 }
 
-/** Of some libraries it is a list of issues that has itself as its issues. */
+/** Accepts also a list of issues whose member `issues` is the list itself, as in some libraries. */
 function isResult(result: unknown): result is { readonly issues?: unknown; readonly value?: unknown } {
   return typeof result === "object" && result !== null;
 }
 
 function isPromise(value: unknown): boolean {
   if (!types.isPromise(value)) return isObject(value) && typeof value["then"] === "function";
-  // Nobody waits for it, and a rejection would end the process.
+  // The promise is not awaited, and its rejection would end the process.
   value.catch(() => undefined);
   return true;
 }
@@ -102,7 +102,7 @@ function partOf(issue: unknown, hasCodes: boolean): FlawPart {
   };
 }
 
-/** A message may repeat what was sent, which may be long or hold what not every format can carry. */
+/** Shortens and cleans a message. It may repeat the sent value, which may be long or contain characters that some formats cannot carry. */
 function told(message: string): string {
   const short = message.length > MAX_DETAIL ? `${message.slice(0, MAX_DETAIL)}…` : message;
   return short.toWellFormed().replaceAll(/[\u0000-\u001f\u007f-\u009f\ufffe\uffff]/g, " ");

@@ -15,7 +15,7 @@ import {
   type StandardSchema,
 } from "./standard-result.ts";
 
-/** What the column of such a field holds; any JSON value where it is left out. */
+/** The type of the values in the column of such a field. Default: any JSON value. */
 interface ColumnValues {
   readonly text: string;
   readonly integer: number;
@@ -25,22 +25,22 @@ interface ColumnValues {
 }
 type ColumnType = keyof ColumnValues;
 
-/** Options of `standardSchema()`: the column that keeps the value, and how the API's documentation shows it. */
+/** Options of `standardSchema()`: the column of the value, and its description in the API's documentation. */
 export interface StandardOptions<T, C extends ColumnType = ColumnType> extends FieldOptions<T> {
-  /** The column that keeps what the schema gives; `json` where it is left out. */
+  /** The type of the column for the schema's output. Default: `json`. */
   readonly column?: C;
-  /** JSON Schema 2020-12 for the API's documentation; the schema's own where its library tells it, else the column's type. */
+  /** JSON Schema 2020-12 for the API's documentation. Default: the schema's own if its library provides it, otherwise the column's type. */
   readonly jsonSchema?: Readonly<Record<string, unknown>>;
-  /** The most characters of a value written as JSON, where the column is `json`; 65,536 where it is left out. */
+  /** The largest number of characters of a value written as JSON, if the column is `json`. Default: 65,536. */
   readonly maxLength?: number;
 }
 
 const MAX_DEPTH = 100;
 
 /**
- * A field that a schema of another library reads. What the schema gives is kept and shown, so it has to take that again as it is: a
- * change of another field reads the whole record. It answers at once. One that gives a promise is told with the resource. A schema
- * that throws, or gives what its column cannot hold, is a fault (500) and nothing is written.
+ * Declares a field that a schema of another library reads. The schema's output is stored and shown, so the schema must accept its output
+ * unchanged: a change of another field reads the whole record. The schema must be synchronous. The resource reports one that returns a
+ * promise. If the schema throws or its output does not fit the column, this is an error (500) and nothing is written.
  *
  * @example
  * ```ts
@@ -102,7 +102,7 @@ function schemaMistakes(schema: unknown): readonly string[] {
     : ["standard: it is no Standard Schema of version 1, with a member ~standard; write standardSchema(z.string())"];
 }
 
-/** What only shows when the schema is asked: that it gives promises, or does not take what it gives. */
+/** Finds mistakes that only a call of the schema shows: it returns promises, or does not accept its own output. */
 function trialMistakes(schema: StandardSchema, kind: Kind<unknown>, options: StandardOptions<unknown>): string | null {
   const { example, default: fallback } = options;
   const sample = example ?? (typeof fallback === "function" ? undefined : fallback);
@@ -113,7 +113,7 @@ function trialMistakes(schema: StandardSchema, kind: Kind<unknown>, options: Sta
     return `standard: the schema throws${cause instanceof Error ? `: ${cause.message}` : ""}`;
   }
   if (sample === undefined) return null;
-  // What is wrong with the sample is told as of any field.
+  // A mistake in the sample is reported like that of any field.
   if (ownValueMistakes("example", { kind, options }, sample).length > 0) return null;
   const read = kind.parse(sample);
   return isDeepStrictEqual(kind.parse(read), read)
@@ -129,7 +129,7 @@ function ownSchema(schema: StandardSchema): Readonly<Record<string, unknown>> | 
   ]);
 }
 
-/** What XML and a query carry is text. */
+/** Converts the text of XML or a query to the type of the column. */
 function leafOf(sent: string, type: ColumnType): unknown {
   if (type === "integer" && /^-?(0|[1-9]\d{0,15})$/.test(sent)) return Number(sent);
   if (type === "boolean" && (sent === "true" || sent === "false")) return sent === "true";
@@ -146,7 +146,7 @@ const asText = text({ minLength: 0, maxLength: 1_000_000, trim: false }).kind;
 const asTime = dateTime().kind;
 const anyJSON = json().kind;
 
-/** The value as the column holds it. What it cannot hold is the schema's fault, and no caller's. */
+/** Returns the value in the form that the column stores. A value that does not fit is an error of the schema, not of the caller. */
 function heldBy(type: ColumnType, value: unknown, schema: StandardSchema): unknown {
   const held = readAs(type, value);
   if (held !== undefined) return held;
@@ -168,11 +168,11 @@ function readAs(type: ColumnType, value: unknown): unknown {
   }
 }
 
-/** Whether JSON says it as it is: a `Date`, a `Map` or a cycle would come back as something else. */
+/** Returns true if JSON represents the value exactly. A `Date`, a `Map` or a cycle would change. */
 function isJSON(value: unknown, depth: number): boolean {
   if (isText(value) || typeof value === "boolean" || Number.isFinite(value) || isExactNumber(value)) return true;
   if (typeof value !== "object" || depth === 0) return false;
-  // Within others null is a value; alone it is what an optional field has.
+  // A null inside another value is a value. A null alone is that of an optional field.
   const isPart = (part: unknown): boolean => part === null || isJSON(part, depth - 1);
   if (Array.isArray(value)) return value.every(isPart);
   if (value === null || !isPlain(value)) return false;

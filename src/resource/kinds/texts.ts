@@ -4,8 +4,8 @@ import { defineField, Flaw, type Field, type FieldOptions, type Told } from "./f
 const MAX_URL = 2048;
 
 /**
- * The address of a page: absolute, with http or https, without a password, at most 2048 characters. Kept as the URL Standard writes it, so
- * that everybody reads the same in it: `https://EXAMPLE.org` is `https://example.org/`.
+ * Declares a URL of a page: absolute, with http or https, without a password, at most 2048 characters. It is stored in the form of the URL
+ * Standard, so that all programs read it in the same way: `https://EXAMPLE.org` becomes `https://example.org/`.
  */
 export function url<const O extends FieldOptions<string> = {}>(
   options?: Only<O, FieldOptions<string>>,
@@ -14,7 +14,7 @@ export function url(options: FieldOptions<string> = {}): Field<string> {
   const parse = (value: unknown): string | Flaw => {
     if (typeof value !== "string") return notURL;
     if (value.length > MAX_URL) return tooLong;
-    // What the standard passes over or mends is refused: nobody means it.
+    // Refuses characters that the URL Standard ignores or repairs, because they are mistakes.
     if (/[^!-~\u00a1-\u{10ffff}]|\\/u.test(value) || !/^https?:\/\/[^/]/i.test(value)) return notURL;
     const read = URL.parse(value);
     if (read === null || read.username !== "" || read.password !== "") return notURL;

@@ -4,7 +4,10 @@ import { fieldOptions, toldByResource } from "./field-mistakes.ts";
 import { defineField, Flaw, type Field, type FieldOptions, type Told } from "./field.ts";
 import { dateTime } from "./fields.ts";
 
-/** A day (RFC 3339, `full-date`): `2026-01-31`. A text without a time zone, from the year 0000 to 9999; one that is on no calendar is refused. */
+/**
+ * Declares a day (RFC 3339, `full-date`): `2026-01-31`. A text without a time zone, from the year 0000 to 9999. A day that does not exist
+ * is refused.
+ */
 export function date<const O extends FieldOptions<string> = {}>(
   options?: Only<O, FieldOptions<string>>,
 ): Field<string, Told<O>["names"]>;
@@ -27,7 +30,7 @@ function isDay(value: string): boolean {
   const match = /^(\d{4})-(\d\d)-(\d\d)$/.exec(value);
   if (match === null) return false;
   const [year, month, day] = [Number(match[1]), Number(match[2]), Number(match[3])];
-  // The calendar repeats itself every 400 years, and Date.UTC takes the first hundred for others.
+  // The calendar repeats every 400 years, and Date.UTC maps the years 0 to 99 to 1900 to 1999.
   const lastDay = new Date(Date.UTC((year % 400) + 400, month, 0)).getUTCDate();
   return month >= 1 && month <= 12 && day >= 1 && day <= lastDay;
 }
@@ -38,10 +41,13 @@ const updatedAtOptions: ChecksOf<UpdatedAtOptions> = {
   example: fieldOptions.example,
 };
 
-/** What `updatedAt` can be told: the rest follows from what it is. */
+/** The options of `updatedAt`. */
 export type UpdatedAtOptions = Pick<FieldOptions<string>, "optional" | "description" | "example">;
 
-/** When the record was written last: set by the service at each write, and read-only. `optional` for records that are there already. */
+/**
+ * Declares the time of the last write of the record. The service sets it at each write, and it is read-only. Use `optional` if records
+ * already exist.
+ */
 export function updatedAt<const O extends UpdatedAtOptions = {}>(
   options?: Only<O, UpdatedAtOptions>,
 ): Field<string, Told<O>["names"] | "generated">;
@@ -55,7 +61,7 @@ function updatedAtField(options: UpdatedAtOptions): Field<string> {
   return defineField(kind, { ...options, generated: instantOf, regenerated: true });
 }
 
-/** What the time is, as date-times are kept. */
+/** Returns the current time in the form of stored date-times. */
 export function instantOf({ now }: { readonly now: number }): string {
   return new Date(now).toISOString();
 }

@@ -8,7 +8,7 @@ function parse(value: unknown): string | Flaw {
   return typeof value === "string" ? (parseUUID(value.toLowerCase()) ?? flaw) : flaw;
 }
 
-/** How UUIDs are read and kept: taken in any case, kept and shown in lower case (RFC 9562 §4). */
+/** Reads UUIDs in any case, and stores and shows them in lower case (RFC 9562 §4). */
 export const uuidKind: Kind<string> = {
   name: "uuid",
   parse,
@@ -17,7 +17,7 @@ export const uuidKind: Kind<string> = {
   column: { type: "text" },
 };
 
-/** A UUID of any version (RFC 9562), in lower case. */
+/** Declares a UUID of any version (RFC 9562), in lower case. */
 export function uuid<const O extends FieldOptions<string> = {}>(
   options?: Only<O, FieldOptions<string>>,
 ): Field<string, Told<O>["names"]>;
