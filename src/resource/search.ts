@@ -2,12 +2,12 @@ import { wordsOf } from "../core/words/words.ts";
 import type { Resource } from "./declaration.ts";
 import { Flaw, type Field } from "./kinds/field.ts";
 
-/** How long the text of a search may be, in UTF-16 code units, and how many words it may have. */
+/** The maximum length of a search text, in UTF-16 code units. The maximum number of its words follows. */
 export const MAX_LENGTH = 1000;
 export const MAX_WORDS = 20;
 const MAX_SEARCHED_LENGTH = 10_000;
 
-/** What is wrong with a field whose words are searched. */
+/** Returns the mistakes in a field whose words are searched. */
 export function searchMistakes({ kind, options }: Field): string[] {
   const mistakes: string[] = [];
   if (options.writeOnly === true)
@@ -19,7 +19,7 @@ export function searchMistakes({ kind, options }: Field): string[] {
   return mistakes;
 }
 
-/** Reads the text of a search: what words of a record have to begin with; none where nothing was asked for. */
+/** Reads the text of a search. Returns the beginnings of words that a record must contain. Empty if there is no search. */
 export function readSearch({ search }: Resource, text: string | undefined): readonly string[] | Flaw {
   if (text === undefined) return [];
   if (search.length === 0) return new Flaw("unknown_parameter", "There is no such parameter.");
@@ -27,6 +27,6 @@ export function readSearch({ search }: Resource, text: string | undefined): read
   const words = wordsOf(text);
   if (words.length === 0) return new Flaw("invalid", "A word is required: letters or digits.");
   if (words.length > MAX_WORDS) return new Flaw("too_many", `At most ${MAX_WORDS} words are allowed.`);
-  // What another one begins with is found with that.
+  // Drops a word that is the beginning of another one, because the longer one finds both.
   return words.filter((word) => !words.some((other) => other !== word && other.startsWith(word))).toSorted();
 }

@@ -1,7 +1,7 @@
 import type { IdKind } from "./ids.ts";
 import type { Field } from "./kinds/field.ts";
 
-/** As much of a resource as its types follow from. */
+/** The parts of a resource that its types depend on. */
 interface Shape {
   readonly fields: Readonly<Record<string, Field>>;
   readonly parentColumn: string | null;
@@ -9,14 +9,14 @@ interface Shape {
   readonly within?: { readonly id: IdKind } | null;
 }
 
-// What follows for the type checker from a declaration. Every type has a name of its own, so that messages call it by that.
+// The types that follow from a declaration. Each has a name, so that compiler messages show it.
 
 type OptionsOf<F> = F extends Field<infer _, infer O> ? O : never;
 type ValueOf<F> = F extends Field<infer T, infer _> ? T : never;
-/** Whether this is among what is told of a field; of one that nobody knows nothing is. */
+/** True if the options of a field contain this one. False if the options are unknown. */
 type IsTrue<O, K extends string> = unknown extends O ? false : [K] extends [O] ? true : false;
 type HasDefault<O> = IsTrue<O, "default">;
-/** It is made of the record, and has no column. */
+/** True if the field is computed from the record, without a column. */
 type IsComputed<O> = IsTrue<O, "computed">;
 type IsGiven<O> = IsTrue<O, "generated"> extends true ? true : IsTrue<O, "readOnly">;
 type IsLeftOut<O> = IsTrue<O, "optional"> extends true ? true : IsTrue<O, "filled"> extends true ? true : HasDefault<O>;
@@ -32,7 +32,7 @@ type ParentIdOf<R extends Shape> = R extends { readonly within: infer W }
     : never
   : number;
 
-/** The column of what it stands within; never where that is nothing, or not known. */
+/** The column of the parent. Never if there is none, or if it is unknown. */
 type ParentOf<R extends Shape> = string extends R["parentColumn"] ? never : R["parentColumn"] & string;
 type FieldsOf<R extends Shape> = R["fields"];
 type OptionsIn<R extends Shape, K extends keyof FieldsOf<R>> = OptionsOf<FieldsOf<R>[K]>;
@@ -60,7 +60,7 @@ type WritableName<R extends Shape> = keyof {
 type LeftOutName<R extends Shape> = keyof {
   [K in keyof FieldsOf<R> as IsLeftOut<OptionsIn<R, K>> extends true ? K : never]: K;
 };
-/** Shown and not given, so that nobody knows its value until somebody writes it. */
+/** Shown fields without a default, which have no known value before a write. */
 type OpenName<R extends Shape> = keyof {
   [
     K in keyof FieldsOf<R> as IsTrue<OptionsIn<R, K>, "generated"> extends true
@@ -72,7 +72,7 @@ type OpenName<R extends Shape> = keyof {
         : never
   ]: K;
 };
-/** Always among what is stored of a change: it was sent, was there, or has a default value. */
+/** Fields that a stored change always contains: sent, existing, or with a default value. */
 type KeptName<R extends Shape> = Exclude<
   keyof {
     [K in keyof FieldsOf<R> as IsTrue<OptionsIn<R, K>, "made"> extends true ? never : K]: K;
@@ -82,33 +82,33 @@ type KeptName<R extends Shape> = Exclude<
   TransientName<R>
 >;
 
-/** What a field shows. */
+/** The shown value of a field. */
 export type ShownBy<F> = Shown<ValueOf<F>, OptionsOf<F>>;
 
 type Known<O> = unknown extends O ? never : O;
 
-/** Fields that are made of the others. */
+/** Fields that are computed from the others. */
 export type ComputedFields<C> = {
   readonly [K in keyof C]: Field<ValueOf<C[K]>, Known<OptionsOf<C[K]>> | "readOnly" | "computed">;
 };
 
-/** What a caller reads. */
+/** A record as a caller reads it. */
 export type RecordOf<R extends Shape> = { readonly id: IdOf<R> } & { readonly [K in ShownName<R>]: ShownIn<R, K> };
 
-/** What a caller sends to create or replace. */
+/** The fields that a caller sends to create or replace a record. */
 export type DraftOf<R extends Shape> = {
   readonly [K in Exclude<WritableName<R>, LeftOutName<R>>]: SentIn<R, K>;
 } & { readonly [K in WritableName<R> & LeftOutName<R>]?: SentIn<R, K> };
 
-/** What is kept of one: every column, also those that nobody is shown. */
+/** The stored form of a record: every column, including hidden ones. */
 export type StoredOf<R extends Shape> = { readonly id: IdOf<R> } & { readonly [K in ParentOf<R>]: ParentIdOf<R> } & {
   readonly [K in StoredName<R>]: ShownIn<R, K>;
 };
 
-/** The columns of its table by name, `id` and the one of what it stands within among them. */
+/** The names of the columns of its table, including `id` and the column of the parent. */
 export type ColumnOf<R extends Shape> = "id" | ParentOf<R> | (StoredName<R> & string);
 
-/** Those of them whose values can be compared: no JSON, no list, no ids of several records. */
+/** The columns with comparable values: no JSON, no lists, and no lists of ids. */
 export type ComparedOf<R extends Shape> =
   | "id"
   | ParentOf<R>
@@ -123,33 +123,33 @@ export type ComparedOf<R extends Shape> =
     } &
       string);
 
-/** The columns that may hold the id of a user: `id` and those of numbers. */
+/** The columns that may hold the id of a user: `id` and columns of numbers. */
 export type UserIdOf<R extends Shape> =
   | HoldsNumber<IdOf<R>, "id">
   | HoldsNumber<ParentIdOf<R>, ParentOf<R>>
   | (keyof { [K in StoredName<R> as HoldsNumber<ValueOf<FieldsOf<R>[K]>, K>]: K } & string);
 type HoldsNumber<T, K> = [T] extends [number] ? K : unknown extends T ? K : never;
 
-/** The columns that hold the id of another record, that of what it stands within among them. */
+/** The columns with the id of another record, including that of the parent. */
 export type ReferenceOf<R extends Shape> =
   | ParentOf<R>
   | (keyof { [K in keyof FieldsOf<R> as IsTrue<OptionsIn<R, K>, "refers"> extends true ? K : never]: K } & string);
 
-/** What may be written to its columns; the id and the place are given by the path. */
+/** The values that may be written to its columns. The path gives the id and the parent. */
 export type WritableOf<R extends Shape> = { readonly [K in StoredName<R>]?: ShownIn<R, K> };
 
-/** What is stored of a record that is made. */
+/** The stored values of a new record. */
 export type MadeValuesOf<R extends Shape> = {
   readonly [K in Exclude<StoredName<R>, OpenName<R>>]: ShownIn<R, K>;
 } & { readonly [K in OpenName<R>]?: ShownIn<R, K> };
 
-/** What is stored of a change; a field that keeps its value is not among it. */
+/** The stored values of a change, without unchanged fields. */
 export type ChangedValuesOf<R extends Shape> = { readonly [K in KeptName<R>]: ShownIn<R, K> } & {
   readonly [K in Exclude<StoredName<R>, KeptName<R>>]?: ShownIn<R, K>;
 };
 
-/** The transient fields that were sent. */
+/** The transient fields in the request. */
 export type TransientOf<R extends Shape> = { readonly [K in TransientName<R>]?: ValueOf<FieldsOf<R>[K]> };
 
-/** What `check` looks at: what is stored, what is there already, and the transient fields that were sent. */
+/** The values for `check`: the stored ones, the existing ones, and the transient fields in the request. */
 export type CheckedOf<R extends Shape> = { readonly id?: IdOf<R> } & MadeValuesOf<R> & TransientOf<R>;

@@ -15,12 +15,12 @@ import { everyAction, type Permission } from "./contract.ts";
 export const permissionForm =
   "it has to be a permission: an object with a name and a function decide, like anyone or authenticated";
 
-/** Whether it can be asked. What it answers is looked at each time. */
+/** Returns true if a value is a permission. Its answers are checked at each call. */
 export function isPermission(value: unknown): value is Permission<string> {
   return isObject(value) && isText(value["name"]) && typeof value["decide"] === "function";
 }
 
-/** A permission, told with what one is where it is none, and with what is wrong in it. */
+/** Checks a permission. The message explains what a permission is, or what is wrong in it. */
 export const aPermission: Check = (value) =>
   isObject(value) && isPermission(value) ? together(membersMistakes(value, permissionMembers)) : permissionForm;
 

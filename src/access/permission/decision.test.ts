@@ -74,27 +74,27 @@ const undecided: readonly unknown[] = [
   { only: cyclic },
 ];
 
-test("whatever is no decision is a fault, also within others", () => {
+test("treats any other value as a fault, also within combined permissions", () => {
   for (const each of undecided) {
     for (const permission of [giving(each), anyOf(giving(each)), allOf(anyone, giving(each)), not(giving(each))])
       assert.throws(() => decisionOf(permission, request), TypeError);
   }
 });
 
-test("says of an order between booleans what to write instead", () => {
+test("explains what to write instead of an order between booleans", () => {
   const only = { column: "lent", operator: "gte", value: true };
 
   assert.throws(() => decisionOf(giving({ only }), request), /lt, lte, gt, gte do not take a boolean/);
 });
 
-test("a promise that is rejected afterwards ends nothing", async () => {
+test("keeps the process alive if a returned promise rejects later", async () => {
   const late: Permission = { name: "late", decide: (async () => Promise.reject(new Error("late"))) as never };
 
   assert.throws(() => decisionOf(late, request), /late gave a promise/);
   await new Promise((resolve) => setImmediate(resolve));
 });
 
-test("rows are what was said at that moment", () => {
+test("keeps the rows of the moment of the decision", () => {
   const told = { only: { any: [{ ...own }] } };
   const decision = decisionOf(giving(told), request);
   told.only.any[0]!.value = 3;
@@ -102,7 +102,7 @@ test("rows are what was said at that moment", () => {
   assert.deepEqual(decision, { only: { any: [own] } });
 });
 
-test("rows are narrowed where there are some, by columns and values that they have", () => {
+test("narrows only rows that exist, by their columns and values", () => {
   const wrong: readonly object[] = [
     { ...own, column: "ownr_id" },
     { column: "constructor", operator: "null", value: true },

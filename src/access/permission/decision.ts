@@ -16,7 +16,7 @@ import type {
 const MAX_CONDITIONS = 1000;
 const MAX_DEPTH = 32;
 
-/** Every operator, and what its value has to be: one value of the column, one of a column that has an order, several, a text, or a boolean. */
+/** Every operator with the kind of its value: one value, one value of a column with an order, several, a text, or a boolean. */
 const operators: Readonly<Record<Operator, "one" | "ordered" | "some" | "text" | "folded" | "flag">> = {
   eq: "one",
   ne: "one",
@@ -32,7 +32,7 @@ const operators: Readonly<Record<Operator, "one" | "ordered" | "some" | "text" |
   null: "flag",
 };
 
-/** Asks a permission. Whatever it gives that is no decision, a promise too, is a fault: it throws, and nobody is let in. */
+/** Asks a permission. Any result that is not a decision, also a promise, is a fault: it throws, and access is denied. */
 export function decisionOf(permission: Permission<string>, request: PermissionRequest): Decision {
   const given: unknown = permission.decide(request);
   if (given === "allow" || given === "deny") return given;
@@ -40,12 +40,12 @@ export function decisionOf(permission: Permission<string>, request: PermissionRe
   if (only !== null) return { only };
   const confirm = readConfirmation(given);
   if (confirm !== null) return { confirm };
-  // Of a promise that nobody waits for, a rejection would end the process.
+  // A rejection of a promise without a handler would end the process.
   if (types.isPromise(given)) given.catch(() => undefined);
   throw new TypeError(`The permission ${permission.name} gave ${undecided(given)}`);
 }
 
-/** Says why an answer is no decision, and how to write one. */
+/** Explains why a result is not a decision, and how to write one. */
 function undecided(given: unknown): string {
   if (isObject(given) && Object.keys(given).join() === "only")
     return `{ only: … } without a condition. Give { all }, { any }, { not }, or { column, operator, value } with a value that the operator takes; ${orderOperators.join(", ")} do not take a boolean.`;
@@ -59,7 +59,7 @@ function readConfirmation(given: unknown): Confirmation | null {
   return isRight ? { within: within as number, level } : null;
 }
 
-/** The same for what is shown beside an answer: a permission that asks for a confirmation hides it. */
+/** Decides the same for content beside the main response. A permission that requires a confirmation hides it. */
 export function decideOn(
   permission: Permission<string>,
   request: PermissionRequest,
@@ -69,7 +69,7 @@ export function decideOn(
   return typeof decision === "object" && "confirm" in decision ? "deny" : decision;
 }
 
-/** Asks a permission where rows of this collection can be narrowed; null where no rows can. Narrowing to what is not there is a fault. */
+/** Asks a permission for rows of this collection. Null if no rows can be narrowed. Narrowing by unknown columns is a fault. */
 export function askPermission(
   permission: Permission<string>,
   request: PermissionRequest,
@@ -88,7 +88,7 @@ export function askPermission(
   );
 }
 
-/** The rows of a well-formed `{ only }`, as a copy that nobody can change any more; null for anything else. */
+/** Returns the rows of a valid `{ only }` as a frozen copy. Returns null for any other value. */
 function readOnly(given: unknown): AllowedRows | null {
   if (!isObject(given) || Object.keys(given).join() !== "only") return null;
   return readWhere(given["only"], { conditions: MAX_CONDITIONS }, MAX_DEPTH);
@@ -124,12 +124,12 @@ function isOrderOperator(operator: Operator): operator is OrderOperator {
   return operators[operator] === "ordered";
 }
 
-/** SQL orders booleans and `matches` does not: by one, a list would show a record that a read refuses. */
+/** SQL orders booleans but `matches` does not. With an order, a list could show a record that a read refuses. */
 function isOrdered(value: unknown): value is string | number {
   return typeof value === "string" || Number.isFinite(value);
 }
 
-/** Never undefined, null or NaN: nothing is equal to them, and everything is unequal. */
+/** Excludes undefined, null and NaN: nothing equals them, and everything differs from them. */
 function isValueFor(operator: Operator, value: unknown): value is Value {
   switch (operators[operator]) {
     case "one":

@@ -24,27 +24,27 @@ export type {
   SettledDecision,
 } from "./contract.ts";
 
-/** Everyone, known or not. */
+/** Allows every caller, known or not. */
 export const anyone: Permission = made({ name: "anyone", decide: () => "allow" });
 
-/** Nobody at all. */
+/** Denies every caller. */
 export const nobody: Permission = made({ name: "nobody", decide: () => "deny" });
 
-/** Everyone who is logged in. */
+/** Allows every caller who is logged in. */
 export const authenticated: Permission = made({
   name: "authenticated",
   decide: ({ identity }) => (identity === null ? "deny" : "allow"),
 });
 
-/** Administrators. */
+/** Allows administrators. */
 export const administrator: Permission = made({
   name: "administrator",
   decide: ({ identity }) => (identity?.role === "admin" ? "allow" : "deny"),
 });
 
 /**
- * The user that the path names: `/users/7` for user 7. A list is narrowed to that user, so that a mounted resource needs a column of the
- * parameter's name; an endpoint of one's own needs none.
+ * Allows the user in the path: `/users/7` for user 7. A list is narrowed to that user, so a mounted resource needs a column with the
+ * parameter's name. A custom endpoint does not.
  *
  * @example
  * ```ts
@@ -71,7 +71,7 @@ export function self(parameter = "id"): Permission<string> {
 }
 
 /**
- * The user whose id stands in a column of the record. Other rows are as if they were not there.
+ * Allows the user whose id is in a column of the record. Other rows look as if they did not exist.
  *
  * @example
  * ```ts
@@ -93,7 +93,7 @@ export function owner<const C extends string>(column: C): Permission<C, C> {
 }
 
 /**
- * Whoever holds a credential with this scope, or one that is not limited.
+ * Allows callers with a credential that has this scope, or that is not limited to scopes.
  *
  * @example
  * ```ts
@@ -112,22 +112,25 @@ export function scope(name: string): Permission {
   });
 }
 
-/** Whoever came without a credential, or with one that is not limited to scopes: for what would give away more than a limited one may do. */
+/**
+ * Allows callers without a credential, or with one that is not limited to scopes. For actions that would give away more than a limited
+ * credential may do.
+ */
 export const unlimited: Permission = made({
   name: "unlimited",
   decide: ({ identity }) => (identity === null || identity.scopes === null ? "allow" : "deny"),
 });
 
-/** Requests that change nothing. */
+/** Allows requests that change nothing. */
 export const readOnly: Permission = made({
   name: "read only",
   decide: ({ action }) => (action === "list" || action === "read" ? "allow" : "deny"),
 });
 
 /**
- * Callers who have confirmed lately who they are (RFC 9470). If the proofs of their login are too old or too weak, the request is refused
- * with 401 `confirmation_required`, and a client confirms at `POST /api/login/confirm/`. API tokens, keys and tokens that act for a user
- * cannot confirm (403). Throws `DeclarationError` if an option is wrong.
+ * Allows callers who have confirmed their identity recently (RFC 9470). If the proofs of their login are too old or too weak, the request
+ * is refused with 401 `confirmation_required`, and a client confirms at `POST /api/login/confirm/`. API tokens, keys and tokens that act
+ * for a user cannot confirm (403). Throws `DeclarationError` if an option is wrong.
  *
  * @param options.within How old the proofs may be, in seconds.
  * @param options.level 2: a second factor is asked for. Default: 1.
@@ -152,7 +155,7 @@ export function confirmed(options: { readonly within: number; readonly level?: 1
 }
 
 /**
- * What one of them allows; rows that one of them allows.
+ * Allows what one of the permissions allows, and the rows that one of them allows.
  *
  * @example
  * ```ts
@@ -174,7 +177,7 @@ export function anyOf(...permissions: readonly Permission<string>[]): Permission
 }
 
 /**
- * What all of them allow; rows that all of them allow.
+ * Allows what all permissions allow, and the rows that all of them allow.
  *
  * @example
  * ```ts
@@ -196,7 +199,8 @@ export function allOf(...permissions: readonly Permission<string>[]): Permission
 }
 
 /**
- * What the other does not allow at all. Throws `DeclarationError` if the other narrows to rows: the rest of the rows is a condition of its own.
+ * Allows what the other permission denies. Throws `DeclarationError` if the other one narrows to rows, because the remaining rows need a
+ * separate condition.
  *
  * @example
  * ```ts
@@ -230,10 +234,10 @@ export function not(permission: Permission<string>): Permission {
 
 const CANNOT_NEGATE = "a permission that narrows to rows cannot be negated";
 
-/** The message of the compiler for a permission that narrows by a column. */
+/** The compiler's message for a permission that narrows by a column. */
 type Negated<C extends string> = [C] extends [never] ? unknown : "a permission that narrows to rows cannot be negated";
 
-/** One that says `enough` decides for all of them; else the rows that any, or all, of the others allow. */
+/** Combines decisions. One that says `enough` decides for all. Otherwise returns the rows that any, or all, of the others allow. */
 function decideTogether(
   permissions: readonly Permission<string>[],
   request: PermissionRequest,
@@ -248,13 +252,13 @@ function decideTogether(
     if ("confirm" in decision) confirmations.push(decision.confirm);
     else only.push(decision.only);
   }
-  // All of them: first the confirmation. Any of them: what needs none.
+  // With `allOf`, the confirmation comes first. With `anyOf`, a decision without a confirmation comes first.
   if (confirmations.length > 0 && (enough === "deny" || only.length === 0)) return { confirm: together(confirmations) };
   if (only.length === 0) return enough === "allow" ? "deny" : "allow";
   return { only: only.length === 1 ? only[0]! : enough === "allow" ? { any: only } : { all: only } };
 }
 
-/** The strictest of several. */
+/** Returns the strictest of several confirmations. */
 function together(confirmations: readonly Confirmation[]): Confirmation {
   return {
     within: Math.min(...confirmations.map(({ within }) => within)),
@@ -262,13 +266,13 @@ function together(confirmations: readonly Confirmation[]): Confirmation {
   };
 }
 
-/** Throws `DeclarationError` where it is no name: a permission that looks for nothing would say so to nobody. */
+/** Throws `DeclarationError` if the name is invalid. Otherwise the permission would check nothing, without a warning. */
 function requireName(of: string, name: unknown, what: string, like: string): void {
   if (isText(name) && /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(name)) return;
   throw new DeclarationError([`${of}: it names ${shown(name)}, and that is not ${what}; write ${like}`]);
 }
 
-/** Throws `DeclarationError` where one of them is none, or there is none: what all of nothing allow is everything. */
+/** Throws `DeclarationError` if one of them is not a permission, or if there is none: an empty `allOf` would allow everything. */
 function requirePermissions(of: string, permissions: readonly unknown[]): void {
   const mistakes = permissions.flatMap((each, at) => {
     const wrong = otherCopyMistake(each) ?? aPermission(each);

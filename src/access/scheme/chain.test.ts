@@ -9,7 +9,7 @@ import type { Throttle } from "../throttle/throttle.ts";
 import { makeChain, type Chain } from "./chain.ts";
 import { absent, accepted, rejected, type Carrier, type Rejection, type Scheme } from "./scheme.ts";
 
-/** Accepts `user-1` and `user-2`, and rejects a word for each reason. */
+/** Creates a scheme that accepts `user-1` and `user-2`, and rejects a word for each reason. */
 function schemeOf(name: string, carrier: Carrier, more: Partial<Scheme> = {}): Scheme {
   return {
     name,
@@ -60,7 +60,7 @@ function chainOf(schemes: readonly Scheme[], throttle: Throttle = countingGuesse
   return makeChain({ schemes, throttle, observe: (observation) => seen.push(observation) });
 }
 
-/** What a chain says, as one comparable value. */
+/** Returns the result of a chain as one comparable value. */
 function ask(chain: Chain, sketch: CallSketch): string {
   try {
     const identified = chain.identify(callOf(sketch));
@@ -83,7 +83,7 @@ function permutations<T>(items: readonly T[]): T[][] {
   return items.flatMap((first, at) => permutations(items.toSpliced(at, 1)).map((rest) => [first, ...rest]));
 }
 
-test("the order of schemes never changes an answer, whatever each credential is", () => {
+test("gives the same answer in any order of the schemes, for any credentials", () => {
   const states = [null, "user-1", "user-2", "other", "forged", "expired", "\u0007"];
   const chains = permutations([alpha, beta, gamma, delta]).map((schemes) => chainOf(schemes));
   const headersOf: ((value: string) => [string, string])[] = [
@@ -259,7 +259,7 @@ const duplicates: [string, string][][] = [
 ];
 
 for (const headers of duplicates) {
-  test(`one kind of credential twice is refused before anything else: ${JSON.stringify(headers)}`, () => {
+  test(`refuses one kind of credential twice before anything else: ${JSON.stringify(headers)}`, () => {
     const throttle = countingGuesses(0);
 
     assert.match(ask(chainOf([gamma, alpha, beta], throttle), { headers }), /^400 duplicate_credentials/);
@@ -267,21 +267,21 @@ for (const headers of duplicates) {
   });
 }
 
-test("the same cookie twice with the same value is one credential", () => {
+test("treats the same cookie twice with the same value as one credential", () => {
   assert.equal(
     ask(chainOf([gamma]), { headers: { cookie: "gamma=user-1; gamma=user-1" } }),
     "user-1 by gamma, ambient",
   );
 });
 
-test("over TLS only the cookie with the __Host- prefix counts, without it only the plain one", () => {
+test("reads only the cookie with the __Host- prefix over TLS, and only the plain one without TLS", () => {
   const cookie = "gamma=user-1; __Host-gamma=user-2";
 
   assert.equal(ask(chainOf([gamma]), { headers: { cookie }, encrypted: true }), "user-2 by gamma, ambient");
   assert.equal(ask(chainOf([gamma]), { headers: { cookie } }), "user-1 by gamma, ambient");
 });
 
-test("a call that needs somebody gets every challenge in a field of its own", () => {
+test("sends every challenge in a separate header field if the call needs a caller", () => {
   const { status, code, headers } = chainOf([delta, beta, alpha]).challenge(callOf());
 
   assert.deepEqual([status, code], [401, "not_authenticated"]);
@@ -291,7 +291,7 @@ test("a call that needs somebody gets every challenge in a field of its own", ()
   ]);
 });
 
-test("where no scheme has a challenge the answer is 403, in the words of the only scheme", () => {
+test("answers 403 if no scheme has a challenge, with the words of the only scheme", () => {
   assert.equal(tell(chainOf([beta]).challenge(callOf())), "403 authentication_failed: Invalid or missing beta. []");
   assert.equal(
     tell(chainOf([beta, gamma]).challenge(callOf())),
@@ -323,7 +323,7 @@ test("says why a cookie was rejected if the call needs a caller, and counts it a
   assert.throws(() => chain.countGuesses(call, passedOver), { code: "too_many_attempts" });
 });
 
-test("unknown and forged credentials count as guesses, and nothing else does", () => {
+test("counts unknown and forged credentials as guesses, and no others", () => {
   for (const [reason, counts] of [
     ["unknown", 1],
     ["forged", 1],
@@ -341,7 +341,7 @@ test("unknown and forged credentials count as guesses, and nothing else does", (
   }
 });
 
-test("after too many guesses a wrong credential is 429 and a right one goes on working", () => {
+test("answers 429 to wrong credentials after too many guesses, and still accepts a right one", () => {
   const chain = chainOf([alpha, beta], countingGuesses(1));
 
   assert.match(ask(chain, { headers: { "x-beta": "unknown" } }), /^401 invalid_token/);
@@ -350,7 +350,7 @@ test("after too many guesses a wrong credential is 429 and a right one goes on w
   assert.equal(ask(chain, { headers: { "x-beta": "user-1" } }), "user-1 by beta");
 });
 
-test("each rejection is observed once, without what was sent", () => {
+test("reports each rejection once, without the credential", () => {
   const seen: Observation[] = [];
 
   ask(chainOf([alpha, beta], countingGuesses(), seen), {
@@ -364,7 +364,7 @@ test("each rejection is observed once, without what was sent", () => {
   ]);
 });
 
-test("an identity header from anyone but a trusted proxy is dropped and reported", () => {
+test("drops and reports an identity header field that does not come from a trusted proxy", () => {
   for (const name of ["X-Delta-User", "x_delta_user"]) {
     const seen: Observation[] = [];
 
@@ -379,7 +379,7 @@ test("an identity header from anyone but a trusted proxy is dropped and reported
   }
 });
 
-test("an identity header from a trusted proxy is believed in its own spelling only", () => {
+test("accepts an identity header field from a trusted proxy only in its exact spelling", () => {
   const from = (...headers: [string, string][]) => ask(chainOf([delta]), { headers, trustedProxies: ["127.0.0.1"] });
 
   assert.equal(from(["x-DELTA-user", "user-1"]), "user-1 by delta, ambient");
@@ -387,7 +387,7 @@ test("an identity header from a trusted proxy is believed in its own spelling on
   assert.equal(from(["X-Delta-User", ""]), "nobody");
 });
 
-test("an identity header given twice by a trusted proxy is refused in any spelling", () => {
+test("refuses an identity header field that a trusted proxy sends twice, in any spelling", () => {
   for (const second of ["X-Delta-User", "x-delta-user", "X_Delta_User", "x-delta_USER"]) {
     const headers: [string, string][] = [
       ["X-Delta-User", "user-1"],
@@ -407,7 +407,7 @@ test("an identity header given twice by a trusted proxy is refused in any spelli
   }
 });
 
-test("schemes that take their time give the same answers", async () => {
+test("gives the same answers with slow schemes", async () => {
   const slow = (scheme: Scheme): Scheme => ({
     ...scheme,
     authenticate: async (...asked) => scheme.authenticate(...asked),
@@ -426,7 +426,7 @@ test("schemes that take their time give the same answers", async () => {
   }
 });
 
-test("what a scheme throws ends the request, whatever the others say", () => {
+test("ends the request with the problem that a scheme throws, for any results of the others", () => {
   const strict: Scheme = {
     ...alpha,
     authenticate: () => {
@@ -442,7 +442,7 @@ test("what a scheme throws ends the request, whatever the others say", () => {
     assert.match(ask(chainOf(schemes), { headers }), /^403 insecure_transport/);
 });
 
-test("a set of schemes that would depend on its order cannot be made", () => {
+test("refuses a set of schemes that would depend on its order", () => {
   assert.throws(() => chainOf([alpha, { ...beta, name: "alpha" }]), /Two schemes are called alpha/);
   assert.throws(
     () => chainOf([alpha, schemeOf("omega", { in: "authorization", scheme: "ALPHA" })]),
@@ -459,7 +459,7 @@ test("a set of schemes that would depend on its order cannot be made", () => {
   );
 });
 
-test("a scheme may read a cookie with its prefix and without", () => {
+test("reads a cookie of a scheme with its prefix and without", () => {
   const both = { carriers: ["gamma", "__Host-gamma"].map((name) => ({ in: "cookie", name }) as const) };
   const chain = chainOf([schemeOf("both", both.carriers[0]!, both)]);
 
@@ -467,7 +467,7 @@ test("a scheme may read a cookie with its prefix and without", () => {
     assert.equal(ask(chain, { headers: { cookie } }), "user-1 by both, ambient");
 });
 
-test("Vary names every header that is read", () => {
+test("names every header field that is read in Vary", () => {
   const { vary, varyWithAccept, carriers } = chainOf([delta, gamma, beta, secret, alpha]);
 
   assert.equal(vary, "Authorization, X-Beta, X-Delta-User, Cookie");
@@ -476,7 +476,7 @@ test("Vary names every header that is read", () => {
   assert.equal(chainOf([]).varyWithAccept, "Accept");
 });
 
-test("a set without schemes knows nobody", () => {
+test("identifies no caller without schemes", () => {
   const call: Call = callOf({ headers: { authorization: "Alpha user-1" } });
 
   assert.deepEqual(chainOf([]).identify(call), { identity: null, ambient: false, passedOver: [] });

@@ -10,37 +10,42 @@ import { headersRead, placesOf, readPresented, type Presented } from "./presente
 import type { Carrier, Rejection, RejectionCode, Scheme, Standing, Verdict } from "./scheme.ts";
 import { requireChallenge, requireVerdict } from "./verdict.ts";
 
-/** Who a call comes from, as far as its credentials tell. */
+/** The caller of a request, as far as its credentials show. */
 export interface Identified {
-  /** Null where the call carries no credential. */
+  /** Null if the request has no credential. */
   readonly identity: Identity | null;
-  /** One of the accepted credentials is such that a browser may have sent it unasked. */
+  /** True if a browser may have sent one of the accepted credentials automatically. */
   readonly ambient: boolean;
-  /** Rejected cookies. A browser sends them by itself, so they fail a request only if nothing else says who is calling and it needs a caller. */
+  /**
+   * The rejected cookies. A browser sends them automatically, so they fail a request only if it needs a caller and has no other credential.
+   */
   readonly passedOver: readonly Refused[];
 }
 
-/** The schemes of a service as a set: their order never changes an answer. */
+/** The schemes of a service as a set. Their order never changes an answer. */
 export interface Chain {
-  /** Looks at every credential of a call: at once where every scheme can. Ends the request where one is wrong. */
+  /** Checks every credential of a request. Synchronous if every scheme is. Ends the request if a credential is wrong. */
   identify(call: Call, witness?: Witness | null): Eventually<Identified>;
-  /** What each scheme makes of a call. Counts no guess of its own, reports nothing and ends nothing. */
+  /** Returns the result of each scheme for a request. Counts no guesses, reports nothing and does not end the request. */
   explain(call: Call): Eventually<Explanation>;
-  /** What a witness of `identify` has seen. */
+  /** Returns the results that a witness of `identify` has recorded. */
   tell(witness: Witness): Explanation;
-  /** The problem for a call without a caller that needs one: why a cookie was rejected, or that there is no credential. */
+  /**
+   * Returns the problem for a request that needs a caller and has none: the reason why a cookie was rejected, or that there is no
+   * credential.
+   */
   challenge(call: Call, passedOver?: readonly Refused[]): Problem;
   /** Counts the guesses among rejected cookies that failed a request. Ends the request (429) if there were too many before. */
   countGuesses(call: Call, passedOver: readonly Refused[]): Eventually<unknown>;
-  /** For `Vary`: the header fields that are read. */
+  /** The value of `Vary`: the header fields that are read. */
   readonly vary: string;
   /** The same with `Accept` before them. */
   readonly varyWithAccept: string;
-  /** Every place where a credential may travel. */
+  /** All places where a credential may travel. */
   readonly carriers: readonly Carrier[];
-  /** The parameters of the query that are credentials, by name. */
+  /** The query parameters that are credentials, by name. */
   readonly parameters: ReadonlyMap<string, unknown>;
-  /** One of the schemes looks at bodies. */
+  /** True if one of the schemes reads bodies. */
   readonly readsBody: boolean;
 }
 
@@ -52,7 +57,7 @@ export interface ChainOptions {
   readonly standing?: Standing | null;
 }
 
-/** A credential that was refused, and why. */
+/** A refused credential with the reason. */
 export interface Refused {
   readonly scheme: Scheme;
   readonly rejection: Rejection;
@@ -60,7 +65,7 @@ export interface Refused {
 
 export const nobody: Identified = { identity: null, ambient: false, passedOver: [] };
 
-/** Makes a set of schemes ready for requests. Throws where two of them have the same name or read the same place, unless both are `shared`. */
+/** Creates the chain of a set of schemes. Throws if two of them have the same name or read the same place, unless both are `shared`. */
 export function makeChain({ schemes: named, throttle, observe, standing = null }: ChainOptions): Chain {
   const schemes = joinSchemes(named, standing).toSorted((one, other) => (one.name < other.name ? -1 : 1));
   requireDistinctNames(schemes);
@@ -142,7 +147,7 @@ export function makeChain({ schemes: named, throttle, observe, standing = null }
   };
 }
 
-/** What verdicts come to together. */
+/** The combined result of the verdicts. */
 interface Sum extends Identified {
   readonly conflict: boolean;
   readonly refused: readonly Refused[];
@@ -177,7 +182,7 @@ function failAll(throttle: Throttle, call: Call, guesses: number): Eventually<un
   return late.length === 0 ? undefined : Promise.all(late);
 }
 
-/** Every challenge of the set, each as a header field of its own: joined ones are misread (RFC 9110 §11.6.1). */
+/** Returns all challenges of the set, each as a separate header field, because joined ones are misread (RFC 9110 §11.6.1). */
 function challenges(schemes: readonly Scheme[], call: Call, refused: readonly Refused[]): [string, string][] {
   const headers: [string, string][] = [];
   for (const scheme of schemes) {
@@ -208,7 +213,7 @@ function codeOf({ scheme, rejection }: Refused): RejectionCode {
   return rejection.code ?? scheme.rejectedAs ?? "invalid_token";
 }
 
-/** One after another, so that of two that end the request it is always the same one that does. */
+/** Asks the schemes one after another, so that the same one always ends the request. */
 function askAll(presented: readonly Presented[], call: Call, verdicts: Verdict[]): Eventually<readonly Verdict[]> {
   while (verdicts.length < presented.length) {
     const { scheme, carrier, credential, rejection } = presented[verdicts.length]!;

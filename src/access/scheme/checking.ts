@@ -18,7 +18,7 @@ import {
 import type { Carrier, Scheme } from "./scheme.ts";
 import { proofMethods, rejectionCodes } from "./verdict.ts";
 
-/** What is wrong with a scheme, as somebody wrote it. No credential may travel in the parameters that are `taken` already. */
+/** Returns the mistakes in a scheme. A credential must not travel in the parameters that are `taken` already. */
 export function schemeMistakes(scheme: Members, taken: readonly string[]): readonly string[] {
   const carriers: Check = (value) => {
     if (!Array.isArray(value) || value.length === 0)
@@ -28,13 +28,13 @@ export function schemeMistakes(scheme: Members, taken: readonly string[]): reado
   return membersMistakes(scheme, { ...schemeMembers, carriers });
 }
 
-/** The name of a header field, a cookie or a scheme of `Authorization` (RFC 9110 §5.6.2). */
+/** Checks the name of a header field, a cookie or a scheme of `Authorization` (RFC 9110 §5.6.2). */
 export const aToken = matching(
   /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/,
   "it has to be a name of letters, digits and hyphens, like X-Badge",
 );
 
-/** A cookie's, without the prefix that says over which connections it travels. */
+/** Checks the name of a cookie, without the prefix for its connections. */
 export const aCookieName: Check = (value) =>
   isText(value) && /^__(?:host|secure)-/i.test(value) ? "the prefix is added over TLS; leave it out" : aToken(value);
 

@@ -2,44 +2,44 @@ import type { Problem } from "../../core/problem/problem.ts";
 import { formatCarrier, type Presented } from "./presented.ts";
 import type { Rejection, Scheme, Verdict } from "./scheme.ts";
 
-/** What one scheme saw of a request and what it made of that. Never a credential. */
+/** The view and the result of one scheme for a request. Never contains a credential. */
 export interface SchemeExplanation {
   readonly scheme: string;
   readonly saw: Verdict["kind"];
-  /** Where the credential was: `Authorization: basic`, `the cookie session`; null where there was none. */
+  /** The place of the credential: `Authorization: basic`, `the cookie session`. Null if there was none. */
   readonly in: string | null;
-  /** The user whom an accepted credential stands for. */
+  /** The user of an accepted credential. */
   readonly user?: number;
   readonly reason?: Rejection["reason"];
   readonly why: string;
 }
 
-/** What the schemes of a service made of a request. */
+/** The results of the schemes of a service for a request. */
 export interface Explanation {
-  /** `open`: nobody looked, because the endpoint needs nobody. `ended`: a problem that comes before any verdict. */
+  /** `open`: nothing was checked, because the endpoint needs no caller. `ended`: a problem before any verdict. */
   readonly outcome: "identified" | "nobody" | "rejected" | "conflict" | "ended" | "open";
-  /** The user who was found; null where none was. */
+  /** The user. Null if none was found. */
   readonly user: number | null;
   readonly why: string;
-  /** By name; a scheme that found credentials in two places stands there twice. */
+  /** By name. A scheme that found credentials in two places is listed twice. */
   readonly schemes: readonly SchemeExplanation[];
 }
 
-/** Takes down what happens while a request is identified, for an explanation afterwards. */
+/** Records the identification of a request for a later explanation. */
 export class Witness {
   presented: readonly Presented[] = [];
-  /** Of as many credentials as were looked at. */
+  /** The verdicts of the credentials that were checked. */
   readonly verdicts: Verdict[] = [];
-  /** Identity headers that came from a peer that is not trusted. */
+  /** Identity header fields from a peer that is not trusted. */
   readonly dropped: string[] = [];
 
-  /** Somebody who administers came with one of the credentials. */
+  /** True if one of the credentials belongs to an administrator. */
   get sawAdministrator(): boolean {
     return this.verdicts.some((verdict) => verdict.kind === "accepted" && verdict.identity.role === "admin");
   }
 }
 
-/** Tells what a witness saw. `ended` is the problem that kept schemes from a verdict, where there was one. */
+/** Returns the explanation of a witness. `ended` is the problem that prevented a verdict, if there was one. */
 export function explain(schemes: readonly Scheme[], witness: Witness, ended: Problem | null = null): Explanation {
   const users = witness.verdicts.flatMap((verdict) => (verdict.kind === "accepted" ? [verdict.identity.id] : []));
   const explained = schemes.flatMap((scheme) => explainScheme(scheme, witness));
@@ -71,7 +71,7 @@ export function explain(schemes: readonly Scheme[], witness: Witness, ended: Pro
   );
 }
 
-/** The schemes that rejected a credential, by whether that ends the request. */
+/** Returns the schemes that rejected a credential, separated by whether that ends the request. */
 function rejectedBy({ presented, verdicts }: Witness): Readonly<Record<"rejecting" | "passedOver", readonly string[]>> {
   const rejected = presented.filter((_, at) => verdicts[at]?.kind === "rejected");
   const namesOf = (isCookie: boolean): readonly string[] =>
@@ -110,7 +110,7 @@ function whyAbsent({ carriers }: Scheme, dropped: readonly string[]): string {
   return `Nothing in ${carriers.map(formatCarrier).join(", nor in ")}.`;
 }
 
-/** As a header's value: JSON in ASCII. */
+/** Formats an explanation as the value of a header field: JSON in ASCII. */
 export function formatExplanation(explanation: Explanation): string {
   return JSON.stringify(explanation).replace(
     /[\u007f-\uffff]/g,

@@ -26,7 +26,7 @@ function whose(id: number): Verdict {
   return accepted(identity);
 }
 
-/** Knows what begins with its letter. */
+/** Creates a scheme that accepts credentials that begin with its letter. */
 function lettered(letter: string, id: number, more: Partial<Scheme> = {}): Scheme {
   return part({
     authenticate(credential) {
@@ -37,7 +37,7 @@ function lettered(letter: string, id: number, more: Partial<Scheme> = {}): Schem
   });
 }
 
-/** Recognizes what has a mark, and takes nothing else. */
+/** Creates a scheme that recognizes credentials with a mark, and accepts no others. */
 function marked(mark: string, id: number): Scheme {
   return part({
     recognizes: (credential) => credential.startsWith(mark),
@@ -72,7 +72,7 @@ for (const [credential, answer] of [
   ["%bad", "token_not_valid: Forged."],
   ["c1", "invalid_token: Nobody has this badge."],
 ] as const) {
-  test(`parts of one scheme, in any order, make of ${credential}: ${answer}`, async () => {
+  test(`joins the parts of a scheme in any order, for ${credential}: ${answer}`, async () => {
     for (const order of [
       [a, b, m],
       [b, m, a],
@@ -82,14 +82,14 @@ for (const [credential, answer] of [
   });
 }
 
-test("what nobody recognizes is rejected, also where every part says that it is none of its own", async () => {
+test("rejects a credential that no part recognizes", async () => {
   const modest = part({ authenticate: () => absent });
 
   assert.equal(await ask([m], "c1"), "token_not_valid: The token is invalid, expired or revoked.");
   assert.equal(await ask([m, modest], "c1"), "invalid_token: The token is invalid, expired or revoked.");
 });
 
-test("parts that take their time are waited for", async () => {
+test("waits for slow parts", async () => {
   const slow = lettered("s", 4, {
     authenticate: async (credential) => (credential === "s1" ? whose(4) : rejected("unknown")),
   });
@@ -98,19 +98,19 @@ test("parts that take their time are waited for", async () => {
   assert.equal(await ask([b, slow], "s1"), "user-4");
 });
 
-test("a part is only asked for what travels in one of its own places", async () => {
+test("asks a part only for credentials in its own places", async () => {
   const elsewhere = part({ carriers: [{ in: "header", name: "X-Badge" }], authenticate: () => whose(9) });
 
   assert.equal(await ask([a, elsewhere], "b1"), "invalid_token: Nobody has this badge.");
 });
 
-test("a part that gives no verdict is a fault and lets nobody in", async () => {
+test("treats a missing verdict of a part as a fault, and denies access", async () => {
   const broken = part({ authenticate: () => undefined as unknown as Verdict });
 
   await assert.rejects(ask([broken, b], "b1"), /The scheme badge gave no verdict/);
 });
 
-test("a scheme alone stays what it is, and one that is not shared stands alone", () => {
+test("leaves a single scheme unchanged, and keeps one that is not shared separate", () => {
   assert.deepEqual(joinSchemes([a]), [a]);
   assert.throws(
     () => makeChain({ schemes: [a, { ...b, shared: false }], throttle: calmGuessing, observe: null }),
@@ -118,7 +118,7 @@ test("a scheme alone stays what it is, and one that is not shared stands alone",
   );
 });
 
-test("the whole has every part's codes, one challenge and each place once", () => {
+test("has every part's codes, one challenge and each place once", () => {
   const [whole] = joinSchemes([m, a]);
 
   assert.deepEqual(whole!.carriers, carriers);

@@ -24,7 +24,7 @@ export function joinSchemes(schemes: readonly Scheme[], standing: Standing | nul
   });
 }
 
-/** The scheme with its standing judged. Its functions keep their own `this`. */
+/** Returns the scheme with a check of its standing. Its functions keep their own `this`. */
 function judge(scheme: Scheme, standing: Standing): Scheme {
   const { name, carriers, ambient, readsBody, shared, missingDetail, rejectedAs, alsoRejectedAs, proves } = scheme;
   return {
@@ -50,7 +50,7 @@ function judge(scheme: Scheme, standing: Standing): Scheme {
 function join(parts: readonly Scheme[], standing: Standing | null): Scheme {
   const rest = parts.filter(({ recognizes }) => recognizes === undefined);
   const knowing = parts.filter(({ recognizes }) => recognizes !== undefined);
-  // What the whole is like, the one says that takes whatever nobody else recognizes.
+  // The part that accepts all other credentials defines the properties of the whole.
   const [main, ...others] = [...rest, ...knowing];
   const { name, rejectedAs = "invalid_token" } = main!;
   const codes = [main!, ...others].flatMap((each) => [
@@ -86,7 +86,7 @@ function join(parts: readonly Scheme[], standing: Standing | null): Scheme {
   }
 
   const carriers = carriersOf(parts);
-  // Who reads a place: those that recognize their own, and the rest.
+  // The parts that read each place: those that recognize their own credentials, and the rest.
   const readers = new Map(
     carriers.map((carrier) => [carrier, [readersOf(knowing, carrier), readersOf(rest, carrier)] as const]),
   );
@@ -120,7 +120,7 @@ function challengeOf(parts: readonly Scheme[]): NonNullable<Scheme["challenge"]>
   };
 }
 
-/** Each place once; a cookie that one part wants with its prefix is the one with the prefix. */
+/** Returns each place once. If one part wants the prefix for a cookie, the place has the prefix. */
 function carriersOf(parts: readonly Scheme[]): readonly Carrier[] {
   const places = new Map<string, Carrier>();
   for (const carrier of parts.flatMap((part) => part.carriers)) {
@@ -135,7 +135,7 @@ function readersOf(parts: readonly Scheme[], carrier: Carrier): readonly Scheme[
   return parts.filter(({ carriers }) => carriers.some((each) => formatCarrier(each) === formatCarrier(carrier)));
 }
 
-/** A promise of no would pass for yes, and no other part would be asked. */
+/** A promise would count as true, and no other part would be asked. */
 function isRecognized({ name, recognizes }: Scheme, credential: string): boolean {
   return atOnce(recognizes!(credential), `recognizes of the scheme ${name}`);
 }

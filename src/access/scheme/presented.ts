@@ -4,22 +4,22 @@ import { valuesOf } from "../../core/headers/query.ts";
 import { problem } from "../../core/problem/problem.ts";
 import { isAmbient, type Carrier, type Rejection, type Scheme } from "./scheme.ts";
 
-/** A scheme, and one of the places where its credential may travel. */
+/** A scheme and one place of its credential. */
 export interface Place {
   readonly scheme: Scheme;
   readonly carrier: Carrier;
-  /** Browsers send by themselves what travels there. */
+  /** True if browsers send the credential automatically. */
   readonly ambient: boolean;
 }
 
-/** A credential that the request carries. */
+/** A credential in the request. */
 export interface Presented extends Place {
   readonly credential: string;
-  /** What is wrong with it before its scheme has looked; null where nothing is. */
+  /** A mistake in the credential before its scheme has checked it. Null if there is none. */
   readonly rejection: Rejection | null;
 }
 
-/** Every place of a set of schemes, sorted so that the order in which the schemes were named never matters. */
+/** The places of a set of schemes, sorted so that the order of the schemes never matters. */
 export interface Places {
   /** By lower-case scheme name. */
   readonly authorization: ReadonlyMap<string, Place>;
@@ -30,7 +30,7 @@ export interface Places {
 }
 
 interface HeaderPlace extends Place {
-  /** As the carrier spells it. */
+  /** In the spelling of the carrier. */
   readonly field: string;
   /** The same in lower case. */
   readonly name: string;
@@ -40,7 +40,7 @@ interface HeaderPlace extends Place {
 const maxCredentialBytes = 8192;
 const none: readonly Presented[] = [];
 
-/** Which schemes of a set read the same place, a sentence for each: nobody could say whose a credential there is. */
+/** Returns the schemes of a set that read the same place, one sentence for each conflict. A credential there would be ambiguous. */
 export function claimedTwice(schemes: readonly Scheme[]): readonly string[] {
   const claims = schemes.flatMap((scheme) => scheme.carriers.map((carrier) => ({ name: scheme.name, carrier })));
   const first = new Map<string, { readonly name: string; readonly place: string }>();
@@ -58,12 +58,15 @@ export function claimedTwice(schemes: readonly Scheme[]): readonly string[] {
     });
 }
 
-/** A browser sends cookies with a prefix and without under one name where there are none, and over TLS a scheme may put one before its own. */
+/**
+ * Returns the name of a cookie without its prefix. Names that differ only in the prefix count as the same, because over TLS a scheme may
+ * add one.
+ */
 export function withoutPrefix(cookie: string): string {
   return cookie.replace(/^__(?:Host|Secure)-/i, "");
 }
 
-/** Sorts out once where a set of schemes looks. Throws where two of them claim the same place. */
+/** Collects the places of a set of schemes once. Throws if two of them claim the same place. */
 export function placesOf(schemes: readonly Scheme[]): Places {
   const twice = claimedTwice(schemes);
   if (twice.length > 0) throw new TypeError(`Schemes cannot stand together: ${twice.join("; ")}`);
@@ -84,13 +87,13 @@ export function placesOf(schemes: readonly Scheme[]): Places {
   };
 }
 
-/** The header fields that are read, in the spelling of the carriers. */
+/** Returns the header fields that are read, in the spelling of the carriers. */
 export function headersRead({ authorization, headers, cookies }: Places): string[] {
   const own = headers.map(({ field }) => field);
   return [...(authorization.size > 0 ? ["Authorization"] : []), ...own, ...(cookies.length > 0 ? ["Cookie"] : [])];
 }
 
-/** Takes every credential out of its carrier, in the order of the places. One kind given twice ends the request. */
+/** Reads every credential from its carrier, in the order of the places. Two credentials of one kind end the request. */
 export function readPresented(places: Places, call: Call, onDropped: (header: string) => void): readonly Presented[] {
   const found: Presented[] = [];
   readAuthorization(places, call, found);
@@ -123,7 +126,7 @@ function readCookie(place: Place, call: Call, found: Presented[]): void {
   const { name, hostPrefix } = place.carrier;
   const value = call.cookie(hostPrefix === true && call.client.encrypted ? `__Host-${name}` : name);
   if (value === null) throw problem("duplicate_credentials");
-  // A cookie that no scheme could read is another program's.
+  // A cookie that no scheme could read belongs to another program.
   if (value !== undefined && isReadable(place, value)) found.push(present(place, value));
 }
 
@@ -133,7 +136,7 @@ function readParameter(name: string, place: Place, call: Call, found: Presented[
   if (value !== undefined && value !== "") found.push(present(place, value));
 }
 
-/** The value of a header that may come only once. */
+/** Returns the value of a header field that may occur only once. */
 function soleValue(call: Call, name: string): string | undefined {
   const raw = call.arrival.rawHeaders;
   let value: string | undefined;
@@ -147,8 +150,8 @@ function soleValue(call: Call, name: string): string | undefined {
 }
 
 /**
- * The value of a header that only a trusted proxy may set. Some software reads `X_Remote_User` as `X-Remote-User`
- * and proxies let it through, so that spelling is never believed, and beside the right one it is a second credential.
+ * Returns the value of a header field that only a trusted proxy may set. Some software reads `X_Remote_User` as `X-Remote-User`, and
+ * proxies let it through. So that spelling is never accepted, and next to the right one it is a second credential.
  */
 function proxyValue(call: Call, name: string, onDropped: (header: string) => void): string | undefined {
   const raw = call.arrival.rawHeaders;
@@ -182,11 +185,11 @@ function present(place: Place, credential: string): Presented {
 
 function isReadable({ carrier }: Place, credential: string): boolean {
   if (credential === "" || credential.length > maxCredentialBytes) return false;
-  // A proxy writes user names, and those are UTF-8.
+  // A proxy writes user names, which are in UTF-8.
   return carrier.in === "proxy" ? !/[\x00-\x1f\x7f]/.test(credential) : /^[\x20-\x7e]+$/.test(credential);
 }
 
-/** What cannot be a credential is as good as none, and told in the same words where a scheme has words for that. */
+/** Returns the rejection of an invalid credential. It counts as missing, with the scheme's own words if there are any. */
 function malformed({ missingDetail }: Scheme): Rejection {
   return { kind: "rejected", reason: "malformed", detail: missingDetail ?? "The credential is malformed." };
 }
@@ -199,12 +202,12 @@ function headerPlaces(place: Place): HeaderPlace[] {
 
 const rank = { authorization: 0, header: 1, query: 2, proxy: 3, cookie: 4 } as const;
 
-/** What a program wrote into a header was meant for this request; a cookie comes along by itself. */
+/** Returns the sort key of a place. A header field is meant for this request, but a cookie is sent automatically, so it comes later. */
 function sortKey({ scheme, carrier }: Place): string {
   return `${rank[carrier.in]} ${scheme.name} ${formatCarrier(carrier)}`;
 }
 
-/** A place, in words. Never what was there. */
+/** Describes a place in words. Never includes the credential. */
 export function formatCarrier(carrier: Carrier): string {
   switch (carrier.in) {
     case "authorization":

@@ -2,22 +2,22 @@ import type { Call } from "../../core/call/call.ts";
 import type { Eventually } from "../../core/eventually.ts";
 import type { Identity, ProofMethod } from "../../core/identity.ts";
 
-/** Where a credential travels. `Vary`, the cross-site check, duplicates, limits and OpenAPI follow from it. */
+/** The place of a credential. `Vary`, the cross-site check, duplicates, limits and OpenAPI are derived from it. */
 export type Carrier =
   /** `Authorization: <scheme> <credential>` */
   | { readonly in: "authorization"; readonly scheme: string }
-  /** A header of its own. */
+  /** A custom header field. */
   | { readonly in: "header"; readonly name: string }
-  /** A cookie; over TLS the one with the `__Host-` prefix where `hostPrefix` is set. */
+  /** A cookie. Over TLS, it has the `__Host-` prefix if `hostPrefix` is set. */
   | { readonly in: "cookie"; readonly name: string; readonly hostPrefix?: boolean }
-  /** A header that only a trusted proxy may set. From anyone else it is dropped. */
+  /** A header field that only a trusted proxy may set. It is dropped if it comes from any other peer. */
   | { readonly in: "proxy"; readonly name: string }
-  /** A parameter of the query, as of a signed link. No handler sees it, and no link in an answer repeats it. */
+  /** A query parameter, for example of a signed link. Handlers do not see it, and links in responses do not contain it. */
   | { readonly in: "query"; readonly name: string };
 
 const ambientAuthorization = new Set(["basic", "digest", "negotiate", "ntlm", "kerberos"]);
 
-/** Whether browsers send what travels there by themselves: with a request that any page has made. */
+/** Returns true if browsers send the credential automatically, with a request from any page. */
 export function isAmbient({ ambient = false }: Scheme, carrier: Carrier): boolean {
   switch (carrier.in) {
     case "cookie":
@@ -31,21 +31,22 @@ export function isAmbient({ ambient = false }: Scheme, carrier: Carrier): boolea
   }
 }
 
-/** What a scheme says of a credential. */
+/** The result of a scheme for a credential. */
 export type Verdict =
-  /** Nothing of mine here. */
+  /** The request has no credential for this scheme. */
   | { readonly kind: "absent" }
-  /** This identity. */
+  /** The credential belongs to this identity. */
   | { readonly kind: "accepted"; readonly identity: Identity }
-  /** Mine, and wrong. */
+  /** The credential is for this scheme, but wrong. */
   | Rejection;
 
-/** The verdict of a scheme that finds a credential of its own which is wrong: 401, or 403 where no scheme has a challenge. */
+/** The verdict for a wrong credential: 401, or 403 if no scheme has a challenge. */
 export interface Rejection {
   readonly kind: "rejected";
   /**
-   * Why, for the log and for throttling: `unknown` and `forged` count as guesses; `malformed`, `expired`, `revoked` and `inactive` (no active account) do not.
-   * `password` was counted already, where it was verified. `insufficient`: the credential is right, and its account needs more proofs.
+   * The reason, for the log and for throttling. `unknown` and `forged` count as guesses. `malformed`, `expired`, `revoked` and `inactive`
+   * (no active account) do not. `password` was already counted when it was verified. `insufficient`: the credential is right, but its
+   * account needs more proofs.
    */
   readonly reason:
     | "unknown"
@@ -56,20 +57,20 @@ export interface Rejection {
     | "inactive"
     | "password"
     | "insufficient";
-  /** The problem's code, where it is not the one of the scheme. */
+  /** The code of the problem, if it differs from that of the scheme. */
   readonly code?: RejectionCode;
-  /** What the caller is told; the same words for reasons that must not be told apart. */
+  /** The message for the caller. Reasons that must not be distinguished have the same message. */
   readonly detail: string;
 }
 
-/** The problems that a rejection can be told as. */
+/** The possible codes of the problem for a rejection. */
 export type RejectionCode = "invalid_credentials" | "invalid_token" | "token_not_valid" | "factor_required";
 
-/** The verdict of a scheme that finds nothing of its own. */
+/** The verdict of a scheme that finds no credential of its kind. */
 export const absent: Verdict = { kind: "absent" };
 
 /**
- * The verdict of a scheme that knows who is calling. A frozen identity is checked once; any other each time it is given.
+ * Returns the verdict for a known caller. A frozen identity is checked once, any other one each time.
  *
  * @example
  * ```ts
@@ -83,7 +84,8 @@ export function accepted(identity: Identity): Verdict {
 }
 
 /**
- * The verdict of a scheme whose credential is wrong. `detail` is what the caller is told; what must not be told apart gets the same words.
+ * Returns the verdict for a wrong credential. `detail` is the message for the caller. Reasons that must not be distinguished need the same
+ * message.
  *
  * @example
  * ```ts
@@ -97,47 +99,49 @@ export function rejected(reason: Rejection["reason"], detail = "The token is inv
 }
 
 /**
- * One way of logging in. The chain takes the credential out of its carrier, refuses duplicates, credentials beyond
- * 8 KiB and control characters, and asks `authenticate` only where there is something to look at.
+ * One way to log in. The chain reads the credential from its carrier, refuses duplicates, credentials beyond 8 KiB and control characters,
+ * and calls `authenticate` only if there is a credential.
  */
 export interface Scheme {
-  /** Lower case with hyphens; what `GET /protected/` and the log show. */
+  /** Lower case with hyphens. `GET /protected/` and the log show it. */
   readonly name: string;
   readonly carriers: readonly Carrier[];
   /**
-   * Browsers send the credential by themselves, so that a page of another site could use it: calls that may change something are then
-   * checked for where they come from. Cookies, what a proxy says, Basic, Digest, Negotiate and NTLM always are, whatever stands here.
+   * True if browsers send the credential automatically, so that a page of another site could use it. The origin of requests that may change
+   * something is then checked. Always true for cookies, identities from a proxy, Basic, Digest, Negotiate and NTLM.
    */
   readonly ambient?: boolean;
-  /** It looks at the body, which `call.octets()` gives: it is then read before anybody knows who sent it. False where it is left out. */
+  /** True if it reads the body with `call.octets()`. The body is then read before the sender is known. Default: false. */
   readonly readsBody?: boolean;
   /**
-   * Others of the same name may stand beside it and read the same places: parts of one scheme, as API tokens and named keys are both
-   * `Authorization: Token`. What one part calls `unknown` the next is asked for, and what no part knows is rejected.
+   * True if other schemes with the same name may read the same places: parts of one scheme. API tokens and named keys are both
+   * `Authorization: Token`. If one part returns `unknown`, the next one is asked. A credential that no part knows is rejected.
    */
   readonly shared?: boolean;
-  /** Of a scheme in parts: whether the credential is this one's by its form alone, which is then asked and no other. */
+  /** For a scheme in parts: returns true if the form of the credential shows that it belongs to this part. Then only this part is asked. */
   recognizes?(credential: string): boolean;
-  /** The challenge for `WWW-Authenticate`; null where there is none to offer. `rejection` is this scheme's own, where it rejected. */
+  /** Returns the challenge for `WWW-Authenticate`. Returns null if there is none. `rejection` is this scheme's own, if it rejected. */
   challenge?(call: Call, rejection: Rejection | null): string | null;
-  /** What a caller without any credential is told, where this is the only scheme. */
+  /** The message for a caller without any credential, if this is the only scheme. */
   readonly missingDetail?: string;
   /**
-   * The proofs that an accepted credential gives: their methods, for example `["pwd"]` or `["hwk"]`; `"each"` if its identities carry `proofs`;
-   * `"program"` for credentials of programs, which a user made with a complete login and which need no second factor.
-   * Without it, an identity has level 1 and no proof, so it is never fresh. If a rule asks for a second factor, a scheme without it stops the start.
+   * The proofs of an accepted credential: their methods, for example `["pwd"]` or `["hwk"]`; `"each"` if its identities have `proofs`;
+   * `"program"` for credentials of programs, which a user created with a complete login and which need no second factor. Without it, an
+   * identity has level 1 and no proof, so it is never fresh. If a rule requires a second factor, a scheme without it stops the start.
    */
   readonly proves?: readonly ProofMethod[] | "each" | "program";
-  /** How a rejection is told that has no code of its own: `invalid_credentials` where the credential is a name and a password, else `invalid_token`. */
+  /**
+   * The code of a rejection without a code: `invalid_credentials` if the credential is a name and a password, otherwise `invalid_token`.
+   */
   readonly rejectedAs?: RejectionCode;
-  /** The codes of rejections that differ from it, for the API's documentation. */
+  /** The other codes of its rejections, for the API's documentation. */
   readonly alsoRejectedAs?: readonly RejectionCode[];
-  /** Looks at a credential. Throws a problem only for what ends the request whatever other schemes say. */
+  /** Checks a credential. Throws a problem only to end the request independent of other schemes. */
   authenticate(credential: string, call: Call, carrier: Carrier): Eventually<Verdict>;
 }
 
 /**
  * Decides whether an accepted credential is enough for its account. Returns the identity with its proofs and its level, or a rejection with
- * the reason `insufficient`. The chain asks it for every accepted identity.
+ * the reason `insufficient`. The chain calls it for every accepted identity.
  */
 export type Standing = (scheme: Scheme, identity: Identity, call: Call) => Eventually<Identity | Rejection>;

@@ -14,7 +14,7 @@ const reasons: Readonly<Record<Rejection["reason"], true>> = {
   insufficient: true,
 };
 
-/** The codes that a rejection can have. */
+/** The possible codes of a rejection. */
 export const rejectionCodes: Readonly<Record<RejectionCode, true>> = {
   invalid_credentials: true,
   invalid_token: true,
@@ -22,9 +22,9 @@ export const rejectionCodes: Readonly<Record<RejectionCode, true>> = {
   factor_required: true,
 };
 
-/** What every member of an identity has to be. */
+/** The check of each member of an identity. */
 const identityMembers: Readonly<Record<keyof Identity, (value: unknown) => boolean>> = {
-  // 0 is nobody's: the command acts under it, and whoever else is no user of the service.
+  // No user has the id 0: the command line acts under it, and callers who are not users of the service.
   id: (value) => Number.isSafeInteger(value) && (value as number) >= 0,
   username: (value) => typeof value === "string" && value !== "",
   role: (value) => typeof value === "string" && value !== "",
@@ -43,7 +43,7 @@ const identityMembers: Readonly<Record<keyof Identity, (value: unknown) => boole
   fields: (value) => value === undefined || isIdentityFields(value),
 };
 
-/** Every method that proves an identity. */
+/** All methods that prove an identity. */
 export const proofMethods: ReadonlySet<string> = new Set<ProofMethod>([
   "pwd",
   "otp",
@@ -69,10 +69,13 @@ function isActor(value: unknown): boolean {
 
 const checks = Object.entries(identityMembers) as readonly [keyof Identity, (value: unknown) => boolean][];
 
-/** Accepted before, and frozen: a scheme that remembers what it has verified gives the same one again and again. */
+/** Frozen verdicts that were accepted before. A scheme with a cache returns the same one again and again. */
 const sound = new WeakSet();
 
-/** What a scheme gave, if it is a verdict. Anything else is a fault: it throws, and nobody is let in. It never repeats what it was given. */
+/**
+ * Returns the result of a scheme if it is a verdict. Otherwise it is a fault: throws, and access is denied. The message never contains the
+ * result.
+ */
 export function requireVerdict({ name }: Scheme, given: unknown): Verdict {
   if (typeof given === "object" && given !== null && sound.has(given)) return given as Verdict;
   const wrong =
@@ -80,12 +83,12 @@ export function requireVerdict({ name }: Scheme, given: unknown): Verdict {
       ? wrongIn(given)
       : `it is of the type ${given === null ? "null" : typeof given}`;
   if (wrong === null) return kept(given as Verdict);
-  // Of a promise that nobody waits for, a rejection would end the process.
+  // A rejection of a promise without a handler would end the process.
   if (types.isPromise(given)) given.catch(() => undefined);
   throw new TypeError(`The scheme ${name} gave no verdict: ${wrong}. Use absent, accepted(identity) and rejected(…).`);
 }
 
-/** Looked at once where nobody can make something else of it any more. */
+/** Remembers a verdict if it is frozen, because it can no longer change. */
 function kept(verdict: Verdict): Verdict {
   if (verdict.kind === "accepted" && Object.isFrozen(verdict) && isFrozenIdentity(verdict.identity)) sound.add(verdict);
   return verdict;
@@ -124,7 +127,7 @@ function wrongInIdentity(identity: unknown): string | null {
   return null;
 }
 
-/** A challenge as it may stand in a header field; null where there is none. */
+/** Returns a challenge that is valid in a header field. Returns null if there is none. */
 export function requireChallenge({ name }: Scheme, given: unknown): string | null {
   if (given === null || (typeof given === "string" && /^[\x21-\x7e][\x20-\x7e]*$/.test(given))) return given;
   throw new TypeError(`The scheme ${name} gave a challenge that is no text for a header field.`);

@@ -1,23 +1,23 @@
 import type { Change, Collection, Key, Row, Where, WrittenValues } from "../../store/store.ts";
 
 /**
- * Failures of one account in a row, and when they were forgiven. The key is the subject that the tries count against, so
- * a name that nobody has leaves the same row as one that somebody has.
+ * Consecutive failures of one account, and the time when they were forgiven. The key is the subject that the tries count against, so an
+ * unknown name leaves the same row as a known one.
  */
 export const guessStreaksCollection: Collection = {
   name: "guess_streaks",
   key: "text",
   columns: [
     { name: "count", type: "integer" },
-    /** The latest of them, in milliseconds since the epoch. */
+    /** The time of the latest failure, in milliseconds since the epoch. */
     { name: "at", type: "integer" },
-    /** What came before was forgiven; in milliseconds since the epoch, null for never. */
+    /** The time up to which failures are forgiven, in milliseconds since the epoch. Null for never. */
     { name: "since", type: "integer", nullable: true },
   ],
   indexes: [["at"]],
 };
 
-/** Networks from which an account has logged in. The key is a keyed digest of both: the table tells nobody's whereabouts. */
+/** Networks from which an account has logged in. The key is a keyed digest of both, so the table does not reveal locations. */
 export const knownAddressesCollection: Collection = {
   name: "known_addresses",
   key: "text",
@@ -25,7 +25,7 @@ export const knownAddressesCollection: Collection = {
     /** The subject of the account. */
     { name: "account", type: "text" },
     { name: "count", type: "integer" },
-    /** The latest login (within a day), in milliseconds since the epoch. */
+    /** The time of the latest login (within a day), in milliseconds since the epoch. */
     { name: "at", type: "integer" },
   ],
   indexes: [["account", "at"], ["at"]],
@@ -33,7 +33,7 @@ export const knownAddressesCollection: Collection = {
 
 const dayMs = 24 * 3600 * 1000;
 
-/** Failures in a row, as they are stored. */
+/** Consecutive failures in the stored form. */
 export interface Streak {
   readonly count: number;
   readonly since: number | null;
@@ -45,17 +45,20 @@ export function streakOf(row: Row | null): Streak {
     : { count: Number(row.record["count"]), since: row.record["since"] as number | null };
 }
 
-/** One failure more. Processes that do it at once both count. */
+/** Returns the changes that add one failure. Concurrent processes are both counted. */
 export function addToStreak(subject: string, now: number): readonly Change[] {
   return counted(guessStreaksCollection, subject, { at: now, since: null }, now);
 }
 
-/** A right one ends the row. */
+/** Returns the change that ends a streak after a success. */
 export function endStreak(subject: string): Change {
   return { kind: "updateAll", collection: guessStreaksCollection, where: isRow(subject), values: { count: 0 } };
 }
 
-/** Ends the rows of an account, from everywhere. What other processes remember of the last minute is older than `since`. */
+/**
+ * Returns the changes that end the streaks of an account, from every address. Failures that other processes remember from the last minute
+ * are older than `since`.
+ */
 export function forgive(account: string, now: number): readonly Change[] {
   const collection = guessStreaksCollection;
   const values = { at: now, since: now };
@@ -66,12 +69,12 @@ export function forgive(account: string, now: number): readonly Change[] {
   ];
 }
 
-/** One login more from there. */
+/** Returns the changes that add one login from an address. */
 export function addLogin(key: string, account: string, now: number): readonly Change[] {
   return counted(knownAddressesCollection, key, { account, at: now }, now);
 }
 
-/** `add` makes the row where there is none; it leaves the other columns of one that is there as they are. */
+/** Returns the changes for a counter. `add` creates a missing row, but does not change the other columns of an existing one. */
 function counted(collection: Collection, key: Key, values: WrittenValues, now: number): readonly Change[] {
   return [
     { kind: "add", collection, key, column: "count", by: 1, values },
@@ -84,8 +87,8 @@ function isRow(key: Key): Where {
 }
 
 /**
- * Removes what has been over for long. A row that has begun costs little to make (a try under any name), so it goes after a
- * day of quiet: whoever waits for that gets fewer tries than the ceiling allows.
+ * Returns the changes that delete old rows. A short streak is cheap to create (a try under any name), so it is deleted after a quiet day. A
+ * guesser who waits for that gets fewer tries than the ceiling allows.
  */
 export function pruneRecords(now: number, ceiling: number, knownMs: number): readonly Change[] {
   const isQuiet = (forMs: number): Where => ({ column: "at", operator: "lte", value: now - forMs });

@@ -7,47 +7,49 @@ import type { Change, Store } from "../../store/store.ts";
 import { guessStreaksCollection, knownAddressesCollection, streakOf, type Streak } from "./records.ts";
 import type { GuessWindow, Room } from "./window.ts";
 
-/** The networks of a site together may fail so many times as often as one of them. */
+/** How many times the limit of one network applies to a whole site. */
 const NETWORKS_OF_A_SITE = 10;
 
-/** The things that are counted for an address: wrong credentials and probes. */
+/** The events that are counted for an address: wrong credentials and probes. */
 export type CountedKind = "address" | "probe";
 
-/** A subject that failures count against, and how many of them a window has room for. */
+/** A subject that failures count against, with the number of failures per window. */
 interface Place {
   readonly subject: string;
   readonly limit: number;
 }
 
-/** How an account and an address are counted together. */
+/** The subjects of an account together with an address. */
 export interface Subject {
   /** The account, from every address. */
   readonly general: string;
   /** The account at this address. */
   readonly own: string;
-  /** The time of its last login from here; null if that is too long ago. */
+  /** The time of its last login from this address. Null if that is too long ago. */
   readonly knownAt: number | null;
-  /** The one of the two that counts. */
+  /** The one of the two that is used. */
   readonly counted: string;
 }
 
-/** Under this subject the failures of all addresses are forgiven. */
+/** The subject that forgives the failures of all addresses. */
 export const everyAddress = "address";
 
-/** The allowances of addresses and accounts. */
+/** The remaining failures of addresses and accounts. */
 export interface Rooms {
   streakFor(subject: string): Eventually<Streak>;
-  /** The allowance of an account; ends the request (429) if it is used up. */
+  /** Returns the remaining failures of an account. Ends the request (429) if there are none. */
   ofAccount(subject: Subject, now: number): Eventually<Room>;
-  /** The allowance of the caller's address; ends the request (429) if it is used up. */
+  /** Returns the remaining failures of the caller's address. Ends the request (429) if there are none. */
   ofAddress(kind: CountedKind, call: Call): Eventually<Room>;
-  /** The allowance of the caller's site, if that is more than the address. */
+  /** Returns the remaining failures of the caller's site, if it is larger than the address. */
   ofSite(kind: CountedKind, call: Call): Eventually<readonly Room[]>;
   /** Counts a failure of the caller's address, and of its site. */
   count(kind: CountedKind, call: Call): readonly Change[];
 }
 
-/** Reads the allowances. `limit` is that of one address or account; after `ceiling` failures in a row an account has one try. */
+/**
+ * Reads the remaining failures. `limit` is that of one address or account. After `ceiling` consecutive failures, an account has one try.
+ */
 export function roomsOf(store: Store, window: GuessWindow, limit: number, ceiling: number): Rooms {
   function streakFor(subject: string): Eventually<Streak> {
     return after(store.find(guessStreaksCollection, subject), streakOf);
@@ -81,27 +83,27 @@ export function roomsOf(store: Store, window: GuessWindow, limit: number, ceilin
   };
 }
 
-/** An IPv6 caller owns a /64 and could take a new address for each try. */
+/** A caller with IPv6 owns a /64 and could use a new address for each try. */
 function addressPlace(kind: CountedKind, { client }: Call, limit: number): Place {
   return { subject: `${kind} ${formatNetwork(client.address)}`, limit };
 }
 
-/** A site has many networks and could take a new one for each try; null if the address is all of it. */
+/** A site has many networks and could use a new one for each try. Returns null if the address is the whole site. */
 function sitePlace(kind: CountedKind, { client }: Call, limit: number): Place | null {
   const site = formatSite(client.address);
   if (site === formatNetwork(client.address)) return null;
   return { subject: `${kind} ${site}`, limit: NETWORKS_OF_A_SITE * limit };
 }
 
-/** Finds what failures of accounts are counted under. */
+/** Finds the subjects for the failures of accounts. */
 export interface Subjects {
   subjectOf(call: Call, name: string): Eventually<Subject>;
   accountSubject(username: string): string;
 }
 
-/** Makes it. `key` keeps the names out of the store; a login is known for `knownMs`. */
+/** Creates it. `key` keeps the names out of the store. A login is known for `knownMs`. */
 export function subjectsOf(store: Store, key: Uint8Array, knownMs: number): Subjects {
-  /** A try counts against the account, or against the account at this address. */
+  /** Returns the subject of a try: the account, or the account at this address. */
   function subjectOf(call: Call, name: string): Eventually<Subject> {
     const general = accountSubject(name);
     const own = knownKey(call, general);
@@ -113,14 +115,14 @@ export function subjectsOf(store: Store, key: Uint8Array, knownMs: number): Subj
   }
 
   /**
-   * As a keyed digest: people type their password into the wrong field. Folded as the store folds names, or the count would tell
-   * by two spellings of a name whether there is an account of it.
+   * Returns a keyed digest, because people type their password into the wrong field. Folds the name like the store. Otherwise two spellings
+   * of a name would reveal whether it has an account.
    */
   function accountSubject(username: string): string {
     return `account ${hmac(key, fold(username)).toString("base64url")}`;
   }
 
-  /** Begins with the account, so that everything of it can be found. */
+  /** Begins with the account, so that all its rows can be found. */
   function knownKey(call: Call, account: string): string {
     const network = formatNetwork(call.client.address);
     return `${account} ${hmac(key, `${account} at ${network}`).toString("base64url")}`;

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { makeSideBySide } from "./side-by-side.ts";
 
-/** Tasks that all fail, against a limit. */
+/** Creates tasks that all fail, against a limit. */
 function failing(limit: number) {
   const sideBySide = makeSideBySide();
   const failed = new Map<string, number>();
@@ -25,7 +25,7 @@ function failing(limit: number) {
   };
 }
 
-test("a burst of failures gets no further than the limit, and up to it all run at once", async () => {
+test("stops many concurrent failures at the limit, and runs that many at the same time", async () => {
   const { run, running } = failing(5);
 
   const outcomes = await Promise.allSettled(Array.from({ length: 40 }, () => run("ada", "here")));
@@ -34,7 +34,7 @@ test("a burst of failures gets no further than the limit, and up to it all run a
   assert.equal(running.most, 5);
 });
 
-test("subjects do not wait for each other", async () => {
+test("does not let subjects wait for each other", async () => {
   const { run, running } = failing(1);
 
   const outcomes = await Promise.allSettled(["ada", "bob", "cyd"].map((name) => run(name)));
@@ -43,7 +43,7 @@ test("subjects do not wait for each other", async () => {
   assert.equal(running.most, 3);
 });
 
-test("a task that throws makes room", async () => {
+test("frees the place of a task that throws", async () => {
   const sideBySide = makeSideBySide();
   const fail = () =>
     sideBySide(
@@ -59,7 +59,7 @@ test("a task that throws makes room", async () => {
   );
 });
 
-test("holds each subject to its own allowance: many of one run beside the few of another", async () => {
+test("applies each subject's own limit: many tasks of one run beside the few of another", async () => {
   const sideBySide = makeSideBySide();
   const most = { running: 0, now: 0 };
   const run = (name: string) =>
@@ -80,7 +80,7 @@ test("holds each subject to its own allowance: many of one run beside the few of
   assert.equal(most.running, 20);
 });
 
-test("counts the failures that came while the allowances were read", async () => {
+test("counts failures that happened while the remaining ones were read", async () => {
   const sideBySide = makeSideBySide();
   const failed = { first: 0 };
   let ran = 0;
@@ -94,7 +94,7 @@ test("counts the failures that came while the allowances were read", async () =>
             return 3 - failed.first;
           },
         };
-        // Another subject that takes a while to read.
+        // Another subject that is slow to read.
         for (let at = 0; at < 3; at++) await turn();
         return [first, { subject: "second", left: () => 9 }];
       },

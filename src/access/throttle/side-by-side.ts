@@ -1,10 +1,13 @@
 import type { Eventually } from "../../core/eventually.ts";
 import type { Room } from "./window.ts";
 
-/** Runs a task once fewer others of each subject are under way than may still fail. `rooms` gives the allowances, and throws if one is used up. */
+/**
+ * Runs a task when fewer others of each subject are running than may still fail. `rooms` returns the remaining failures, and throws if
+ * there are none.
+ */
 export type SideBySide = <T>(rooms: () => Eventually<readonly Room[]>, task: () => Promise<T>) => Promise<T>;
 
-/** An allowance as it was when a task was about to begin. */
+/** The remaining failures before the start of a task. */
 interface Seen {
   readonly subject: string;
   readonly left: number;
@@ -15,7 +18,7 @@ interface Waiter {
   readonly go: () => void;
 }
 
-/** Makes the count of what is under way: without it a burst would get past a limit before its first failure is known. */
+/** Counts the running tasks. Otherwise many concurrent tasks would pass the limit before their first failure is known. */
 export function makeSideBySide(): SideBySide {
   const underway = new Map<string, number>();
   const waiters = new Set<Waiter>();
@@ -32,7 +35,7 @@ export function makeSideBySide(): SideBySide {
     }
   }
 
-  /** One at a time: each asks the store again, and may leave no room for the next. */
+  /** One at a time: each reads the store again, and may leave no room for the next. */
   function wake(): void {
     for (const waiter of waiters) {
       if (isFull(waiter.seen)) continue;
@@ -45,7 +48,7 @@ export function makeSideBySide(): SideBySide {
     try {
       for (;;) {
         const asked = await rooms();
-        // All at one moment: while the last one was read, failures of the first may have been counted.
+        // All at the same moment: failures of the first may have been counted while the last one was read.
         const seen = asked.map(({ subject, left }) => ({ subject, left: left() }));
         if (!isFull(seen)) {
           count(seen, 1);

@@ -21,7 +21,7 @@ function at(seconds: number, peer = "192.0.2.7") {
   return callOf({ peer, now: noon + seconds * 1000 });
 }
 
-/** The seconds in Retry-After; 0 where a try is allowed. */
+/** Returns the seconds in Retry-After, or 0 if a try is allowed. */
 async function retryAfter(throttle: Throttle, ...asked: Parameters<Throttle["check"]>): Promise<number> {
   try {
     await throttle.check(...asked);
@@ -32,7 +32,7 @@ async function retryAfter(throttle: Throttle, ...asked: Parameters<Throttle["che
   }
 }
 
-test("the eleventh try within a minute waits until the first has left the window", async () => {
+test("delays the eleventh try within a minute until the first has left the window", async () => {
   const store = await openStore();
   const throttle = loginThrottle({ store });
 
@@ -49,7 +49,7 @@ test("the eleventh try within a minute waits until the first has left the window
   await store.close();
 });
 
-test("addresses, and accounts in any case, are counted on their own", async () => {
+test("counts addresses, and accounts in any case, separately", async () => {
   const store = await openStore();
   const throttle = loginThrottle({ store, limit: 2 });
 
@@ -62,7 +62,7 @@ test("addresses, and accounts in any case, are counted on their own", async () =
   await store.close();
 });
 
-test("a name is one account however its accents are spelled, whether there is such an account or not", async () => {
+test("counts a name as one account in any spelling of its accents, with or without such an account", async () => {
   const store = await openStore();
   const throttle = loginThrottle({ store, limit: 2 });
 
@@ -73,7 +73,7 @@ test("a name is one account however its accents are spelled, whether there is su
   await store.close();
 });
 
-test("an IPv6 caller is counted by the /64 it owns", async () => {
+test("counts a caller with IPv6 by its /64", async () => {
   const store = await openStore();
   const throttle = loginThrottle({ store, limit: 2 });
 
@@ -85,7 +85,7 @@ test("an IPv6 caller is counted by the /64 it owns", async () => {
   await store.close();
 });
 
-test("an IPv6 site is counted by its /48, with ten times the limit", async () => {
+test("counts an IPv6 site by its /48, with ten times the limit", async () => {
   const store = await openStore();
   const throttle = loginThrottle({ store, limit: 2 });
   const network = (of: number, site = "1") => at(0, `2001:db8:${site}:${of.toString(16)}::1`);
@@ -103,7 +103,7 @@ test("an IPv6 site is counted by its /48, with ten times the limit", async () =>
   await store.close();
 });
 
-test("a site closes no login of an account from an address that it used before", async () => {
+test("lets an account log in from an address that it used before, even if the site is blocked", async () => {
   const store = await openStore();
   const throttle = loginThrottle({ store, limit: 1 });
   await passed(store, throttle, at(0, "2001:db8:1:ffff::1"), "ada");
@@ -117,7 +117,7 @@ test("a site closes no login of an account from an address that it used before",
   await store.close();
 });
 
-test("probing is counted by the /48 too", async () => {
+test("counts probes by the /48 too", async () => {
   const store = await openStore();
   const throttle = loginThrottle({ store, limit: 1 });
   const probe = (of: number) =>
@@ -131,7 +131,7 @@ test("probing is counted by the /48 too", async () => {
   await store.close();
 });
 
-test("IPv4 addresses are counted one by one", async () => {
+test("counts IPv4 addresses separately", async () => {
   const store = await openStore();
   const throttle = loginThrottle({ store, limit: 1 });
 
@@ -142,7 +142,7 @@ test("IPv4 addresses are counted one by one", async () => {
   await store.close();
 });
 
-test("a failure counts at once, before the store has it", async () => {
+test("counts a failure immediately, before the store has it", async () => {
   const store = await openStore();
   const throttle = loginThrottle({ store, limit: 1 });
 
@@ -153,7 +153,7 @@ test("a failure counts at once, before the store has it", async () => {
   await store.close();
 });
 
-test("processes on one store count together", async () => {
+test("counts together for processes with the same store", async () => {
   const store = await openStore();
   const one = loginThrottle({ store, limit: 2 });
   const other = loginThrottle({ store, limit: 2 });
@@ -166,7 +166,7 @@ test("processes on one store count together", async () => {
   await store.close();
 });
 
-test("the store keeps no guess for longer than two windows, and nothing that what was typed could be guessed by", async () => {
+test("keeps no guess for longer than two windows, and nothing that reveals the typed text", async () => {
   const store = await openStore();
   const throttle = loginThrottle({ store, secret: new Secret("a secret of the server, long enough") });
 
@@ -182,14 +182,14 @@ test("the store keeps no guess for longer than two windows, and nothing that wha
   await store.close();
 });
 
-/** Fails so often in a row, without ever being throttled: ten a minute. Gives the second after it. */
+/** Fails a number of consecutive times without being throttled: ten a minute. Returns the following second. */
 async function failInARow(throttle: Throttle, times: number, account: string, peer?: string): Promise<number> {
   let second = 0;
   for (let turn = 0; turn < times; turn++, second += 6) await throttle.fail(at(second, peer), account);
   return second;
 }
 
-/** What the service does every minute. */
+/** Does the service's cleanup of every minute. */
 async function erase(store: Store, throttle: Throttle, second: number): Promise<void> {
   await store.write({ changes: throttle.due!(noon + second * 1000) });
 }
@@ -201,7 +201,7 @@ async function passed(store: Store, throttle: LoginThrottle, ...asked: Parameter
 }
 
 for (const account of ["ada", "nobody has this name"]) {
-  test(`after a hundred failures in a row there is one try a minute for ${account}, until one is right`, async () => {
+  test(`allows one try a minute after a hundred consecutive failures for ${account}, until one is right`, async () => {
     const store = await openStore();
     const throttle = loginThrottle({ store });
 
@@ -224,7 +224,7 @@ for (const account of ["ada", "nobody has this name"]) {
   });
 }
 
-test("from where an account has logged in nobody locks it out, and that count has its own ceiling", async () => {
+test("does not lock an account out from its known addresses, which have a separate ceiling", async () => {
   const store = await openStore();
   const throttle = loginThrottle({ store });
   const home = "2001:db8:0:7::1";
@@ -245,7 +245,7 @@ test("from where an account has logged in nobody locks it out, and that count ha
   await store.close();
 });
 
-test("whoever guesses from elsewhere gets no fresh start by the logins of the account from home", async () => {
+test("gives a guesser at another address no new tries after the account logs in from home", async () => {
   const store = await openStore();
   const throttle = loginThrottle({ store });
   await passed(store, throttle, at(0, "192.0.2.99"), "ada");
@@ -257,7 +257,7 @@ test("whoever guesses from elsewhere gets no fresh start by the logins of the ac
   await store.close();
 });
 
-test("an address is known for 30 days, is noted once a day, and an account has 32 of them", async () => {
+test("knows an address for 30 days, writes it once a day, and keeps 32 for an account", async () => {
   const store = await openStore();
   const throttle = loginThrottle({ store, limit: 1 });
   const day = 24 * 3600;
@@ -280,7 +280,7 @@ test("an address is known for 30 days, is noted once a day, and an account has 3
   await store.close();
 });
 
-test("what is kept of rows of failures and of addresses goes in time, and names neither", async () => {
+test("deletes old streaks and addresses, which contain no names", async () => {
   const store = await openStore();
   const throttle = loginThrottle({ store, secret: new Secret("a secret of the server, long enough") });
   const day = 24 * 3600;
@@ -306,7 +306,7 @@ test("what is kept of rows of failures and of addresses goes in time, and names 
   await store.close();
 });
 
-test("unlocking forgives the failures of an account from everywhere, in every process", async () => {
+test("forgives the failures of an account from everywhere when it is unlocked, in every process", async () => {
   const store = await openStore();
   const serving = loginThrottle({ store });
   await passed(store, serving, at(0, "192.0.2.99"), "ada");
@@ -327,7 +327,7 @@ test("unlocking forgives the failures of an account from everywhere, in every pr
   await store.close();
 });
 
-test("a clock that is turned back keeps nobody out for longer than a window", async () => {
+test("blocks for no longer than a window after the clock is set back", async () => {
   const store = await openStore();
   const throttle = loginThrottle({ store, limit: 2 });
   for (let turn = 0; turn < 2; turn++) await throttle.fail(at(3600), "ada");
@@ -356,7 +356,7 @@ test("counts failures after an unlock that lies more than a window ahead, since 
   }
 });
 
-test("probing has a count of its own for an address, which closes no login", async () => {
+test("counts probes of an address separately, without blocking logins", async () => {
   const store = await openStore();
   const throttle = loginThrottle({ store });
   const probe = (second: number, peer: string, counts: boolean) =>

@@ -3,7 +3,7 @@ import { shownName, suggestion } from "../../core/checking/nearest.ts";
 import type { Fields, ResourceDeclaration } from "../declaration.ts";
 import type { Field } from "../kinds/field.ts";
 
-/** What is wrong with where a resource is kept: in a table that was there before, or in one of ours that has none of its options. */
+/** Returns the mistakes in the table options of a resource: over an existing table, or over one of our own, which has no such options. */
 export function tableMistakes(declaration: ResourceDeclaration<Fields>): readonly string[] {
   const { table, id = "integer" } = declaration;
   if (table !== undefined) return mistakesOver(declaration, table);
@@ -80,13 +80,13 @@ function revisionMistakes(name: string, fields: Fields): readonly string[] {
     : [`revision: ${name} counts the states of a row; declare it integer({ readOnly: true, filled: true })`];
 }
 
-/** What is no list is told elsewhere. */
+/** Returns the operators. A value that is not a list is reported elsewhere. */
 function operatorsOf(declared: unknown): readonly unknown[] {
   const operators: unknown = isObject(declared) ? declared["operators"] : declared;
   return Array.isArray(operators) ? operators : [];
 }
 
-/** A field that is none is told elsewhere. */
+/** Returns the options of a field. A value that is not a field is reported elsewhere. */
 function optionsOf(field: unknown): Readonly<Record<string, unknown>> {
   return isObject(field) && isObject(field["options"]) ? field["options"] : {};
 }
