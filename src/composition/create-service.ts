@@ -51,41 +51,45 @@ import { tellAtStart } from "./telling.ts";
 
 export type { ServiceOptions } from "./options.ts";
 
-/** A service that is ready to answer. Bindings bring it requests. */
+/** A service that is ready. Bindings pass requests to it. */
 export interface Service {
-  /** Answers what a binding hands over. Never throws. */
+  /** Answers a request from a binding. Never throws. */
   respond(arrival: Arrival): Eventually<Answer>;
-  /** Answers a Fetch `Request`, for whatever speaks that: Hono, Next.js, Deno, a test. */
+  /** Answers a Fetch `Request`, for frameworks that use it: Hono, Next.js, Deno, a test. */
   fetch(request: Request, info: FetchInfo): Promise<Response>;
-  /** Whether something of it stands at this address (`/api/books?limit=2`), whatever the method: for whoever hands on what is not. */
+  /**
+   * Returns true if this address (`/api/books?limit=2`) belongs to the service, for any method. For code that passes on all other requests.
+   */
   serves(target: string): boolean;
-  /** What the schemes would make of a request, and what the permission of its endpoint says; nothing happens. */
+  /** Explains the result of the schemes for a request, and the decision of its endpoint's permission. It has no other effect. */
   explain(arrival: Arrival): Promise<WholeExplanation>;
-  /** What each list that the declarations permit costs today, for an operator: it asks for all of them, a resource after another. */
+  /**
+   * Reports the current cost of each list that the declarations allow, for an operator. It reads all of them, one resource after another.
+   */
   explainLists(): AsyncGenerator<readonly ExplainedList[]>;
   readonly store: Store;
   readonly routes: readonly Route[];
-  /** Its ways of saying who is calling. */
+  /** The authentication schemes. */
   readonly schemes: readonly Scheme[];
-  /** Its resources. */
+  /** The resources. */
   readonly mounts: readonly MountInPlace[];
-  /** The path below which it stands, without a slash at its end; empty for the root. */
+  /** The path prefix of the service, without a final slash. Empty for the root. */
   readonly basePath: string;
-  /** What one of its features offers. Throws a TypeError where it is none. */
+  /** Returns what one of its features offers. Throws a TypeError if the service does not have it. */
   use<Offer>(feature: Feature<Offer>): Offer;
-  /** Who hears what happens: bindings tell what was refused before it was a request. */
+  /** The observer. Bindings report to it what was refused before it became a request. */
   readonly observe: Observer | null;
-  /** The time as the service has it, in milliseconds since the epoch. */
+  /** Returns the time of the service, in milliseconds since the epoch. */
   readonly now: () => number;
-  /** How many requests are being answered. */
+  /** Returns the number of requests in progress. */
   inFlight(): number;
-  /** Stops the features and closes the store. Whoever brought requests has stopped before. */
+  /** Stops the features and closes the store. Call it after the requests have stopped. */
   close(): Promise<void>;
 }
 
 /**
- * Puts a service together, opens its store and starts its features. Throws `DeclarationError` with everything that is missing, wrong or
- * there twice; then, and where a feature cannot start, nothing is left open.
+ * Assembles a service, opens its store and starts its features. Throws `DeclarationError` with everything that is missing, wrong or
+ * duplicate. In this case, or if a feature cannot start, nothing stays open.
  *
  * @example
  * ```ts
@@ -105,7 +109,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   // Other mistakes would only follow from this one.
   if (copies.length > 0) throw new DeclarationError(copies.map((each) => `createService: ${each}`));
   const mistakes = mistakesOf(options);
-  // Without a store nothing can be set up, and so nobody can say more.
+  // Without a store, nothing can be set up, so no further mistakes can be found.
   if (!canSetUp(options)) throw new DeclarationError(mistakes);
   const { store } = options;
   if (serving.has(store))
@@ -124,12 +128,12 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   }
 }
 
-/** The stores of the services that are open: whoever opens one again takes it from the service that had it. */
+/** The stores of open services. If a store is opened again, its first service loses it. */
 const serving = new WeakSet<Store>();
 
 async function putTogether(options: ServiceOptions, mistakes: readonly string[]): Promise<Service> {
   const { tracer = null, ownOrigins = [], name = "api" } = options;
-  // What is none is told with everything else.
+  // A value that is not a secret is reported with the other mistakes.
   const secret = options.secret instanceof Secret ? options.secret : null;
   const store = tracer === null ? options.store : tracedStore(options.store, tracer);
   const throttle = options.throttle ?? loginThrottle({ store, ...(secret === null ? {} : { secret }) });
@@ -227,7 +231,7 @@ function tablesOf(all: readonly Parts[]): readonly Collection[] {
   return [...collectionsOf(mounts), ...collections, ...throttleCollections, idempotencyCountsCollection];
 }
 
-/** What the parts of a service have in common, once they are found. */
+/** The common parts of the parts of a service. */
 interface Common {
   readonly store: Store;
   readonly throttle: LoginThrottle;
@@ -251,7 +255,7 @@ function makeUUIDOf({ makeUUID }: ServiceOptions): (now: number) => string {
   };
 }
 
-/** What every request of the service is answered with. */
+/** Returns the parts that answer every request of the service. */
 function coreOf(options: ServiceOptions, common: Common, find: RoutedService["find"]): RoutedService {
   const { store, throttle, secret, basePath, now, observe, all, facts, use, inFlight } = common;
   const { tracer = null, allowedOrigins = [], ownOrigins = [], name = "api" } = options;

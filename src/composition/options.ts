@@ -32,66 +32,71 @@ import { MAX_BODY_BYTES } from "../http/limits.ts";
 import { aStore } from "../store/checking.ts";
 import type { Store } from "../store/store.ts";
 
-/** What a service is made of. */
+/** The options of a service. */
 export interface ServiceOptions extends ServiceParts {
   /**
-   * What callers are told that it is called, in lower case with hyphens; `api` where it is left out. The realm of challenges, the issuer of
-   * its tokens, the first part of the names of its metrics, and `X-<name>-Explain`.
+   * The public name, in lower case with hyphens. Default: `api`. It is the realm of challenges, the issuer of tokens, the first part of
+   * metric names, and part of `X-<name>-Explain`.
    */
   readonly name?: string;
-  /** Where everything is kept. It is opened here and closed with the service. */
+  /** The store for all data. It is opened here and closed with the service. */
   readonly store: Store;
-  /** What the service can do, in any order: each is set up, started after those that it needs, and stopped before them. */
+  /** The features, in any order. Each is set up, started after those that it needs, and stopped before them. */
   readonly features?: readonly Feature[];
-  /** Answers and bodies may be XML too; true where it is left out. Without it `Accept: application/xml` is 406, and such a body 415. */
+  /** True if responses and bodies may also be XML. Default: true. Otherwise, `Accept: application/xml` gives 406, and an XML body 415. */
   readonly xml?: boolean;
   /**
-   * Signs cursors, and keys the fingerprints of repeatable requests and the ETags of records. Processes that share a store share it. Left
-   * out, one is drawn for the cursors of this process; fingerprints and ETags are plain digests, which the next process knows again and from
-   * which a caller can find out how much is written. At least 32 bytes.
+   * Signs cursors, and keys the fingerprints of repeatable requests and the ETags of records. At least 32 bytes. Processes that share a
+   * store must share it. Left out: the cursors of this process use a random secret. Fingerprints and ETags are then plain digests: the next
+   * process recognizes them, and a caller can find out how much is written.
    */
   readonly secret?: Secret;
-  /** Counts wrong credentials; 10 a minute for each address where it is left out. */
+  /** Counts wrong credentials. Default: 10 a minute for each address. */
   readonly throttle?: LoginThrottle;
-  /** Exact origins whose pages may call from a browser. */
+  /** The exact origins whose pages may call from a browser. */
   readonly allowedOrigins?: readonly string[];
-  /** What an operator sets those with, for whoever is told that theirs is none; `allowedOrigins` where it is left out. */
+  /** The name of the operator's setting for these origins, for error messages. Default: `allowedOrigins`. */
   readonly allowedOriginsSetting?: string;
-  /** Over TLS browsers are told to stay there (HSTS): for this `host` alone, which it is where it is left out, or for all `subdomains` too. */
+  /** The scope of HSTS, which makes browsers use TLS: only this `host` (default), or also all `subdomains`. */
   readonly hsts?: "host" | "subdomains";
-  /** Exact origins of the service itself, besides the one that a request names: the public one, where something in front changes `Host`. */
+  /**
+   * The exact origins of the service itself, in addition to the one that a request names. For the public origin if a proxy changes `Host`.
+   */
   readonly ownOrigins?: readonly string[];
-  /** Addresses, CIDR ranges or `unix`, whose `X-Forwarded-*` are believed. */
+  /** The trusted proxies: addresses, CIDR ranges or `unix`. Their `X-Forwarded-*` headers are used. */
   readonly trustedProxies?: readonly string[];
-  /** What a credential that is limited to scopes may ask for at all, before the endpoint's own permission; everything where it is left out. */
+  /** Decides what a credential with limited scopes may request at all, before the endpoint's permission. Default: everything. */
   readonly scopesAllow?: ScopesAllow;
-  /** Everything is served below it (`/api/v1`), links and documents included; what is outside of it is 404. A proxy or framework hands the whole path on. */
+  /**
+   * The path prefix of everything (`/api/v1`), including links and documents. Any other path gives 404. A proxy or framework must pass the
+   * whole path.
+   */
   readonly basePath?: string;
-  /** The largest body that an endpoint takes which names no `maxBodyBytes` of its own; 1 MiB, which is the most there is, where it is left out. */
+  /** The largest body of an endpoint without its own `maxBodyBytes`. Default: 1 MiB, which is the limit. */
   readonly maxBodyBytes?: number;
   /**
-   * How long code of one's own may take with a request, its hooks, handlers, schemes and formats together; 60 where it is left out. Then the
-   * caller gets 503, the fault names what is not done, and nothing of it is written any more. The time in which a body arrives does not count.
+   * The time limit for custom code in one request: its hooks, handlers, schemes and formats together. Default: 60. After it, the caller
+   * gets 503, the fault names the unfinished work, and none of it is written. The time in which a body arrives does not count.
    */
   readonly handlerTimeoutSeconds?: number;
-  /** Bodies of 1 KiB and more are compressed for whoever asks for it; `true` where it is left out. */
+  /** True if bodies of 1 KiB and more are compressed for callers that accept it. Default: `true`. */
   readonly compression?: boolean;
-  /** Lets endpoints with `logsIn` be called from other hosts over cleartext, where whoever is on the way reads along. */
+  /** Allows logins (`logsIn`) from other hosts over cleartext, which can be read in transit. */
   readonly allowCleartextLogins?: boolean;
-  /** Follows requests through their parts, as `await openTelemetry()` does. */
+  /** Traces requests and their parts, as `await openTelemetry()` does. */
   readonly tracer?: Tracer | null;
-  /** Hears what happens. Left out, faults and errors are printed on standard error, with their stack; null: nobody is told. */
+  /** Receives all observations. Left out: faults and errors are printed to standard error, with their stack. Null: none. */
   readonly observe?: Observer | null;
-  /** Milliseconds since the epoch. Left out, the machine's clock, corrected by the store's where that has one of its own. */
+  /** Returns milliseconds since the epoch. Default: the machine's clock, corrected by the store's clock if it has one. */
   readonly now?: () => number;
   /**
-   * Makes the id of a new record whose resource has `id: "uuid"`. `draw` draws a UUID of version 7 (RFC 9562 §5.7). Default: `draw`. A value
-   * that is not a UUID in lower case is a fault, and the request gets 500.
+   * Makes the id of a new record whose resource has `id: "uuid"`. `draw` returns a UUID of version 7 (RFC 9562 §5.7). Default: `draw`. A
+   * value that is not a UUID in lower case is a fault, and the request gets 500.
    */
   readonly makeUUID?: (draw: () => string) => string;
 }
 
-/** Its options, each with what is told of a value that is none; what stands in the lists of parts is told with the parts. */
+/** The checks of the options. The content of the lists of parts is checked with the parts. */
 const serviceOptions: Readonly<Record<keyof ServiceOptions, Check>> = {
   name: optional(matching(/^[a-z][a-z0-9-]{0,39}$/, "it has to be lower case with hyphens, like book-shop")),
   allowedOriginsSetting: optional(text),
@@ -119,7 +124,7 @@ const serviceOptions: Readonly<Record<keyof ServiceOptions, Check>> = {
   makeUUID: optional(aFunction),
 };
 
-/** Whether features can be set up with what there is, so that their mistakes are told too. */
+/** True if features can be set up with these options, so their mistakes can also be reported. */
 export function canSetUp(options: unknown): options is ServiceOptions {
   const needed = ["store", "features", "throttle", "tracer"] as const;
   return isObject(options) && needed.every((name) => serviceOptions[name](options[name]) === null);
@@ -137,7 +142,7 @@ export function mistakesOf(options: ServiceOptions): readonly string[] {
   return mistakes.map((mistake) => `createService: ${mistake}`);
 }
 
-/** Time is read with every request, so reading it once more does nothing. */
+/** Checks the clock. Every request reads the time, so an additional read does no harm. */
 function clockMistakes(now: (() => unknown) | undefined): readonly string[] {
   if (typeof now !== "function") return [];
   const given = now();

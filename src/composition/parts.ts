@@ -10,10 +10,10 @@ import { makeMeasuring } from "../feature/measuring.ts";
 import type { NamedUpkeep } from "../feature/upkeep.ts";
 import type { ScopesAllow } from "../http/core.ts";
 
-/** What of its facts is not in the parts. */
+/** The facts of a service that are not in its parts. */
 type Asked = Pick<ServiceFacts, "xml" | "inFlight" | "clockAheadMs" | "respond" | "explain">;
 
-/** What stands in no feature. */
+/** Returns the parts that are in no feature. */
 export function ownParts({
   schemes = [],
   mounts = [],
@@ -24,7 +24,7 @@ export function ownParts({
   return { offer: null, schemes, mounts, endpoints, formats, collections };
 }
 
-/** What every feature keeps up, and what keeps the throttle small. */
+/** Returns the upkeep of all features and of the throttle. */
 export function upkeepOf({ inOrder }: Composition, throttle: LoginThrottle): readonly NamedUpkeep[] {
   return [
     { everySeconds: 60, due: (time) => throttle.due?.(time) ?? [] },
@@ -34,7 +34,7 @@ export function upkeepOf({ inOrder }: Composition, throttle: LoginThrottle): rea
   ];
 }
 
-/** What the service consists of. */
+/** Returns the facts about a service. */
 export function factsOf(
   all: readonly Parts[],
   { inOrder }: Composition,
@@ -57,7 +57,7 @@ export function factsOf(
   };
 }
 
-/** What all features allow alike; null where none limits anything. */
+/** Returns the combination of all limits on scopes. Null if there are none. */
 export function scopesAllowOf(all: readonly Pick<Parts, "scopesAllow">[]): ScopesAllow | null {
   const rules = all.flatMap((parts) => parts.scopesAllow ?? []);
   return rules.length === 0 ? null : (scopes, method) => rules.every((allow) => isYes(allow(scopes, method)));
@@ -73,7 +73,7 @@ export function findStanding(all: readonly Pick<Parts, "standing">[]): Standing 
   return standing ?? null;
 }
 
-/** A promise of no would pass for yes. */
+/** A promise of false would count as true. */
 function isYes(given: unknown): boolean {
   if (typeof given === "boolean") return given;
   if (given instanceof Promise) given.catch(() => undefined);

@@ -4,7 +4,7 @@ import type { MountInPlace } from "../http/mount/mount.ts";
 import { unservedKey, unservedLists } from "../http/mount/shapes.ts";
 import type { Route } from "../http/routes.ts";
 
-/** Tells an operator what of the declarations they should know of: lists that no index serves, and what is past its sunset. */
+/** Reports to an operator what they should know about the declarations: lists without an index, and parts after their sunset. */
 export function tellAtStart(
   placed: readonly MountInPlace[],
   routes: readonly Route[],
@@ -17,7 +17,7 @@ export function tellAtStart(
 
 const MOST_PATHS = 3;
 
-/** One line for all of them: `latchkey db explain` has the rest. */
+/** Returns one line for all of them. `latchkey db explain` shows the details. */
 function unservedNotice(placed: readonly MountInPlace[]): string | null {
   const found = placed.flatMap((mount) => {
     const { length } = unservedLists(mount);
@@ -30,7 +30,7 @@ function unservedNotice(placed: readonly MountInPlace[]): string | null {
   return `${count} kinds of lists have no index (${paths.join(", ")}${rest}): latchkey db explain shows them, scans: true in a resource accepts them.`;
 }
 
-/** What should be gone by now is served, until somebody takes it out. */
+/** Parts after their sunset are still served until a developer removes them. */
 function sunsetsOf(placed: readonly MountInPlace[], routes: readonly Route[], now: number): readonly string[] {
   const whole = routes.flatMap(({ methods }) => [...methods.values()].flatMap(({ deprecations = [] }) => deprecations));
   const parts = placed.flatMap(({ resource: { path, deprecations } }) =>

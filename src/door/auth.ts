@@ -1,5 +1,5 @@
 /**
- * Who is calling, how they prove it and what they may do: schemes, logins, accounts, keys.
+ * Authentication and permissions: schemes, logins, accounts, keys.
  *
  * @module latchkey/auth
  */

@@ -1,5 +1,5 @@
 /**
- * What a feature is, and those that are no login: health, metrics, documentation, the outbox.
+ * The contract of features, and those that are no login: health, metrics, documentation, the outbox.
  *
  * @module latchkey/features
  */

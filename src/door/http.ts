@@ -1,5 +1,5 @@
 /**
- * Calls, replies, endpoints, formats and problems, and the ways in from Node and the Fetch API.
+ * Calls, replies, endpoints, formats and problems, and the bindings for Node and the Fetch API.
  *
  * @module latchkey/http
  */

@@ -6,7 +6,8 @@
 /// <reference path="./stores.ts" preserve="true" />
 /// <reference path="./ops.ts" preserve="true" />
 /**
- * The public door: what a first product needs. What else there is stands in the doors beside it, by subject; no name stands in two.
+ * The main entry point: everything that a first product needs. The other entry points contain the rest by subject. No name is in two of
+ * them.
  *
  * @module latchkey
  */

@@ -1,5 +1,5 @@
 /**
- * Logs, measurements and traces.
+ * Logs, metrics and traces.
  *
  * @module latchkey/ops
  */

@@ -1,5 +1,5 @@
 /**
- * What a resource is made of, beyond what the first one needs: kinds of one's own, its types, mounts and actions.
+ * More parts of resources than a first one needs: custom kinds, types, mounts and actions.
  *
  * @module latchkey/resources
  */

@@ -1,5 +1,5 @@
 /**
- * Where records are kept: the contract of a store, SQLite, PostgreSQL, and moving from one to the other.
+ * Stores: the contract, SQLite, PostgreSQL, and the copy from one to the other.
  *
  * @module latchkey/stores
  */

@@ -1,4 +1,4 @@
-/** For the command. It is no part of the package's exports, and loads nothing else. */
+/** For the command only. It is not exported by the package, and loads nothing else. */
 import "../core/node-version.ts";
 
 export { visible, visibleLines } from "../core/visible.ts";

@@ -14,16 +14,16 @@ import { collectionsOf } from "../http/mount/placing.ts";
 import { problemsNamedBy } from "../http/mount/writes/outcome.ts";
 import type { Parts } from "./feature.ts";
 
-/** The parts of a feature; those that stand in no feature have no name. */
+/** The parts of a feature. Parts that are in no feature have no name. */
 export interface NamedParts {
   readonly name: string | null;
   readonly parts: Parts;
 }
 
-/** What is there twice over all parts: one sentence each, with the features and the cure. */
+/** Returns a sentence for each duplicate among all parts, with the features and the fix. */
 export function clashesOf(given: readonly NamedParts[], speaksXML: boolean): readonly string[] {
   const all = withoutTwins(given);
-  // Schemes that are `shared` stand beside each other under one name, and beside no other.
+  // Schemes that are `shared` may have the same name as each other, but not as any other scheme.
   const alone = new Set(
     all.flatMap(({ parts: { schemes = [] } }) =>
       schemes.filter(({ shared }) => shared !== true).map(({ name }) => name),
@@ -51,7 +51,7 @@ export function clashesOf(given: readonly NamedParts[], speaksXML: boolean): rea
   ];
 }
 
-/** A resource that is mounted twice has its endpoints and its table twice, too: one sentence says it all. */
+/** The endpoints and the table of a resource that is mounted twice are also duplicates. One sentence covers all of them. */
 function mountedTwice(all: readonly NamedParts[]): readonly string[] {
   const owners = Map.groupBy(
     all.flatMap(({ name, parts: { mounts = [] } }) => mounts.map(({ resource: { path } }) => ({ name, path }))),
@@ -76,13 +76,13 @@ function withoutTwins(all: readonly NamedParts[]): readonly NamedParts[] {
   }));
 }
 
-/** Of two with one name that is told, and not that they read the same places as well. */
+/** Two schemes with one name are reported as such. It is not reported that they also read the same places. */
 function distinctSchemes(all: readonly NamedParts[]): readonly Scheme[] {
   const schemes = joinSchemes(all.flatMap(({ parts }) => parts.schemes ?? []));
   return schemes.filter(({ name }, at) => schemes.findIndex((each) => each.name === name) === at);
 }
 
-/** The formats that come with every service. */
+/** Returns the formats that every service has. */
 function builtInBeside(all: readonly NamedParts[], speaksXML: boolean): readonly Format[] {
   const own = ownFormats(all);
   return withBuiltIn(own, speaksXML).filter((each) => !own.includes(each));
@@ -92,7 +92,7 @@ function ownFormats(all: readonly NamedParts[]): readonly Format[] {
   return all.flatMap(({ parts: { formats = [] } }) => formats);
 }
 
-/** The problems of one's own that some parts name, wherever they do. */
+/** Returns the custom problems that some parts name anywhere. */
 export function problemsOf({ problems = [], endpoints = [], mounts = [] }: Parts): readonly ProblemDefinition[] {
   return ownAmong([
     ...problems,
@@ -101,7 +101,7 @@ export function problemsOf({ problems = [], endpoints = [], mounts = [] }: Parts
   ]);
 }
 
-/** One problem may be named by many; two may not have one code. */
+/** A problem may be named many times, but two problems may not have the same code. */
 function problemsTwice(all: readonly NamedParts[]): string[] {
   const distinct = [...new Set(all.flatMap(({ parts }) => problemsOf(parts)))];
   const again = distinct.filter(({ code }, at) => distinct.findIndex((each) => each.code === code) < at);
@@ -111,7 +111,7 @@ function problemsTwice(all: readonly NamedParts[]): string[] {
   });
 }
 
-/** Filters that are asked for with the name of a credential: nobody would ever see them. */
+/** Finds filters with the name of a credential parameter. They would never receive a value. */
 function parametersTwice(all: readonly NamedParts[]): readonly string[] {
   const carriers = all.flatMap(({ parts: { schemes = [] } }) => schemes.flatMap((scheme) => scheme.carriers));
   const names = new Set(carriers.flatMap((carrier) => (carrier.in === "query" ? [carrier.name] : [])));
@@ -124,7 +124,7 @@ function parametersTwice(all: readonly NamedParts[]): readonly string[] {
     );
 }
 
-/** References to what is not there, or has ids of another kind: one sentence each, with the cure. */
+/** Returns a sentence with the fix for each reference to a missing resource, or to one with ids of another type. */
 export function missingReferences(all: readonly NamedParts[]): readonly string[] {
   const mounted = all.flatMap(({ parts: { mounts = [] } }) => mounts);
   const collections = [
@@ -135,7 +135,7 @@ export function missingReferences(all: readonly NamedParts[]): readonly string[]
   const mountedNames = mounted.map(({ collection }) => collection.name);
   return mounted.flatMap(({ resource, collection }) =>
     collection.columns.flatMap(({ name, type, references }) => {
-      // What a resource stands within is looked for when it is given its place.
+      // The parent of a resource is checked when mounts are placed.
       if (references === undefined || name === resource.parentColumn) return [];
       const { collection: to } = references;
       const place = `mount(${resource.path}): the field ${name} refers to ${to}`;
@@ -156,7 +156,7 @@ function idOf(key: "integer" | "text"): "integer" | "uuid" {
   return key === "text" ? "uuid" : "integer";
 }
 
-/** Types of bodies that an endpoint says it reads and no format can: every such call would be 415. */
+/** Finds media types that an endpoint claims to read but no format can read. Every such call would get 415. */
 export function unreadTypes(all: readonly NamedParts[], speaksXML: boolean): readonly string[] {
   const formats = withBuiltIn(ownFormats(all), speaksXML);
   const isRead = isReadBy(formats);
@@ -164,7 +164,7 @@ export function unreadTypes(all: readonly NamedParts[], speaksXML: boolean): rea
   return all.flatMap(({ parts: { endpoints = [] } }) =>
     endpoints.flatMap(({ method, path, consumes = [] }) =>
       consumes
-        // A service that speaks no XML goes without it, where the endpoint reads anything else.
+        // A service without XML leaves it out if the endpoint reads any other type.
         .filter((type) => !isRead(type) && !(type === XML && consumes.some(isRead)))
         .map((type) => `${method} ${path} consumes ${type}, which no format reads${suggestion(type, known)}`),
     ),
@@ -173,7 +173,7 @@ export function unreadTypes(all: readonly NamedParts[], speaksXML: boolean): rea
 
 const XML = "application/xml";
 
-/** Actions that stand where a resource within the same one does. */
+/** Finds actions with the same path as a nested resource of the same parent. */
 function namesakesOf(mounts: readonly Mount[]): readonly string[] {
   return mounts.flatMap(({ resource, actions }) =>
     actions
@@ -193,7 +193,7 @@ function twice(all: readonly NamedParts[], kind: string, namesOf: (parts: Parts)
   for (const { name, parts } of all)
     for (const each of namesOf(parts)) owners.set(each, [...(owners.get(each) ?? []), name]);
   const again = [...owners].filter(([, { length }]) => length > 1);
-  // What the same two bring has one cause and one cure.
+  // Duplicates with the same names have one cause and one fix.
   const bySentence = Map.groupBy(again, ([, names]) => `there ${times(names.length)}: ${placesOf(names)}; keep one`);
   return [...bySentence].map(([sentence, found]) => {
     const names = found.map(([name]) => name).join(", ");

@@ -3,7 +3,7 @@ import { test, type TestContext } from "node:test";
 import type { Observation } from "../core/observation.ts";
 import { correctedClock, differenceText } from "./clock.ts";
 
-/** A machine and a database, whose clocks are turned by hand. */
+/** Returns a machine and a database with clocks that the test sets. */
 function world(t: TestContext, at: { wall: number; steady: number; database: number }) {
   t.mock.timers.enable({ apis: ["setInterval"] });
   const observed: Observation[] = [];
@@ -26,7 +26,7 @@ function world(t: TestContext, at: { wall: number; steady: number; database: num
   };
 }
 
-test("the time is the database's, whatever is done with the machine's clock", async (t) => {
+test("uses the database's time for any change of the machine's clock", async (t) => {
   const at = { wall: 1_000_000, steady: 5000, database: 940_000 };
   const { clock, pass, settled, levels } = world(t, at);
   const stop = await clock.start();
@@ -37,7 +37,7 @@ test("the time is the database's, whatever is done with the machine's clock", as
   for (const set of [3_600_000, -7_200_000, 3_539_000]) {
     at.wall += set;
     assert.equal(clock.now(), at.database);
-    // It is noticed at once, and measured.
+    // The change is noticed immediately and measured.
     await settled();
     assert.equal(clock.aheadMs(), at.wall - at.database);
     pass(10);
@@ -49,7 +49,7 @@ test("the time is the database's, whatever is done with the machine's clock", as
   assert.deepEqual(levels(), ["error", "info"]);
 });
 
-test("a machine that has slept has the database's time again as soon as somebody asks", async (t) => {
+test("has the database's time again on the first read after the machine has slept", async (t) => {
   const at = { wall: 1_000_000, steady: 5000, database: 1_000_000 };
   const { clock, settled, levels } = world(t, at);
   const stop = await clock.start();
@@ -64,7 +64,7 @@ test("a machine that has slept has the database's time again as soon as somebody
   assert.deepEqual(levels(), []);
 });
 
-test("a time that was told waits for a database that was set back a little, and follows one that was set back far", async (t) => {
+test("waits for a database that was set back a little, and follows one that was set back far", async (t) => {
   const at = { wall: 1_000_000, steady: 5000, database: 1_000_000 };
   const { clock, pass, measured } = world(t, at);
   const stop = await clock.start();
@@ -86,7 +86,7 @@ test("a time that was told waits for a database that was set back a little, and 
   stop();
 });
 
-test("a database whose clock jumps is followed within a second, without anybody asking", async (t) => {
+test("follows a jump of the database's clock within a second, without any request", async (t) => {
   const at = { wall: 1_000_000, steady: 5000, database: 1_000_000 };
   const { clock, pass, measured } = world(t, at);
   const stop = await clock.start();
@@ -99,7 +99,7 @@ test("a database whose clock jumps is followed within a second, without anybody 
   stop();
 });
 
-test("a database that does not answer leaves the difference as it was", async (t) => {
+test("keeps the difference if a database does not answer", async (t) => {
   t.mock.timers.enable({ apis: ["setInterval"] });
   let answers = true;
   const clock = correctedClock(

@@ -1,29 +1,32 @@
 import type { Observer } from "../core/observation.ts";
 import type { Store } from "../store/store.ts";
 
-/** So long processes may have two times when the database has another clock, as after a fail-over. */
+/** How long processes may have two times after the database's clock changes, as after a fail-over. */
 const MEASURE_MS = 1000;
 
-/** A difference that somebody has to see to: beyond it a clock is wrong, and not only a little off. */
+/** The difference from which a clock is wrong, so an operator must act. Below it, the clock is only inexact. */
 const WRONG_MS = 60_000;
 
-/** A clock that has moved so far beside the steady one was set. */
+/** A clock that has moved this far from the steady one was set. */
 const STEP_MS = 1000;
 
-/** What is within this of the difference as known comes from the network and the server's own clock. */
+/** A deviation within this limit comes from the network and the server's own clock. */
 const NOISE_MS = 20;
 
 /** The time of a service. */
 export interface Clock {
-  /** Milliseconds since the epoch, as the database has it; earlier than it was told before only where the database's was set back by more than a minute. */
+  /**
+   * Returns milliseconds since the epoch, by the database's clock. It goes back only if the database's clock was set back by more than a
+   * minute.
+   */
   now(): number;
-  /** How far the machine's clock is ahead of the database's, in milliseconds; 0 where they are one. */
+  /** Returns how far the machine's clock is ahead of the database's, in milliseconds. 0 if they are the same clock. */
   aheadMs(): number;
-  /** Measures the difference for the first time, and from now on. Returns what stops that. */
+  /** Measures the difference for the first time, and regularly from now on. Returns a function that stops it. */
   start(): Promise<() => void>;
 }
 
-/** A time that is given is taken as it is. Else it is the store's where that has a clock of its own, and the machine's where it has none. */
+/** Returns the clock. A given one is used unchanged. Otherwise, it is the store's if it has one, and the machine's if not. */
 export function clockOf(
   { now, store }: { readonly now?: () => number; readonly store: Store },
   observe: Observer,
@@ -46,26 +49,26 @@ export function clockOf(
 
 /** The clocks of a machine, in milliseconds. */
 export interface MachineClocks {
-  /** Since the epoch. Whoever sets it moves it at once, in either direction. */
+  /** Returns the time since the epoch. An operator can set it, which moves it in either direction. */
   wall(): number;
-  /** Since whenever: it goes on steadily, but for a machine that sleeps. */
+  /** Returns a time that increases steadily from any start, except while the machine sleeps. */
   steady(): number;
 }
 
 const ofThisMachine: MachineClocks = { wall: () => Date.now(), steady: () => performance.now() };
 
 /**
- * The database's clock, carried on by the steady one of the machine: of processes on several machines each has the same time, and what one has
- * written is neither over nor yet to come for another, also where somebody sets the machine's clock meanwhile.
+ * Returns the database's clock, continued by the machine's steady clock. Processes on several machines then have the same time. Data from
+ * one process is neither expired nor in the future for another, even if a machine's clock is set in the meantime.
  */
 export function correctedClock(
   store: Required<Pick<Store, "now">>,
   observe: Observer,
   { wall, steady }: MachineClocks = ofThisMachine,
 ): Clock {
-  /** How far the two clocks of the machine were apart when they were looked at last. */
+  /** The difference between the two clocks of the machine at the last check. */
   let apartMs = wall() - steady();
-  /** What makes the database's time of the steady one. */
+  /** The number that converts the steady time to the database's time. */
   let sinceMs = apartMs;
   let aheadMs = 0;
   let latest = -Infinity;
@@ -77,7 +80,7 @@ export function correctedClock(
     const before = steady();
     const database = await store.now();
     const after = steady();
-    // The database has looked at its clock somewhere between the two.
+    // The database has read its clock somewhere between the two.
     const measured = database - (before + after) / 2;
     const noise = (after - before) / 2 + NOISE_MS;
     if (Math.abs(measured - sinceMs) > noise) sinceMs = measured;
@@ -86,7 +89,7 @@ export function correctedClock(
     tell();
   }
 
-  /** A database that does not answer is told of elsewhere; the time goes on as it did. */
+  /** Another part reports a database that does not answer. The time continues unchanged. */
   async function measureAgain(): Promise<void> {
     if (isMeasuring) return;
     isMeasuring = true;
@@ -108,11 +111,12 @@ export function correctedClock(
 
   return {
     now() {
-      // Somebody has set the clock, or the machine has slept.
+      // The clock was set, or the machine has slept.
       if (Math.abs(wall() - steady() - apartMs) > STEP_MS) void measureAgain();
       const time = Math.round(steady() + sinceMs);
       if (time > latest || latest - time > WRONG_MS) latest = time;
-      // Where the database's was set back a little, it stands still until that is made up for. Longer would be no time at all: no limit would end.
+      // If the database's clock was set back a little, the time stops until it has caught up. It must not stop for longer, because no time
+      // limit would end.
       return latest;
     },
     aheadMs: () => aheadMs,
@@ -126,7 +130,7 @@ export function correctedClock(
   };
 }
 
-/** What is told of a clock that is wrong; null where it is not. */
+/** Returns the message about a wrong clock, or null if it is right. */
 export function differenceText(aheadMs: number): string | null {
   if (!isWrongBy(aheadMs)) return null;
   const seconds = Math.round(Math.abs(aheadMs) / 1000);

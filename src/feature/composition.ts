@@ -40,26 +40,26 @@ export interface SetUp {
 /** The features of one service, each after those that it needs. */
 export interface Composition {
   readonly inOrder: readonly SetUp[];
-  /** What a feature of the service offers. Throws a TypeError where it is none. */
+  /** Returns what a feature of the service offers. Throws a TypeError if the service does not have it. */
   use<Offer>(feature: Offering<Offer>): Offer;
 }
 
-/** What every feature is given alike. `secret` is null where the service has none. */
+/** The common data for every feature. `secret` is null if the service has none. */
 export type Surroundings = Omit<Host, "use" | "secret"> & {
   readonly secret: Host["secret"] | null;
-  /** Whether the service speaks XML, where no format of its own does. */
+  /** True if the service supports XML, unless a custom format does. */
   readonly xml: boolean;
-  /** What is wrong with what the service was given besides, to be told with the rest. */
+  /** The mistakes in other options of the service, to be reported with the rest. */
   readonly mistakes: readonly string[];
 };
 
 /**
- * Sets up every feature. `own` are the parts that the service was given beside its features. Throws `DeclarationError` with
- * everything that is missing or there twice.
+ * Sets up every feature. `own` are the parts of the service in addition to its features. Throws `DeclarationError` with everything that is
+ * missing or duplicate.
  */
 export function compose(features: readonly Feature[], own: Parts, surroundings: Surroundings): Composition {
   const shapeless = features.flatMap(shapeMistakes);
-  // Of what is no feature nobody can say what it needs.
+  // The needs of a value that is not a feature are unknown.
   if (shapeless.length > 0) throw new DeclarationError([...surroundings.mistakes, ...shapeless]);
   const mistakes = [...surroundings.mistakes, ...mistakesOfList(features)];
   const done = new Map<Feature, SetUp>();
@@ -68,9 +68,9 @@ export function compose(features: readonly Feature[], own: Parts, surroundings: 
 
   const setUp = (feature: Feature): void => {
     if (done.has(feature) || failed.has(feature)) return;
-    // A second feature of the same name clashes with the first one in many ways. Its name alone is reported.
+    // A second feature with the same name clashes with the first one in many ways. Only its name is reported.
     if (features.find(({ name }) => name === feature.name) !== feature) return void failed.add(feature);
-    // Found failed by whoever needs it until it is done, so that features that need each other do not go round for ever.
+    // Counts as failed until it is done. Features that need each other would otherwise cause endless recursion.
     failed.add(feature);
     for (const needed of feature.needs) if (features.includes(needed)) setUp(needed);
     if (feature.needs.some((needed) => !done.has(needed))) return;
@@ -101,7 +101,7 @@ export function compose(features: readonly Feature[], own: Parts, surroundings: 
       ...declarationMistakes(parts),
     ].map((each) => (name === null ? each : `feature ${name}: ${each}`)),
   );
-  // Of what is malformed nobody can say whether it is there twice.
+  // Malformed parts cannot be checked for duplicates.
   mistakes.push(
     ...(malformed.length > 0
       ? malformed
@@ -118,12 +118,12 @@ export function compose(features: readonly Feature[], own: Parts, surroundings: 
   return { inOrder, use: (feature) => offerOf(feature, done) };
 }
 
-/** A feature whose name is there already is told by that: all that it has would be there twice as well. */
+/** Leaves out features with a duplicate name. This name is already reported, and all of their parts would also be duplicates. */
 function withoutNamesakes(all: readonly NamedParts[]): readonly NamedParts[] {
   return all.filter(({ name }, at) => name === null || all.findIndex((each) => each.name === name) === at);
 }
 
-/** What is wrong once everything is seen together: mounts that stand in nothing, and what features find wrong with themselves beside the others. */
+/** Returns the mistakes that only show in the whole: mounts without a parent, and mistakes that features find in relation to the others. */
 function mistakesTogether(all: readonly NamedParts[]): readonly string[] {
   const assembled: Assembled = listsOf(all.map(({ parts }) => parts));
   return [
@@ -132,7 +132,7 @@ function mistakesTogether(all: readonly NamedParts[]): readonly string[] {
   ];
 }
 
-/** What a feature finds wrong with itself, or that it could not say so. */
+/** Returns the mistakes that a feature finds in itself, or the failure of this check. */
 function mistakesTold(parts: Parts, assembled: Assembled): readonly string[] {
   try {
     const told: unknown = atOnce(parts.mistakes?.(assembled) ?? [], "mistakes");
@@ -144,7 +144,7 @@ function mistakesTold(parts: Parts, assembled: Assembled): readonly string[] {
   }
 }
 
-/** The lists of all of them, each as one. */
+/** Combines the lists of all parts. */
 export function listsOf(all: readonly ServiceParts[]): Required<ServiceParts> {
   return {
     schemes: all.flatMap(({ schemes = [] }) => schemes),
@@ -155,7 +155,7 @@ export function listsOf(all: readonly ServiceParts[]): Required<ServiceParts> {
   };
 }
 
-/** What is a list of parts is looked at part by part. */
+/** The checks for lists of parts. Each part is checked separately. */
 export const partsLists: Readonly<Record<keyof ServiceParts, Check>> = {
   schemes: anything,
   mounts: anything,
@@ -200,14 +200,14 @@ const featureMembers: Readonly<Record<keyof Feature, Check>> = {
   setUp: aFunction,
 };
 
-/** Its own parts are looked at with those of the others. */
+/** The content is checked together with the other parts. */
 function isParts(parts: unknown): parts is Parts {
   return isObject(parts) && !types.isPromise(parts);
 }
 
 function givenBy(parts: unknown): string {
   if (types.isPromise(parts)) {
-    // Nobody waits for it, and a rejection would end the process.
+    // The promise is not awaited, and a rejection would stop the process.
     parts.catch(() => undefined);
     return "a promise";
   }
@@ -246,7 +246,7 @@ function offerOf<Offer>(feature: Offering<Offer>, done: ReadonlyMap<unknown, Set
   return found.parts.offer as Offer;
 }
 
-/** What is wrong with the list before any of it is set up. */
+/** Finds mistakes in the list before any feature is set up. */
 function* mistakesOfList(features: readonly Feature[]): Generator<string> {
   for (const [at, feature] of features.entries()) {
     const first = features.findIndex(({ name }) => name === feature.name);
@@ -258,7 +258,7 @@ function* mistakesOfList(features: readonly Feature[]): Generator<string> {
   }
 }
 
-/** Whoever uses features, and which. */
+/** A part that uses features, and those that it uses. */
 interface Needing {
   readonly who: string;
   readonly needs: readonly Offering<unknown>[];

@@ -6,8 +6,8 @@ import type { Change, Collection, Where } from "../store/store.ts";
 import { changesOf, type NamedUpkeep } from "./upkeep.ts";
 
 /**
- * Throws `DeclarationError` if the changes of upkeep name a table or a column that the service does not have: they would fail each second. Asks
- * `due` once for that. If `due` throws, it may do so for a while only, and the upkeep reports it.
+ * Throws `DeclarationError` if the changes of upkeep name a table or a column that the service does not have. They would fail each second.
+ * Calls `due` once for this check. If `due` throws, the problem may be temporary, and the upkeep reports it.
  */
 export function requireDue(upkeep: readonly NamedUpkeep[], tables: readonly Collection[], now: number): void {
   const known = new Map(tables.map((table) => [table.name, table]));
@@ -63,7 +63,7 @@ function missingIn(
     .map((column) => `${name} has no column ${shownName(column)}${suggestion(column, columns)}`);
 }
 
-/** The columns that a change names. */
+/** Returns the columns that a change names. */
 function namesIn(change: Change): readonly string[] {
   return [
     ...("where" in change ? columnsIn(change.where) : []),

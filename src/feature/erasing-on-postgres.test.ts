@@ -19,12 +19,12 @@ const visits: Collection = {
 const past = { column: "at", operator: "lte", value: 10_000 } as const;
 const few = { column: "count", operator: "lt", value: 5 } as const;
 
-test("what has run out is found by its index, also where PostgreSQL takes half of the table for such rows", async (t) => {
+test("finds expired rows by their index, even if PostgreSQL estimates them as half of the table", async (t) => {
   const server = await startPostgres();
   t.after(() => server.stop());
   const url = await server.makeDatabase();
   const read = async (): Promise<unknown> => {
-    // What a connection has read is counted when it ends.
+    // The reads of a connection are counted when it closes.
     const others = "SELECT FROM pg_stat_activity WHERE application_name = 'latchkey' AND datname = current_database()";
     while ((await ask(url, others)).length > 0) await new Promise((resolve) => setTimeout(resolve, 10));
     return (await ask(url, "SELECT seq_tup_read AS rows FROM pg_stat_user_tables WHERE relname = 'visits'"))[0]![
@@ -38,7 +38,7 @@ test("what has run out is found by its index, also where PostgreSQL takes half o
     "ALTER TABLE visits SET (autovacuum_enabled = FALSE); " +
       `INSERT INTO visits (id, _revision, "at", "count") SELECT n, n, n, 1 FROM generate_series(1, 20000) AS n; ANALYZE visits`,
   );
-  // It goes on taking them for as many, until it looks again.
+  // PostgreSQL keeps this estimate until the next ANALYZE.
   await ask(url, `DELETE FROM visits WHERE "at" <= 10000 AND id > 15`);
   const before = await read();
   let asked = 0;

@@ -4,10 +4,10 @@ import { otherCopyMistake } from "../core/copy.ts";
 import { MigrationNeeded, StoreSetupError, StoreUnavailable } from "../store/store.ts";
 import type { Feature } from "./feature.ts";
 
-/** What the store tells says by itself what is wrong, and is known by its class to whoever tries again. */
+/** The errors of the store. They explain themselves, and code that retries recognizes their class. */
 const ofStore = [StoreUnavailable, StoreSetupError, MigrationNeeded];
 
-/** What a feature has thrown, under its name: what was thrown is the cause, with its stack. */
+/** Returns the error of a feature with the feature's name. The original error is the cause, with its stack. */
 export function failureOf({ name }: Feature, step: "start" | "stop", error: unknown): unknown {
   if (ofStore.some((each) => isThrown(error, each))) return error;
   if (isThrown(error, DeclarationError))
@@ -18,7 +18,7 @@ export function failureOf({ name }: Feature, step: "start" | "stop", error: unkn
   return new Error(`feature ${name}: ${step} threw ${faultOf(error)}`, { cause: error });
 }
 
-/** A fault in somebody's own code: where it is from says the cause of what is thrown. */
+/** Describes a fault in custom code. The stack of the cause shows its origin. */
 export function faultOf(error: unknown): string {
   const other = otherCopyMistake(error);
   if (other !== null) return `${lineOfThrown(error)}; ${other}`;

@@ -21,122 +21,130 @@ import type { Mount } from "../http/mount/mount.ts";
 import type { Change, Collection, Store } from "../store/store.ts";
 
 /**
- * Something that a service can do: a way of logging in, an audit trail, a page. A service is a list of features, and `createService`
- * sets up each of them once. A feature keeps no state of its own, so one value may stand in several services.
+ * A capability of a service: a way of logging in, an audit trail, a page. A service is a list of features, and `createService` sets up each
+ * of them once. A feature has no state, so several services can share one value.
  */
 export interface Feature<Offer = unknown> {
-  /** Lower-case words joined by hyphens; the messages of the start call it by this name. */
+  /** Lower-case words joined by hyphens. The messages of the start use this name. */
   readonly name: string;
-  /** The features that it uses, by value. Each of them must stand in the list too, anywhere. */
+  /** The features that it uses, by value. Each of them must also be in the list, at any position. */
   readonly needs: readonly Feature[];
-  /** Makes its parts for one service. Before the store is open: what has to be read or written first belongs into `start`. */
+  /** Makes its parts for one service, before the store is open. Initial reads and writes belong into `start`. */
   setUp(host: Host): Parts<Offer>;
 }
 
-/** What stands at addresses and in tables, with the ways of saying who asks: of a feature, or of a service beside its features. */
+/** The endpoints, tables and schemes of a feature, or of a service in addition to its features. */
 export interface ServiceParts {
-  /** The ways of logging in, as a set: their order never changes an answer. */
+  /** The ways of logging in, as a set: their order never changes a response. */
   readonly schemes?: readonly Scheme[];
   readonly mounts?: readonly Mount[];
   readonly endpoints?: readonly Endpoint[];
-  /** Besides JSON, which is the default, and XML; one for `application/xml` takes its place. */
+  /** The formats, in addition to JSON, which is the default, and XML. A format for `application/xml` replaces XML. */
   readonly formats?: readonly Format[];
-  /** Tables that are no resource's: sessions, tokens, accounts. */
+  /** The tables that belong to no resource: sessions, tokens, accounts. */
   readonly collections?: readonly Collection[];
 }
 
-/** What a feature adds to a service. */
+/** The parts that a feature adds to a service. */
 export interface Parts<Offer = unknown> extends ServiceParts {
-  /** What other features and one's own code get from `use(feature)`. */
+  /** The value that other features and custom code get from `use(feature)`. */
   readonly offer: Offer;
-  /** The fields of users that it puts into `identity.fields`, for permissions that look at them. */
+  /** The fields of users that it adds to `identity.fields`, for permissions that use them. */
   readonly identity?: readonly string[];
-  /** The roles that its users can have: a permission that asks for another role stops the start. */
+  /** The roles that its users can have. A permission that requires another role stops the start. */
   readonly roles?: readonly string[];
-  /** What a credential that is limited to scopes may ask for at all, in the whole service. */
+  /** Decides what a credential with limited scopes may request at all, in the whole service. */
   readonly scopesAllow?: ScopesAllow;
-  /** Decides whether an accepted credential is enough for its account. At most one feature may have it: `accounts()` does. */
+  /** Decides whether an accepted credential is enough for its account. At most one feature may have it, usually `accounts()`. */
   readonly standing?: Standing;
-  /** Says which requests are too many. */
+  /** Decides whether there are too many requests. */
   readonly limiter?: RequestLimiter;
-  /** What the API's documentation says of the tags of its endpoints; the first who explains one counts. */
+  /** The documentation of the tags of its endpoints. The first explanation of a tag counts. */
   readonly tags?: Readonly<Record<string, string>>;
-  /** How pages look and what the service is called there, also on those of other features; the first who says so counts. */
+  /** The look of all pages, with the name of the service. The first one counts. */
   readonly look?: Look;
-  /** Problems that no endpoint and no mount of it names. The API's documentation describes them at every operation. */
+  /** Problems that no endpoint and no mount of it names. The API's documentation lists them for every operation. */
   readonly problems?: readonly ProblemDefinition[];
-  /** Changes that belong into the transaction of every write of a mounted resource: written together, or not at all. */
+  /** Returns changes for the transaction of every write of a mounted resource. They are written together with it, or not at all. */
   readonly alongside?: Alongside;
-  /** Hears everything that happens in the service. Must not throw and must not wait. */
+  /** Receives all observations of the service. Must not throw and must not wait. */
   readonly observe?: Observer;
-  /** What is wrong with it beside all the others, each with its cure: a place that nobody serves, for one. Told with everything else that stops the start. */
+  /**
+   * Returns the mistakes of this feature in relation to the others, each with the fix: for example, a path that is not served. They are
+   * reported with everything else that stops the start.
+   */
   mistakes?(all: Assembled): readonly string[];
-  /** What it measures of itself, for whoever tells it on. Where it throws, or gives what is no metric, that is left out and told in the log with the feature's name. */
+  /** Returns its metrics. If it throws, or returns something else, this is left out and logged with the feature's name. */
   readonly measure?: () => readonly MetricFamily[];
-  /** What has run out, and how often it is looked for. */
+  /** The deletion of expired data, and its interval. */
   readonly upkeep?: readonly Upkeep[];
-  /** Before the first request, after the features that it needs. Whatever it throws stops the start. */
+  /** Runs before the first request, after the features that it needs. An error stops the start. */
   start?(): Eventually<void>;
-  /** After the last request, before the features that it needs. Called where `start` has succeeded. */
+  /** Runs after the last request, before the features that it needs. Called only if `start` has succeeded. */
   stop?(): Eventually<void>;
 }
 
-/** What all features have put together. */
+/** The combined parts of all features. */
 export type Assembled = Required<ServiceParts>;
 
-/** Erases what has run out. */
+/** Deletes expired data. */
 export interface Upkeep {
-  /** How often it is looked for: a whole number from 1. */
+  /** The interval in seconds: a whole number from 1. */
   readonly everySeconds: number;
   /**
-   * The changes that erase it, for what has run out by `now` (milliseconds since the epoch). Where all of them are `deleteAll` and
-   * `updateAll`, each is made some rows at a time, until none is left, so that no write waits long behind it: an `updateAll` has to change
-   * what it looks for. Any others are one transaction.
+   * Returns the changes that delete what has expired by `now` (milliseconds since the epoch). If all of them are `deleteAll` and
+   * `updateAll`, each is made some rows at a time until none is left, so no write waits long behind it. An `updateAll` must change the
+   * values that it searches for. Any other changes are one transaction.
    */
   due(now: number): readonly Change[];
 }
 
-/** What a feature is set up in. */
+/** The environment in which a feature is set up. */
 export interface Host {
   readonly store: Store;
-  /** The service's own secret. Reading it where the service was given none is a mistake that stops the start and names the feature. */
+  /** The service's secret. If the service has none, reading it is a mistake that stops the start and names the feature. */
   readonly secret: Secret;
-  /** What callers are told that the service is called. */
+  /** The public name of the service. */
   readonly name: string;
-  /** The path below which everything is served, without a slash at its end; empty for the root. */
+  /** The path prefix of everything, without a final slash. Empty for the root. */
   readonly basePath: string;
   readonly throttle: LoginThrottle;
-  /** Exact origins under which the service is itself known. */
+  /** The exact origins of the service itself. */
   readonly ownOrigins: readonly string[];
   readonly observe: Observer;
-  /** Follows requests through their parts; null where nobody does. Its view of the store is in `store` already. */
+  /** Traces requests and their parts. Null if there is no tracer. `store` already includes its tracing. */
   readonly tracer: Tracer | null;
-  /** Milliseconds since the epoch. */
+  /** Returns milliseconds since the epoch. */
   readonly now: () => number;
-  /** What a feature offers that this one needs. */
+  /** Returns what a feature offers that this one needs. */
   use<Offer>(feature: Feature<Offer>): Offer;
-  /** The whole service, once every feature is set up: for handlers, `start` and `stop`. */
+  /** Returns the whole service after every feature is set up: for handlers, `start` and `stop`. */
   service(): ServiceFacts;
 }
 
-/** What a service consists of, for those who describe or measure it. */
+/** The content of a service, for features that describe or measure it. */
 export interface ServiceFacts extends Required<Omit<ServiceParts, "collections">> {
-  /** Whether it speaks XML beside these, if none of them does. */
+  /** True if it supports XML in addition to these, unless one of them is XML. */
   readonly xml: boolean;
   readonly tags: Readonly<Record<string, string>>;
-  /** How pages look; null where nobody says. */
+  /** The look of pages. Null if no feature has one. */
   readonly look: Look | null;
-  /** Those that are not in the catalogue. */
+  /** The problems that are not in the catalogue. */
   readonly problems: readonly ProblemDefinition[];
-  /** How many requests are being answered. */
+  /** Returns the number of requests in progress. */
   inFlight(): number;
-  /** How far the machine's clock is ahead of the database's, which is used in its place, in milliseconds; 0 where they are one. */
+  /**
+   * Returns how far the machine's clock is ahead of the database's, which is used instead, in milliseconds. 0 if they are the same clock.
+   */
   clockAheadMs(): number;
-  /** What the features measure of themselves. */
+  /** Returns the metrics of the features. */
   measure(): readonly MetricFamily[];
-  /** Answers a request, as a binding asks: with its limits, its permissions and its line in the log. */
+  /** Answers a request like a binding: with limits, permissions and a line in the log. */
   respond(arrival: Arrival): Eventually<Answer>;
-  /** What the schemes make of a request, and what the permission of its endpoint says. Nothing else happens, and no guess is counted: for callers who are known. */
+  /**
+   * Explains the result of the schemes for a request, and the decision of its endpoint's permission. It has no other effect and counts no
+   * guess, so use it only for known callers.
+   */
   explain(arrival: Arrival): Promise<WholeExplanation>;
 }
 
@@ -161,9 +169,9 @@ export function defineFeature(feature: FeatureDeclaration<Parts>): Feature {
   return Object.freeze(made({ needs: [], ...feature }));
 }
 
-/** A feature, as its author writes it. */
+/** A feature in the form that its author writes. */
 export interface FeatureDeclaration<P extends Parts> extends Omit<Feature, "needs" | "setUp"> {
   readonly needs?: readonly Feature[];
-  /** Makes its parts for one service. Before the store is open: what has to be read or written first belongs into `start`. */
+  /** Makes its parts for one service, before the store is open. Initial reads and writes belong into `start`. */
   setUp(host: Host): Only<P, Parts>;
 }

@@ -14,7 +14,7 @@ import type { MetricFamily } from "../core/measurement.ts";
 import type { Observer } from "../core/observation.ts";
 import { faultOf } from "./failure.ts";
 
-/** Asks code of somebody's own what it has measured. `who` is its name in what is told; `taken` are the names that are there already. */
+/** Reads the metrics of custom code. `who` is its name in messages. `taken` are the names that are already used. */
 export type Measuring = (
   who: string,
   measure: () => readonly MetricFamily[],
@@ -38,7 +38,10 @@ function isSample(value: unknown): boolean {
   return isText(series) && /^[a-zA-Z_:][\w:]*(?:\{.*\})?$/.test(series) && typeof count === "number";
 }
 
-/** What cannot be told is left out, and its author is told so, once: whoever scrapes comes again and again, and the rest is right. */
+/**
+ * Returns a reader that leaves out invalid metrics and reports them only once, because metrics are read again and again, and the other ones
+ * are valid.
+ */
 export function makeMeasuring(observe: Observer): Measuring {
   const told = new Set<string>();
 
@@ -60,7 +63,7 @@ export function makeMeasuring(observe: Observer): Measuring {
         return mistake === null;
       });
     } catch (error) {
-      // What is thrown may say another thing each time.
+      // The error may have a different message each time.
       tell(`${who} threw ${faultOf(error)}`, { error }, who);
       return [];
     }

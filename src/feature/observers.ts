@@ -3,8 +3,8 @@ import type { Observation, Observer } from "../core/observation.ts";
 import { writeError } from "../core/standard-error.ts";
 
 /**
- * The same observer, whose failures are its own: what it hears has happened, and changes for nobody because it fails. They are printed on
- * standard error under the name of the `service`, the first of them with its stack, for it fails with every request.
+ * Returns an observer whose failures do not affect others. The observed event has already happened. Failures are printed to standard error
+ * with the name of the `service`. Only the first has its stack, because it may fail with every request.
  */
 export function harmless(observe: Observer, service: string): Observer {
   let failed = false;
@@ -23,13 +23,13 @@ export function harmless(observe: Observer, service: string): Observer {
   };
 }
 
-/** One function for all who hear; null where nobody does, so that nothing is measured for nobody. */
+/** Combines all observers into one function. Returns null if there are none, so nothing is measured without need. */
 export function observerOf(observers: readonly Observer[]): Observer | null {
   if (observers.length < 2) return observers[0] ?? null;
   return (observation) => tellAll(observers, observation);
 }
 
-/** Tells why something failed, and that once until it is well: a database that is away for an hour is away every second of it. */
+/** Reports a failure only once until it is over. A database that is unavailable for an hour would otherwise be reported every second. */
 export function toldOnce(tell: (error: unknown) => void): { well(): void; failed(error: unknown): void } {
   let told = "";
   return {

@@ -2,7 +2,7 @@ import type { Permission } from "../access/permission/contract.ts";
 import { suggestion } from "../core/checking/nearest.ts";
 import type { NamedParts } from "./clashes.ts";
 
-/** Permissions that look at what no caller has, so that they would deny every caller. Each mistake is one sentence with its cure. */
+/** Finds permissions that use something that no caller has, so they would deny every caller. Each mistake is one sentence with its fix. */
 export function permissionMistakes(all: readonly NamedParts[]): readonly string[] {
   const found = permissionsOf(all);
   return [...new Set([...missingIdentity(found, all), ...missingRoles(found, all)])];
@@ -39,7 +39,7 @@ function missingIdentity(found: readonly Placed[], all: readonly NamedParts[]): 
   );
 }
 
-/** A service without `accounts()` has the roles that its own schemes give. */
+/** A service without `accounts()` has only the roles that its schemes give. */
 function missingRoles(found: readonly Placed[], all: readonly NamedParts[]): readonly string[] {
   const declaring = all.flatMap(({ parts: { roles } }) => (roles === undefined ? [] : [roles]));
   if (declaring.length === 0) return [];

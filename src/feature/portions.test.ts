@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { pauseMs, portionSize } from "./portions.ts";
 
-test("a disk that syncs slowly makes no portions small, and slow rows do", () => {
+test("makes portions small for slow rows, but not for a slow disk", () => {
   const sizesWhere = (tookMs: (rows: number, at: number) => number): readonly number[] => {
     const size = portionSize();
     return Array.from({ length: 60 }, (_, at) => {
@@ -15,13 +15,13 @@ test("a disk that syncs slowly makes no portions small, and slow rows do", () =>
   assert.equal(Math.max(...sizesWhere(() => 20)), 500);
   assert.ok(Math.max(...sizesWhere((rows) => rows)) <= 20);
   assert.ok(Math.max(...sizesWhere((rows) => 20 + rows / 40)) < 500);
-  // Others were in the way of two of three.
+  // Other writers delayed two of three.
   assert.equal(Math.max(...sizesWhere((_rows, at) => (at % 3 === 0 ? 20 : 900))), 500);
-  // A disk that was quick at first.
+  // The disk was fast at first.
   assert.equal(Math.max(...sizesWhere((_rows, at) => (at < 6 ? 1 : 20))), 500);
 });
 
-test("the longer a write takes, the larger is the share of those who do not erase", () => {
+test("leaves others a larger share the longer a write takes", () => {
   assert.deepEqual([1, 10, 20].map(pauseMs), [1, 10, 20]);
   assert.deepEqual([40, 100].map(pauseMs), [80, 500]);
   assert.deepEqual([200, 1000].map(pauseMs), [2000, 2000]);

@@ -3,13 +3,16 @@ import type { Store } from "../store/store.ts";
 import type { Composition, SetUp } from "./composition.ts";
 import { failureOf } from "./failure.ts";
 
-/** How long a feature may take to start before that is told: whoever waits learns for whom. */
+/** The time after which a slow start of a feature is reported, in seconds. */
 const SLOW_START_SECONDS = 10;
 
-/** How long a feature may take to stop. The process has to end, and what was read and written is on the disk. */
+/** The time that a feature may take to stop. The process must exit, and everything written is already on the disk. */
 const MOST_STOP_SECONDS = 5;
 
-/** Starts them, each after those that it needs. Gives what stops them, the last first, and closes the store. What one throws is told with its name. */
+/**
+ * Starts the features, each after those that it needs. Returns a function that stops them in reverse order and closes the store. An error
+ * is reported with the feature's name.
+ */
 export async function startFeatures(
   { inOrder }: Composition,
   { store, observe }: { readonly store: Store; readonly observe: Observer | null },
@@ -38,13 +41,13 @@ export async function startFeatures(
     }
     return stop;
   } catch (error) {
-    // Why it does not start is what counts; what then fails to stop follows from it.
+    // The reason why it does not start is reported. A failure to stop only follows from it.
     await stop().catch(() => undefined);
     throw error;
   }
 }
 
-/** However long it takes: what it waits for may come. */
+/** Waits without a limit, because the feature may wait for another system. */
 async function startSlowly({ feature: { name }, parts }: SetUp, observe: Observer | null): Promise<void> {
   const message = `feature ${name}: start is not done after ${SLOW_START_SECONDS} s, and nobody is answered before it is.`;
   const timer = setTimeout(() => observe?.({ kind: "notice", level: "error", message }), SLOW_START_SECONDS * 1000);

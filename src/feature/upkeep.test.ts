@@ -24,7 +24,7 @@ const cleared: Change = {
   values: { secret: null },
 };
 
-test("what has run out goes some rows at a time, and another upkeep does not wait for it", async (t) => {
+test("deletes expired rows some at a time, without delaying another upkeep", async (t) => {
   t.mock.timers.enable({ apis: ["setInterval"] });
   const store = await filled(1200);
   const sent: Change[] = [];
@@ -48,11 +48,11 @@ test("what has run out goes some rows at a time, and another upkeep does not wai
   assert.deepEqual(observed, []);
 });
 
-test("rows that somebody else holds are not asked for without pause", async (t) => {
+test("pauses between requests for rows that another transaction holds", async (t) => {
   t.mock.timers.enable({ apis: ["setInterval"] });
   const store = await filled(3);
   let sent = 0;
-  // As PostgreSQL does it while another transaction has them locked.
+  // As PostgreSQL does if another transaction has locked them.
   const passing: Store = { ...store, write: async () => (sent++, { kind: "written", rows: [null] }) };
   const stop = startUpkeep([{ everySeconds: 60, due: () => [erased] }], {
     store: passing,
@@ -67,7 +67,7 @@ test("rows that somebody else holds are not asked for without pause", async (t) 
   assert.ok(sent > 0 && sent <= 3, `${sent}`);
 });
 
-test("what an upkeep does besides erasing stays one transaction with it", async (t) => {
+test("keeps other changes of an upkeep in one transaction with its deletions", async (t) => {
   t.mock.timers.enable({ apis: ["setInterval"] });
   const store = await filled(3);
   const sent: number[] = [];
@@ -87,7 +87,7 @@ test("what an upkeep does besides erasing stays one transaction with it", async 
   assert.equal(await store.count(visits, null), 2);
 });
 
-/** A store with so many that have run out, and one that has not. */
+/** Returns a store with this many expired rows, and one that has not expired. */
 async function filled(count: number): Promise<Store> {
   const store = sqliteStore({ path: ":memory:" });
   await store.open([visits]);
@@ -100,7 +100,7 @@ async function filled(count: number): Promise<Store> {
   return store;
 }
 
-test("upkeep that fails is told with its feature and its fault, and tried again; the same fault is told once until it went well", async (t) => {
+test("reports a failed upkeep with its feature and fault, tries again, and reports the same fault only once until it succeeds", async (t) => {
   t.mock.timers.enable({ apis: ["setInterval"] });
   const store = sqliteStore({ path: ":memory:" });
   const told: Observation[] = [];

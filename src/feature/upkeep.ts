@@ -24,7 +24,7 @@ const members: Readonly<Record<keyof Upkeep, Check>> = {
   due: aFunction,
 };
 
-/** What is wrong with the upkeep of a feature, with the cure. */
+/** Returns the mistakes in the upkeep of a feature, with the fix. */
 export function upkeepMistakes(upkeep: unknown): readonly string[] {
   if (upkeep === undefined) return [];
   if (!Array.isArray(upkeep))
@@ -35,12 +35,12 @@ export function upkeepMistakes(upkeep: unknown): readonly string[] {
   });
 }
 
-/** Upkeep, and the name of the feature that it is of. */
+/** An upkeep with the name of its feature. */
 export interface NamedUpkeep extends Upkeep {
   readonly feature?: string;
 }
 
-/** Runs all upkeep of a service on one timer. Returns what stops it. */
+/** Runs all upkeep of a service on one timer. Returns a function that stops it. */
 export function startUpkeep(
   upkeep: readonly NamedUpkeep[],
   { store, observe, now }: { readonly store: Store; readonly observe: Observer | null; readonly now: () => number },
@@ -57,7 +57,7 @@ export function startUpkeep(
   const timer = setInterval(() => {
     for (const each of all) {
       each.dueIn--;
-      // Where much has run out a round takes longer than a tick. The others go on meanwhile, and this one stays due.
+      // If much has expired, a round takes longer than a tick. The others continue, and this one stays due.
       if (each.dueIn >= 0 || each.isRunning) continue;
       each.dueIn = each.everySeconds - 1;
       each.isRunning = true;
@@ -76,17 +76,17 @@ export function startUpkeep(
   };
 }
 
-/** The changes that `due` gave. Throws a TypeError if it gave no list. */
+/** Returns the changes of `due`. Throws a TypeError if it returned no list. */
 export function changesOf(due: unknown): readonly Change[] {
   const given = atOnce(due, "due");
   if (Array.isArray(given)) return given as readonly Change[];
   throw new TypeError(`due gave ${sortOf(given)}; it has to give a list of changes, which may be empty`);
 }
 
-/** A change that is about all rows that match. */
+/** A change of all matching rows. */
 type Erasing = Extract<Change, { readonly kind: "deleteAll" | "updateAll" }>;
 
-/** What is more than erasing is one transaction, as it was given. */
+/** Erases expired data. Changes that do more than erase are one transaction. */
 async function erase(store: Store, changes: readonly Change[], signal: AbortSignal): Promise<void> {
   const erasing = changes.filter(
     (change): change is Erasing => change.kind === "deleteAll" || change.kind === "updateAll",
@@ -95,7 +95,7 @@ async function erase(store: Store, changes: readonly Change[], signal: AbortSign
   else for (const change of erasing) await eraseInPortions(store, change, signal);
 }
 
-/** Writes only where something is due, so that a service nobody uses leaves the disk alone. */
+/** Erases rows in portions. Writes only if something is due, so an idle service does not use the disk. */
 async function eraseInPortions(store: Store, change: Erasing, signal: AbortSignal): Promise<void> {
   const { collection } = change;
   const ranged = rangedColumn(collection, change.where);
@@ -107,13 +107,14 @@ async function eraseInPortions(store: Store, change: Erasing, signal: AbortSigna
     const [first] = await store.list({ collection, where, sort, limit: 1 });
     if (first === undefined) return;
     const { record } = first;
-    // What is gone stands in the indexes of PostgreSQL until they are vacuumed, and is not passed over again and again.
+    // Continues after the last row. PostgreSQL keeps deleted rows in its indexes until a vacuum, and they should not be read again each
+    // time.
     if (ranged !== null) where = { all: [change.where, { column: ranged, operator: "gte", value: record[ranged]! }] };
     const start = performance.now();
     await store.write({ changes: [{ ...change, where, atMost: size.rows() }] });
     const tookMs = performance.now() - start;
     size.took(tookMs);
-    // It was passed over: whoever holds it may do so for long.
+    // The row was skipped, because another transaction holds it, perhaps for long.
     const isHeld = record["id"] === before;
     before = record["id"];
     await wait(isHeld ? LONGEST_PAUSE_MS : pauseMs(tookMs), undefined, { ref: false });

@@ -2,7 +2,7 @@ import type { AccountsFeature, APITokens, NamedKeys, SessionLogin, TokenLogin } 
 import type { Health, MetricsOffer } from "../door/features.ts";
 import type { Feature } from "../door/index.ts";
 
-/** What stands beside the logins. */
+/** The features in addition to the logins. */
 const besides = ["health", "metrics", "documentation", "console", "way-in", "orders", "protected"] as const;
 
 /** The ways of logging in. */
@@ -19,12 +19,12 @@ const logins = [
   "custom-header-login",
 ] as const;
 
-/** What a config file may leave out, by its name in `without`: built-in features, and XML. */
+/** The parts that a config file may disable by name in `without`: built-in features, and XML. */
 export const optionalFeatures = [...besides, ...logins, "xml"] as const;
 
 export type OptionalFeature = (typeof optionalFeatures)[number];
 
-/** The ways of logging in that the service always has, on or off, with what they offer to a login of one's own. */
+/** The built-in ways of logging in, on or off, with what they offer to a custom login. */
 export interface BuiltInLogins {
   readonly "session-login": Feature<SessionLogin>;
   readonly "api-tokens": Feature<APITokens>;
@@ -33,9 +33,9 @@ export interface BuiltInLogins {
   readonly totp: Feature;
 }
 
-/** What the ready-made service is a list of: for features of one's own that need some of them. */
+/** The features of the ready-made service, for custom features that need some of them. */
 export interface BuiltIn extends BuiltInLogins, Readonly<Record<(typeof besides)[number], Feature>> {
-  /** Users and their accounts, which ways of logging in need. */
+  /** Users and their accounts. All ways of logging in need them. */
   readonly accounts: AccountsFeature;
   readonly health: Feature<Health>;
   readonly metrics: Feature<MetricsOffer>;

@@ -18,7 +18,7 @@ import { everyAddress, roomsOf, subjectsOf, type CountedKind } from "./rooms.ts"
 import { makeSideBySide } from "./side-by-side.ts";
 import { guessesCollection, makeGuessWindow, type Room } from "./window.ts";
 
-/** The tables of whoever counts guesses. */
+/** The tables of the throttles. */
 export const throttleCollections: readonly Collection[] = [
   guessesCollection,
   guessStreaksCollection,
@@ -28,59 +28,64 @@ export const throttleCollections: readonly Collection[] = [
 /** Counts wrong credentials, per address and per account. */
 export interface Throttle {
   /**
-   * How many more may be wrong, from this address and for this account; ends the request (429) where none may. To be asked
-   * before any hash.
+   * Returns how many more failures are allowed from this address and for this account. Ends the request (429) if there are none left.
+   * Called before any hash.
    */
   check(call: Call, account?: string): Eventually<number>;
   /** Counts a wrong credential: in memory before it returns, in the store when it resolves. */
   fail(call: Call, account?: string): Eventually<void>;
-  /** The changes that erase what counts no more by `now` (milliseconds since the epoch); the service makes them every minute. */
+  /** Returns the changes that erase expired entries by `now` (milliseconds since the epoch). The service makes them every minute. */
   due?(now: number): readonly Change[];
 }
 
-/** The same for those who check passwords. `account` is the name that somebody logs in with, whether anyone has it or not. */
+/** A throttle for password checks. `account` is the login name, even if it belongs to no account. */
 export interface LoginThrottle extends Throttle {
-  /** Every allowance that a failure would count against: of the address, its /48 (IPv6) and the account. Ends the request (429) if one is used up. */
+  /**
+   * Returns every allowance that a failure would count against: of the address, its /48 (IPv6) and the account. Ends the request (429) if
+   * one is used up.
+   */
   look(call: Call, account: string): Eventually<readonly Room[]>;
-  /** Whether the account logged in from this address lately. */
+  /** Returns true if the account recently logged in from this address. */
   isKnown(call: Call, account: string): Eventually<boolean>;
-  /** What a right password changes: the row of failures ends, and the address is known from now on. */
+  /** Returns the changes after a right password: the series of failures ends, and the address becomes known. */
   pass(call: Call, account: string): Eventually<readonly Change[]>;
-  /** How many more `probe` may count; ends the request (429) where none may. */
+  /** Returns how many more times `probe` may count. Ends the request (429) if there are none left. */
   checkProbes(call: Call): Eventually<number>;
   /**
-   * Runs what tells which names are taken, or makes an account. It gives whether that counts. Ends the request (429) where
-   * this address has done it too often; closes no logins.
+   * Runs a task that reveals which names are taken, or creates an account. The task returns whether it counts. Ends the request (429) if
+   * this address has done it too often. Does not block logins.
    */
   probe<T>(call: Call, task: () => Promise<Probed<T>>): Promise<T>;
-  /** Forgives every failure of an account, and the last minute of every address: nobody knows which of them was its user's. */
+  /** Forgives all failures of an account, and the last minute of every address, because it is unknown which address is the user's. */
   unlock(account: string, now: number): Promise<void>;
 }
 
-/** What a probe gives, and whether it counts. */
+/** The result of a probe, and whether it counts. */
 export interface Probed<T> {
   readonly counts: boolean;
   readonly result: T;
 }
 
-/** Options of `loginThrottle()`: how many wrong credentials in how many seconds. */
+/** Options of `loginThrottle()`: how many wrong credentials are allowed, and in how many seconds. */
 export interface LoginThrottleOptions {
   readonly store: Store;
-  /** The server's own, so that the store does not tell what was typed as a name. Processes that share a store share it. */
+  /** The server's secret. It hides the typed names in the store. Processes that share a store must share it. */
   readonly secret?: Secret;
-  /** Wrong credentials in any window before the next try is refused (429); 10 where it is left out. */
+  /** The number of wrong credentials in any window before the next try is refused (429). Default: 10. */
   readonly limit?: number;
-  /** The window, which slides; 60 where it is left out. */
+  /** The length of the sliding window. Default: 60. */
   readonly windowSeconds?: number;
-  /** Failures in a row for one account, after which one try in a window is left until one is right; 100 where it is left out. */
+  /**
+   * The number of consecutive failures for one account after which only one try per window is allowed, until one is right. Default: 100.
+   */
   readonly ceiling?: number;
-  /** How long the address of a login is known, in seconds; 30 days where it is left out. */
+  /** How long the address of a login is known, in seconds. Default: 30 days. */
   readonly knownSeconds?: number;
 }
 
-/** More addresses of one account than people have; the least recent ones go. */
+/** The most known addresses of one account, more than a person has. The least recent ones are deleted. */
 const maxKnownAddresses = 32;
-/** A login is noted once a day for each address. */
+/** A login is recorded once a day for each address. */
 const noteEveryMs = 24 * 3600 * 1000;
 
 const checks: ChecksOf<LoginThrottleOptions> = {
@@ -93,8 +98,9 @@ const checks: ChecksOf<LoginThrottleOptions> = {
 };
 
 /**
- * Failures count against the address, its /48 (IPv6, with ten times the limit) and the account. An address from which the account
- * logged in lately has a count of its own for it, and its /48 closes it no login, so that nobody is locked out from elsewhere.
+ * Creates the throttle. Failures count against the address, its /48 (IPv6, with ten times the limit) and the account. An address from which
+ * the account recently logged in has a separate count, and its /48 does not block its logins. So attackers elsewhere cannot lock a user
+ * out.
  */
 export function loginThrottle(options: LoginThrottleOptions): LoginThrottle {
   requireOptions(options, checks, { of: "loginThrottle" });
@@ -179,7 +185,7 @@ function least(rooms: readonly Room[]): number {
   return Math.min(...rooms.map(({ left }) => left()));
 }
 
-/** Makes room for one more address of the account. */
+/** Returns the changes that make room for one more address of the account. */
 function dropLeastRecent(store: Store, account: string): Eventually<readonly Change[]> {
   const collection = knownAddressesCollection;
   const ofAccount = { column: "account", operator: "eq", value: account } as const;

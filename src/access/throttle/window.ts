@@ -2,12 +2,12 @@ import { after, type Eventually } from "../../core/eventually.ts";
 import { problem } from "../../core/problem/problem.ts";
 import type { Change, Collection, Row, Store, Where } from "../../store/store.ts";
 
-/** What was tried in the last minute, a row each. All processes on a store count together. */
+/** The tries of the last minute, one row each. All processes on a store count together. */
 export const guessesCollection: Collection = {
   name: "guesses",
   key: "integer",
   columns: [
-    /** The try counts against it: an account, a network, both together, or a network that probes. */
+    /** The subject that the try counts against: an account, a network, both together, or a network that probes. */
     { name: "subject", type: "text" },
     /** In milliseconds since the epoch. */
     { name: "at", type: "integer" },
@@ -15,59 +15,61 @@ export const guessesCollection: Collection = {
   indexes: [["subject", "at"], ["at"]],
 };
 
-/** The rest of an allowance, for one subject that failures count against. */
+/** The rest of an allowance, for one subject. */
 export interface Room {
   readonly subject: string;
-  /** How many more may be wrong, with those that were counted since it was read; ends the request (429) if none may. */
+  /**
+   * Returns how many more failures are allowed, including those counted since it was read. Ends the request (429) if there are none left.
+   */
   left(): number;
 }
 
-/** How much is allowed. */
+/** The allowed number of tries. */
 export interface Allowance {
-  /** Tries in any window. */
+  /** The tries in any window. */
   readonly limit: number;
-  /** What came before was forgiven; in milliseconds since the epoch, null for never. */
+  /** The time before which all tries are forgiven, in milliseconds since the epoch. Null for none. */
   readonly since?: number | null;
 }
 
-/** A true sliding window: what counts are the tries of the last `windowSeconds`, whenever they began. */
+/** A true sliding window: it counts the tries of the last `windowSeconds` at every moment. */
 export interface GuessWindow {
-  /** Reads what is left for a subject; ends the request (429) if that is nothing. */
+  /** Reads the rest of a subject's allowance. Ends the request (429) if it is used up. */
   room(subject: string, now: number, allowance: Allowance): Eventually<Room>;
-  /** Counts a try in memory, where as many are kept as `limit` allows, and gives what has to be written. */
+  /** Counts a try in memory, which keeps as many as `limit` allows. Returns the change for the store. */
   count(subject: string, now: number, limit: number): Change;
-  /** Removes what no window holds any more. */
+  /** Returns the changes that delete tries outside of every window. */
   prune(now: number): readonly Change[];
 }
 
-/** Subjects whose latest tries are kept in memory; the store knows all of them. */
+/** The number of subjects whose latest tries are in memory. The store has all of them. */
 const maxSubjects = 10_000;
 
-/** Memory counts what is still on its way to the store, so a burst does not slip through before its first failure is written. */
+/** Makes the window. Memory counts the tries that the store has not written yet, so a burst is limited from its first failure. */
 export function makeGuessWindow(store: Store, windowSeconds: number): GuessWindow {
   const windowMs = windowSeconds * 1000;
   const recent = new Map<string, number[]>();
 
   function room(subject: string, now: number, { limit, since = null }: Allowance): Eventually<Room> {
-    // A clock that was turned back must not keep anybody out until it is where it was: the far future counts for nothing.
+    // Ignores tries in the future. Otherwise, a clock that was set back would block callers until the old time is reached.
     const until = now + windowMs;
     const from = Math.max(now - windowMs, since === null || since > until ? -Infinity : since);
     const where = whereWithin(subject, from, until);
     requireRoom(recent.get(subject) ?? []);
     return after(store.list({ collection: guessesCollection, where, sort: latestFirst, limit }), (rows) => {
       const stored = rows.map(timeOf).reverse();
-      // Memory again, each time: the store's answer lacks the tries that were counted since it was asked.
+      // Reads the memory again each time, because the store's response lacks newer tries.
       const left = (): number => Math.min(requireRoom(recent.get(subject) ?? []), requireRoom(stored));
       left();
       return { subject, left };
     });
 
-    /** `times` are the latest ones, the oldest first. */
+    /** `times` are the latest ones, with the oldest first. */
     function requireRoom(times: readonly number[]): number {
       const within = times.filter((time) => time > from && time <= until);
       const oldest = within.at(-limit);
       if (oldest === undefined) return limit - within.length;
-      // When the oldest of them leaves the window there is room for one more try.
+      // When the oldest of them leaves the window, one more try is allowed.
       const seconds = Math.min(windowSeconds, Math.max(1, Math.ceil((oldest + windowMs - now) / 1000)));
       throw problem("too_many_attempts", { headers: [["Retry-After", String(seconds)]] });
     }
@@ -75,7 +77,7 @@ export function makeGuessWindow(store: Store, windowSeconds: number): GuessWindo
 
   function count(subject: string, now: number, limit: number): Change {
     const times = [...(recent.get(subject) ?? []), now].slice(-limit);
-    // Taken out and put back, so that the first in the map is the one that was tried least recently.
+    // Deleted and inserted again, so the first in the map is the least recently tried.
     recent.delete(subject);
     recent.set(subject, times);
     if (recent.size > maxSubjects) recent.delete(recent.keys().next().value!);

@@ -1,5 +1,5 @@
-// What the documentation of several endpoints of the service says alike.
+// The common parts of the documentation of several endpoints.
 export { ifNoneMatch, notModified, objectSchema, nullable, textSchema } from "../../door/http.ts";
 
-/** A user, as the users' own paths describe one. */
+/** A user, in the schema of the users' own paths. */
 export const userSchema = { $ref: "#/components/schemas/User" } as const;
