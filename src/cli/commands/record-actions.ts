@@ -89,9 +89,6 @@ async function importAll(
   let imported = 0;
   let batch: ImportLine[] = [];
   let characters = 0;
-  if (running.doneBefore > 0)
-    printError(`Going on behind ${file.unit} ${running.doneBefore}, where it was interrupted.\n`);
-
   const tell = (line: RefusedLine): void => {
     progress.end();
     refuse(line);
@@ -106,8 +103,10 @@ async function importAll(
   };
 
   try {
-    for await (const read of file.lines) {
-      if (read.line <= running.doneBefore) continue;
+    let isFirst = running.doneBefore > 0;
+    for await (const read of running.linesOf(file.lines)) {
+      if (isFirst) printError(`Going on ${behind(read, file, running)}, where it was interrupted.\n`);
+      isFirst = false;
       if ("reasons" in read) tell(read);
       if (!("record" in read)) continue;
       batch.push(read);
@@ -115,7 +114,9 @@ async function importAll(
       if (batch.length === BATCH || characters > BATCH_CHARACTERS) await flush();
     }
     if (batch.length > 0) await flush();
-    await running.end();
+    const late = await running.end();
+    for (const line of late) tell(line);
+    imported -= late.length;
   } catch (error) {
     const before = `${imported} were imported before that. The same command goes on where it was, as long as the file stays as it is.`;
     throw brokenOff(error, running.doneBefore + imported, before);
@@ -123,6 +124,16 @@ async function importAll(
     progress.end();
   }
   return imported;
+}
+
+/** Where an import goes on that was interrupted. Records that refer to later ones come behind the last line. */
+function behind(
+  next: { readonly line: number; readonly place?: number },
+  { unit }: ImportFile,
+  { doneBefore }: RecordImport,
+): string {
+  const isWaiting = next.place !== undefined && next.place !== next.line;
+  return isWaiting ? `with the records that refer to later ${unit}s` : `behind ${unit} ${doneBefore}`;
 }
 
 /** Writes all records of a resource to a file, or to standard output. */

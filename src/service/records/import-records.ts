@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
 import type { Account } from "../../door/auth.ts";
 import type { MountInPlace } from "../../door/resources.ts";
-import type { Change, Collection, Store, Transaction, WrittenValues } from "../../door/stores.ts";
+import type { Change, Collection, Key, Store, Transaction, Value, WrittenValues } from "../../door/stores.ts";
 import type { ImportLine, RefusedLine } from "../users/import-users.ts";
 import type { GatheringStore, Task } from "./gathering-store.ts";
-import { fieldsOfCaller, readRecord, type ReadRecord, type RecordReading } from "./read-record.ts";
+import { importOrder, type ImportOrder, type LateReference, type OrderedLine } from "./import-order.ts";
+import { fieldsOfCaller, readRecord, valueOf, type ReadRecord, type RecordReading } from "./read-record.ts";
 import { nameOf, placesOf } from "./records-of.ts";
 
 /** How far imports have come that are not at their end: written with the records, so that both are there or neither. */
@@ -27,13 +28,18 @@ export interface RecordImportOptions extends Omit<RecordReading, "missing"> {
 export interface RecordImport {
   /** The last line that was over when an earlier import of the file was interrupted; 0 where there was none. */
   readonly doneBefore: number;
+  /** Gives the lines that are left, each behind the records of the file that it refers to. A line without a record is passed on in its place. */
+  linesOf<L extends { readonly line: number }>(lines: AsyncIterable<ImportLine | L>): AsyncIterable<OrderedLine | L>;
   /**
    * Writes what can be written, in one transaction as far as possible; gives what cannot, and why. What no rule lets through is told before
    * anything is written: whoever is killed then goes on behind it. Throws where the service cannot go on.
    */
-  add(lines: readonly ImportLine[], tell?: (refused: RefusedLine) => void): Promise<readonly RefusedLine[]>;
-  /** Says that it is at its end. */
-  end(): Promise<void>;
+  add(
+    lines: readonly (ImportLine | OrderedLine)[],
+    tell?: (refused: RefusedLine) => void,
+  ): Promise<readonly RefusedLine[]>;
+  /** Sets the references that no order could give, and says that the import is at its end. Gives the lines whose references lead nowhere. */
+  end(): Promise<readonly RefusedLine[]>;
 }
 
 /** What records are imported through. */
@@ -67,18 +73,52 @@ export async function importRecords(
     return key === null ? [] : [forget(key), { kind: "insert", collection: importsCollection, key, values: { line } }];
   }
 
+  const doneBefore = row === null ? 0 : (row.record["line"] as number);
+  const order = importOrder(placed, options);
+  const refused = new Set<number>();
+  const together = async (tasks: readonly Task<RefusedLine | null>[]): Promise<readonly RefusedLine[]> =>
+    (await gathering.together(tasks, { after, dryRun: dryRun ? DRY_RUN : null })).filter((each) => each !== null);
+  const send: Send = (path, body) => ask("POST", path, body, options.as ?? undefined);
+
   return {
-    doneBefore: row === null ? 0 : (row.record["line"] as number),
+    doneBefore,
+    async *linesOf(lines) {
+      for await (const each of order.linesOf(lines)) if (placeOf(each) > doneBefore) yield each;
+    },
     async add(lines, tell = () => undefined) {
-      const send: Send = (path, body) => ask("POST", path, body, options.as ?? undefined);
-      const tasks = lines.map((line) => telling(taskOf(placed, line, reading, send), tell));
-      const told = await gathering.together(tasks, { after, dryRun: dryRun ? DRY_RUN : null });
-      return told.filter((each) => each !== null);
+      const tasks = lines.map((line) => {
+        const late = lateFields(order, line, dryRun);
+        return telling(taskOf(placed, line, late, reading, send), tell);
+      });
+      const told = await together(tasks);
+      for (const { line } of told) refused.add(line);
+      return told;
     },
     async end() {
+      const told: RefusedLine[] = [];
+      const isLeft = ({ place, line }: OrderedLine): boolean => place > doneBefore && !refused.has(line);
+      const late = dryRun ? [] : order.lateReferences().filter(isLeft);
+      for (let at = 0; at < late.length; at += LATE_AT_ONCE)
+        told.push(
+          ...(await together(late.slice(at, at + LATE_AT_ONCE).map((each) => lateTask(placed, each, options, store)))),
+        );
       if (key !== null) await store.write({ changes: [forget(key)] });
+      return told;
     },
   };
+}
+
+/** How many references are set in one transaction. */
+const LATE_AT_ONCE = 200;
+
+function placeOf(read: { readonly line: number } | OrderedLine): number {
+  return "place" in read ? read.place : read.line;
+}
+
+/** The fields that a record is made without. A dry run writes nothing that a record could refer to. */
+function lateFields(order: ImportOrder, line: ImportLine | OrderedLine, dryRun: boolean): readonly string[] {
+  const late = "late" in line ? line.late : [];
+  return dryRun ? [...late, ...order.givenReferences(line.record)] : late;
 }
 
 const NONE = { column: "id", operator: "eq", value: "" } as const;
@@ -107,16 +147,18 @@ type Send = (path: string, body: unknown) => Promise<Answered>;
 /** One line: it asks as a request does, so that every rule of the resource holds. */
 function taskOf(
   placed: MountInPlace,
-  { line, record }: ImportLine,
+  each: ImportLine | OrderedLine,
+  late: readonly string[],
   reading: RecordReading,
   send: Send,
 ): Task<RefusedLine | null> {
+  const { line, record } = each;
   const read = readRecord(placed, record, reading);
   let [isTried, isBroken] = [false, false];
   return {
-    place: line,
+    place: placeOf(each),
     uuid: "id" in read && typeof read.id === "string" ? read.id : null,
-    adjust: (transaction) => ("reasons" in read ? transaction : withGiven(placed, transaction, read)),
+    adjust: (transaction) => ("reasons" in read ? transaction : withGiven(placed, transaction, read, late)),
     tried: () => void (isTried = true),
     failed: () => void (isBroken = true),
     async run() {
@@ -142,10 +184,65 @@ interface ProblemShown {
   readonly errors?: readonly { readonly pointer: string; readonly detail: string }[];
 }
 
-/** The record as it was exported: with its id, and what the service has given it then. */
-function withGiven({ collection }: MountInPlace, transaction: Transaction, { id, given }: ReadRecord): Transaction {
+/** The record as it was exported: with its id, and what the service has given it then. `late` are references that are set later. */
+function withGiven(
+  { collection, links }: MountInPlace,
+  transaction: Transaction,
+  { id, given }: ReadRecord,
+  late: readonly string[],
+): Transaction {
   const [first, ...others] = transaction.changes;
   if (first?.kind !== "insert" || first.collection !== collection) return transaction;
-  const values = { ...first.values, ...given } as WrittenValues;
-  return { ...transaction, changes: [{ ...first, ...(id === null ? {} : { key: id }), values }, ...others] };
+  const lists = links.filter(({ field }) => late.includes(field));
+  const columns = late.filter((name) => !lists.some(({ field }) => field === name));
+  const empty = Object.fromEntries(columns.map((name) => [name, null]));
+  const values = { ...first.values, ...given, ...empty } as WrittenValues;
+  // A list loses its rows and keeps its place, since changes count those before them.
+  const left = others.map((change) =>
+    change.kind === "link" && lists.some((each) => each.collection === change.collection)
+      ? { ...change, ids: [] }
+      : change,
+  );
+  return { ...transaction, changes: [{ ...first, ...(id === null ? {} : { key: id }), values }, ...left] };
+}
+
+/** Sets the references of one record that were left out when it was made. */
+function lateTask(
+  placed: MountInPlace,
+  each: LateReference,
+  { isText }: Pick<RecordReading, "isText">,
+  store: Store,
+): Task<RefusedLine | null> {
+  return {
+    place: each.place,
+    uuid: null,
+    adjust: (transaction) => transaction,
+    tried: () => undefined,
+    failed: () => undefined,
+    async run() {
+      const outcome = await store.write({ changes: lateChanges(placed, each, isText) });
+      // A record that was refused has been told already.
+      if (outcome.kind === "written" || outcome.kind === "missing") return null;
+      const reasons = each.late.map(
+        (name) => `${name}: There is no record with this id. The record was imported without it.`,
+      );
+      return { line: each.line, reasons };
+    },
+  };
+}
+
+function lateChanges(
+  { resource, collection, links }: MountInPlace,
+  { record, id, late }: LateReference,
+  isText: boolean,
+): readonly Change[] {
+  const values: Record<string, Value> = {};
+  const changes: Change[] = [];
+  for (const name of late) {
+    const value = valueOf(resource.fields[name]!, record[name], isText) as Value;
+    const list = links.find(({ field }) => field === name);
+    if (list === undefined) values[name] = value;
+    else changes.push({ kind: "link", collection: list.collection, record: id, ids: value as readonly Key[] });
+  }
+  return Object.keys(values).length === 0 ? changes : [{ kind: "update", collection, key: id, values }, ...changes];
 }

@@ -94,13 +94,14 @@ function aboveOf({ parent }: MountInPlace): readonly MountInPlace[] {
 const idKinds = { integer: integer({ minimum: 1 }).kind, uuid: uuid().kind, text: text().kind };
 
 /** An id as a file has it: in CSV each is a text. */
-function idOf(value: unknown, kind: Resource["id"]): number | string | Flaw {
+export function idOf(value: unknown, kind: Resource["id"]): number | string | Flaw {
   const { parse, parseText } = idKinds[kind];
   const id = typeof value === "string" ? parseText(value) : parse(value);
   return id instanceof Flaw && kind === "integer" ? new Flaw("invalid", "A whole number from 1 is required.") : id;
 }
 
-function valueOf({ kind, options }: Field, sent: unknown, isText: boolean): unknown {
+/** The value of a field as a file has it. */
+export function valueOf({ kind, options }: Field, sent: unknown, isText: boolean): unknown {
   if (sent === null && options.optional === true) return null;
   if (!isText || typeof sent !== "string") return kind.parse(sent);
   if (kind.column.type !== "json") return kind.parseText(sent);

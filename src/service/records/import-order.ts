@@ -1,0 +1,177 @@
+import { Flaw, type MountInPlace } from "../../door/resources.ts";
+import type { Key } from "../../door/stores.ts";
+import type { ImportLine } from "../users/import-users.ts";
+import { idOf, valueOf, type RecordReading } from "./read-record.ts";
+
+/** A line and its place in the order of the import, which is its number unless it waits. */
+export interface OrderedLine extends ImportLine {
+  readonly place: number;
+  /** The fields that refer to a record behind it in any order. They are left out, and set at the end. */
+  readonly late: readonly string[];
+}
+
+/** A reference that is set at the end. */
+export interface LateReference extends OrderedLine {
+  readonly id: Key;
+}
+
+/**
+ * The order in which the records of a file are imported. A record that refers to a later record of the file waits for the end. The order depends on
+ * the file alone, so that an interrupted import finds it again.
+ */
+export interface ImportOrder {
+  /** Gives the lines in their order. A line without a record is passed on in its place. */
+  linesOf<L extends { readonly line: number }>(lines: AsyncIterable<ImportLine | L>): AsyncIterable<OrderedLine | L>;
+  /** The references that are left when all lines are given. */
+  lateReferences(): readonly LateReference[];
+  /** The optional references of a record that lead to records which are given. */
+  givenReferences(record: ImportLine["record"]): readonly string[];
+}
+
+/** A field that refers to records of its own resource. */
+interface OwnReference {
+  readonly name: string;
+  /** A record can be made without it. */
+  readonly isOptional: boolean;
+}
+
+/** The references of a resource to itself: those that are columns, and lists. */
+function ownReferencesOf({ collection, links }: MountInPlace): readonly OwnReference[] {
+  const columns = collection.columns.filter(({ references }) => references?.collection === collection.name);
+  const lists = links.filter(({ to }) => to === collection.name);
+  return [
+    ...columns.map(({ name, nullable = false }) => ({ name, isOptional: nullable })),
+    ...lists.map(({ field }) => ({ name: field, isOptional: true })),
+  ];
+}
+
+/** Makes the order of one import. */
+export function importOrder(
+  placed: MountInPlace,
+  { isText, withIds }: Pick<RecordReading, "isText" | "withIds">,
+): ImportOrder {
+  const { resource } = placed;
+  // Ids that are given anew are not those of the file.
+  const own = withIds ? ownReferencesOf(placed) : [];
+  const given = new Set<Key>();
+  const waiting: Waiting[] = [];
+  const late: LateReference[] = [];
+  let last = 0;
+
+  /** The other records that each field refers to. A value that is wrong refers to none, and is refused in its place. */
+  function targetsOf({ record, id }: Pick<Waiting, "record" | "id">): readonly Target[] {
+    return own.flatMap((field) => {
+      const value = record[field.name] ?? null;
+      const read = value === null ? null : valueOf(resource.fields[field.name]!, value, isText);
+      if (read === null || read instanceof Flaw) return [];
+      const ids = (Array.isArray(read) ? read : [read]) as readonly Key[];
+      return ids.filter((each) => each !== id).map((to) => ({ field, to }));
+    });
+  }
+
+  function keyOf(record: ImportLine["record"]): Key | null {
+    const id = own.length === 0 ? null : idOf(record["id"], resource.id);
+    return id instanceof Flaw ? null : id;
+  }
+
+  async function* linesOf<L extends { readonly line: number }>(
+    lines: AsyncIterable<ImportLine | L>,
+  ): AsyncGenerator<OrderedLine | L> {
+    for await (const read of lines) {
+      last = Math.max(last, read.line);
+      if (!isRecord(read)) {
+        yield read;
+        continue;
+      }
+      const { line, record } = read;
+      const each = { line, record, id: keyOf(record) };
+      const targets = targetsOf(each);
+      if (targets.every(({ to }) => given.has(to))) {
+        if (each.id !== null) given.add(each.id);
+        yield { line, record, place: line, late: [] };
+      } else waiting.push({ ...each, targets });
+    }
+    for (const [each, fields] of inOrder(waiting)) {
+      const { line, record, id } = each;
+      if (id !== null) given.add(id);
+      const ordered = { line, record, place: ++last, late: fields };
+      if (fields.length > 0 && id !== null) late.push({ ...ordered, id });
+      yield ordered;
+    }
+  }
+
+  return {
+    linesOf,
+    lateReferences: () => late.map((each, at) => ({ ...each, place: last + 1 + at })),
+    givenReferences(record) {
+      const targets = targetsOf({ record, id: null });
+      const isGiven = ({ name }: OwnReference): boolean =>
+        targets.every(({ field, to }) => field.name !== name || given.has(to));
+      return own.filter((field) => field.isOptional && isGiven(field)).map(({ name }) => name);
+    },
+  };
+}
+
+function isRecord<L extends { readonly line: number }>(read: ImportLine | L): read is ImportLine {
+  return "record" in read;
+}
+
+interface Waiting extends ImportLine {
+  readonly id: Key | null;
+  readonly targets: readonly Target[];
+}
+
+interface Target {
+  readonly field: OwnReference;
+  readonly to: Key;
+}
+
+/**
+ * Orders records, so that each comes behind those that it refers to. A circle is cut at a record that can be made without its references to what is
+ * left, whose fields are given beside it.
+ */
+function* inOrder(waiting: readonly Waiting[]): Generator<readonly [each: Waiting, late: readonly string[]]> {
+  const ids = new Set(waiting.map(({ id }) => id));
+  const left = new Map(
+    waiting.map((each) => [each, new Set(each.targets.flatMap(({ to }) => (ids.has(to) ? [to] : [])))]),
+  );
+  const pairs = [...left].flatMap(([each, open]) => [...open].map((to) => ({ each, to })));
+  const referring = Map.groupBy(pairs, ({ to }) => to);
+  const ready = waiting.filter((each) => left.get(each)!.size === 0);
+  let first = 0;
+
+  function give(each: Waiting): void {
+    left.delete(each);
+    if (each.id === null) return;
+    for (const { each: other } of referring.get(each.id) ?? []) {
+      const open = left.get(other);
+      if (open?.delete(each.id) === true && open.size === 0) ready.push(other);
+    }
+  }
+
+  function openFields(each: Waiting): readonly OwnReference[] {
+    return [...new Set(each.targets.flatMap(({ field, to }) => (left.get(each)!.has(to) ? [field] : [])))];
+  }
+
+  /** The first record that can be made without what is left, or else the first one, which will be refused. */
+  function cut(): readonly [Waiting, readonly string[]] {
+    while (!left.has(waiting[first]!)) first++;
+    let at = first;
+    while (at < waiting.length && !(left.has(waiting[at]!) && openFields(waiting[at]!).every(isOptional))) at++;
+    const each = waiting[at] ?? waiting[first]!;
+    const fields = openFields(each).filter(isOptional);
+    return [each, fields.map(({ name }) => name)];
+  }
+
+  for (let at = 0; left.size > 0;) {
+    const next = ready[at];
+    if (next !== undefined) at++;
+    const [each, late] = next === undefined ? cut() : [next, []];
+    give(each);
+    yield [each, late];
+  }
+}
+
+function isOptional({ isOptional: is }: OwnReference): boolean {
+  return is;
+}
