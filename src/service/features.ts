@@ -18,7 +18,7 @@ export interface BuiltInOptions {
   readonly gather: (() => Promise<string>) | undefined;
 }
 
-/** Makes them as the settings and the config file say. */
+/** Makes the built-in features from the settings and the config file. */
 export function builtInFeatures({ settings, config, measured, gather }: BuiltInOptions): BuiltIn {
   const people = accountsOf(settings, config.users);
   const cookies = cookieNames(settings);
@@ -48,7 +48,7 @@ export function builtInFeatures({ settings, config, measured, gather }: BuiltInO
   };
 }
 
-/** The features of a service: the built-in ones that are not left out, and those of the config file. */
+/** Returns the features of a service: the enabled built-in ones, and those of the config file. */
 export function chosenFeatures(
   settings: Settings,
   builtIn: BuiltIn,
@@ -64,7 +64,7 @@ export function chosenFeatures(
   ];
 }
 
-/** Throws `ConfigError` where the function of a config file gives something else. */
+/** Throws `ConfigError` if the function of a config file returns anything else. */
 function requireList(made: unknown): readonly Feature[] {
   if (Array.isArray(made)) return made as readonly Feature[];
   throw new ConfigError([

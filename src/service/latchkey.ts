@@ -17,29 +17,30 @@ import {
   type UnusedPassword,
 } from "./users/first-administrator.ts";
 
-/** The whole service, ready to be served. */
+/** The complete service, ready to be served. */
 export interface Latchkey extends Service {
-  /** What the operator is to be told once; null where there was an administrator. */
+  /** The first administrator's data, to show to the operator once. Null if an administrator existed already. */
   readonly firstAdministrator: FirstAdministrator | null;
-  /** The password that an earlier start has drawn and that no login has used; null if there is none. */
+  /** The generated password of an earlier start that no login has used. Null if there is none. */
   readonly unusedPassword: UnusedPassword | null;
-  /** What this process has counted. */
+  /** Returns the metrics of this process. */
   readonly metrics: () => readonly MetricFamily[];
-  /** `/readyz` answers 503 from now on. */
+  /** Makes `/readyz` answer 503 from now on. */
   stop(): void;
 }
 
-/** The whole over an open store, without the first administrator. */
+/** The complete service over an open store, without the first administrator. */
 export interface OpenLatchkey {
   readonly service: Service;
   readonly people: People;
   readonly builtIn: BuiltIn;
-  /** Whether the service has a feature, which a config file may leave out. */
+  /** Returns true if the service has a feature. A config file may leave features out. */
   has(feature: Feature): boolean;
 }
 
 /**
- * Puts the service together and starts it: the first administrator is made, and what has run out is erased. Throws `ConfigError` for options that cannot be used.
+ * Assembles the service and starts it: creates the first administrator and deletes expired records. Throws `ConfigError` for invalid
+ * options.
  *
  * @example
  * ```ts
@@ -71,12 +72,12 @@ export async function createLatchkey(options: LatchkeyOptions): Promise<Latchkey
   }
 }
 
-/** Lists as CSV, unless that is somebody's own. */
+/** Adds CSV for lists, unless a custom format replaces it. */
 function withCSV(own: readonly Format[]): readonly Format[] {
   return own.some(({ mediaType }) => mediaType === "text/csv") ? own : [...own, csv()];
 }
 
-/** Puts the service together: its features, and what the settings say of the whole. */
+/** Assembles the service from its features and its settings. */
 export async function openLatchkey({
   settings,
   config = {},
@@ -121,7 +122,7 @@ export async function openLatchkey({
   return { service, people: service.use(builtIn.accounts), builtIn, has: (feature) => features.includes(feature) };
 }
 
-/** Throws `ConfigError` where the file is none of SQLite's, which it alone can tell: by its code NOTADB. */
+/** Throws `ConfigError` if the file is not a SQLite database. Only SQLite can detect this, with the code NOTADB. */
 async function openedWith({ database }: Settings, options: Parameters<typeof createService>[0]): Promise<Service> {
   try {
     return await createService(options);
@@ -137,7 +138,7 @@ async function openedWith({ database }: Settings, options: Parameters<typeof cre
   }
 }
 
-/** Whoever has what a built-in feature has, or another of its name, can leave that one out. */
+/** Adds the hint that a built-in feature can be left out if a custom feature has the same name or parts. */
 function withHints(error: DeclarationError): DeclarationError {
   const clashing = optionalFeatures.filter((name) =>
     error.mistakes.some(
@@ -162,7 +163,7 @@ function storeOf({ database }: Settings, observe: Observer): Store {
     : postgresStore({ url: database.url, observe, tablePrefix });
 }
 
-/** A token that stands for nobody would only fail later, and quietly. */
+/** Throws if the token's account does not exist, because the token would only fail later without a message. */
 async function requireCustomAccount(
   { customToken }: Settings,
   accounts: { findByUsername(name: string): unknown },

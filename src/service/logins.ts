@@ -12,7 +12,7 @@ import { accounts, apiTokens, basicLogin, sessionLogin, tokenLogin, type Feature
 import type { BuiltInLogins } from "./built-in.ts";
 import type { Settings } from "./settings/settings.ts";
 
-/** Returns the names of the service's cookies. Over TLS each begins with `__Host-` or `__Secure-`. */
+/** Returns the names of the service's cookies. Over TLS each starts with `__Host-` or `__Secure-`. */
 export function cookieNames({ cookiePrefix: prefix }: Settings) {
   return {
     session: `${prefix}session`,
@@ -22,7 +22,7 @@ export function cookieNames({ cookiePrefix: prefix }: Settings) {
   };
 }
 
-/** Users and their accounts. */
+/** Returns the feature of users and their accounts. */
 export function accountsOf(settings: Settings, users: OwnUserFields = {}): AccountsFeature {
   const { registration, issuer, passwordCost, breachedPasswordsURL, outsideCredentialsSeconds, secondFactor } =
     settings;
@@ -40,7 +40,10 @@ export function accountsOf(settings: Settings, users: OwnUserFields = {}): Accou
   });
 }
 
-/** The logins that are always there. What is turned off keeps its tables in order, so that nothing comes back to life with it. */
+/**
+ * Returns the logins that are always installed. A disabled login still maintains its tables, so that no old credential becomes valid when
+ * it is enabled again.
+ */
 export function builtInLogins(settings: Settings, people: AccountsFeature): BuiltInLogins {
   const { schemes, signingKeysFile } = settings;
   const cookies = cookieNames(settings);
@@ -71,7 +74,7 @@ export function builtInLogins(settings: Settings, people: AccountsFeature): Buil
   };
 }
 
-/** The logins that only some settings ask for. */
+/** Returns the logins that are installed only for some settings. */
 export function furtherLogins(settings: Settings, people: AccountsFeature): readonly Feature[] {
   const { schemes, issuers, remoteUser, customToken, passkeyRpId, allowedOrigins } = settings;
   return [

@@ -1,4 +1,4 @@
-/** Whether it has members: neither null nor a list. */
+/** Returns true if the value has members: it is neither null nor a list. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

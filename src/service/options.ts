@@ -7,22 +7,25 @@ import { problemsOfConfig } from "./settings/reading.ts";
 import type { Settings } from "./settings/settings.ts";
 import type { ConfigFile } from "./system/config-file.ts";
 
-/** What `createLatchkey()` is made of. */
+/** Options of `createLatchkey()`. */
 export interface LatchkeyOptions {
   readonly settings: Settings;
-  /** The user's own resources, endpoints, schemes and formats. */
+  /** Your own resources, endpoints, schemes and formats. */
   readonly config?: ConfigFile;
   readonly observe?: Observer | null;
   readonly now?: () => number;
-  /** Follows requests through their parts, as `await openTelemetry()` does. */
+  /** Traces requests through their parts, as `await openTelemetry()` does. */
   readonly tracer?: Tracer | null;
-  /** What else this process has measured, for `/metrics`. */
+  /** Returns more measurements of this process, for `/metrics`. */
   readonly measured?: () => readonly MetricFamily[];
-  /** The text of `/metrics` where several processes are one service; of this process alone where it is left out. */
+  /** Returns the text of `/metrics` if several processes are one service. Default: the metrics of this process only. */
   readonly gatherMetrics?: () => Promise<string>;
-  /** The file into which the first administrator's password goes where one is drawn, for its owner alone; where it is left out, `firstAdministrator` has it. */
+  /**
+   * The file for a generated password of the first administrator, readable by its owner only. Default: none, and `firstAdministrator`
+   * contains the password.
+   */
   readonly passwordFile?: string;
-  /** What stands between the service and its store; nothing where it is left out. */
+  /** Wraps the store. Default: no wrapper. */
   readonly over?: (store: Store) => Store;
   /** Makes the ids of new records with UUIDs, as in `createService`. Default: `draw`. */
   readonly makeUUID?: (draw: () => string) => string;
@@ -42,7 +45,7 @@ const members: Readonly<Record<keyof LatchkeyOptions, "object" | "function" | "t
 };
 const kinds = { object: "object", function: "function", text: "string" } as const;
 
-/** Throws `ConfigError` with everything that is wrong with what a service is to be made of. */
+/** Throws `ConfigError` with all mistakes in the options of a service. */
 export function requireLatchkeyOptions(options: unknown): void {
   const problems = isObject(options) ? problemsOf(options) : ["createLatchkey takes an object: { settings, config }."];
   if (problems.length > 0) throw new ConfigError(problems);

@@ -1,5 +1,5 @@
 /**
- * The service as a package: what latchkey.config.ts and those who embed the whole service need.
+ * The service as a package, for latchkey.config.ts and for programs that embed the whole service.
  *
  * @module latchkey/service
  */

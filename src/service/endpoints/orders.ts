@@ -50,7 +50,7 @@ export const items = defineResource({
   scans: true,
 });
 
-/** Whoever reaches the order reaches its items. */
+/** A caller who may access an order may access its items. */
 export const mountedItems = mount(items, {
   arrays: true,
   permission: authenticated,

@@ -6,7 +6,7 @@ import type { Store } from "../../door/stores.ts";
 import { clearedCookies } from "./cookies.ts";
 import { ifNoneMatch, notModified, objectSchema, nullable, textSchema, userSchema } from "./descriptions.ts";
 
-/** What leads on from the way in, where it is served. */
+/** The endpoints that `GET /` links to, if they are served. */
 const logins = { session: "/api/session/", token: "/api/token/", api_token: "/api-token-auth/" };
 const others = {
   protected: "/protected/",
@@ -16,12 +16,12 @@ const others = {
   keys: "/.well-known/jwks.json",
 };
 
-/** What describes the API, by its relation (RFC 8631). */
+/** The descriptions of the API, by their relation (RFC 8631). */
 const descriptions = { "service-desc": "/openapi.json", "service-doc": "/docs" };
 
 /**
- * `GET /`: what there is, and who is calling. It answers every caller: it shows why a credential was rejected, and clears the cookies among
- * `cookies` that were.
+ * `GET /`: the links of the API, and the caller. It answers every caller: it shows why a credential was rejected, and clears the rejected
+ * cookies among `cookies`.
  */
 export function wayIn(people: AccountsFeature, title: string, cookies: readonly string[]): Feature<null> {
   return defineFeature({
@@ -120,7 +120,7 @@ const documentationOf = ({ roles }: People) => ({
 interface WayInParts {
   readonly store: Store;
   readonly people: People;
-  /** The names of the cookies that it clears. */
+  /** The names of the cookies to clear. */
   readonly cookies: readonly string[];
 }
 
@@ -150,7 +150,7 @@ function welcome({ cookies }: WayInParts, context: Context, { descriptions }: Wa
   const described = Object.entries(descriptions).map(([rel, path]) => `<${context.at(path)}>; rel="${rel}"`);
   return {
     status: 200,
-    // What a refused credential led to is nobody's to keep.
+    // No cache may store the response to a refused credential.
     cache: refusal === null ? "private" : "no-store",
     body: { kind: "data", value, element: "root" },
     headers: [

@@ -3,7 +3,7 @@ import type { Endpoint, Reply } from "../../door/http.ts";
 import { authenticated, defineEndpoint, type Context } from "../../door/index.ts";
 import { ifNoneMatch, notModified, objectSchema, textSchema, userSchema } from "./descriptions.ts";
 
-/** `GET /protected/`: the specification's example of a resource that needs credentials, under any scheme. */
+/** `GET /protected/`: the specification's example of a resource that needs credentials, for any scheme. */
 export function protectedEndpoint(people: People): Endpoint {
   return defineEndpoint({
     method: "GET",
@@ -34,7 +34,7 @@ export function protectedEndpoint(people: People): Endpoint {
 async function greet(people: People, context: Context): Promise<Reply> {
   const { id, username, scheme } = context.requireIdentity();
   const [user, account] = await Promise.all([people.requireUser(id), people.accounts.find(id)]);
-  // A token may still say the former name.
+  // A token may still contain the previous name.
   const name = account?.username ?? username;
   return {
     status: 200,

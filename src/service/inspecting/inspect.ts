@@ -4,7 +4,7 @@ import { kindFor, type Declared } from "./kinds.ts";
 import { isInOrderOfKey, listsOf } from "./lists.ts";
 import { constantFrom, freeName, inComment, memberName, nameFrom, pluralOf, singularOf, textLiteral } from "./names.ts";
 
-/** A table under the names of its declaration; `why` where it cannot be declared. */
+/** A table with the names of its declaration. `why` is the reason if it cannot be declared. */
 interface Named {
   readonly table: string;
   readonly found: FoundExisting;
@@ -17,7 +17,7 @@ interface Named {
   readonly why: string | null;
 }
 
-/** What the service has already, as plurals and tables. */
+/** The plurals and tables that the service already has. */
 const builtIn = [
   "users",
   "orders",
@@ -40,8 +40,8 @@ const reserved = new Set(
 );
 
 /**
- * TypeScript that declares the tables of a database: a config file that serves each to administrators, who read it. `own`: the names that
- * the service has for tables of its own.
+ * Returns TypeScript that declares the tables of a database: a config file that serves each table to administrators, read-only. `own` has
+ * the names of the service's tables.
  */
 export function declarationsOf(tables: ReadonlyMap<string, FoundExisting>, own: readonly string[] = []): string {
   const named = namesOf(tables);
@@ -84,7 +84,7 @@ function defaultExport(mounts: readonly string[], prefix: string | null): readon
   ];
 }
 
-/** What the names of the service's tables can begin with where others have some of these names; null where nobody has. */
+/** Returns a free prefix for the service's tables if other tables have some of these names. Returns null if none has. */
 function prefixBeside(tables: readonly string[], own: readonly string[]): string | null {
   const lower = tables.map((table) => table.toLowerCase());
   if (!own.some((name) => lower.includes(name))) return null;
@@ -117,11 +117,11 @@ function namesOf(tables: ReadonlyMap<string, FoundExisting>): readonly Named[] {
 
 function fieldName(raw: string): string {
   const name = nameFrom(raw);
-  // Every object of JavaScript has a `constructor`, and what a declaration says is compared with it.
+  // Every JavaScript object has a `constructor`, which would be confused with a declared name.
   return name === "id" || name === "constructor" || reservedNames.has(name) ? `own_${name}` : name;
 }
 
-/** The one column that tells the rows apart. */
+/** Returns the single column that identifies the rows. */
 function keyOf({ key, columns, uniques, isTable }: FoundExisting): FoundExistingColumn | null {
   if (!isTable) return null;
   if (key.length === 1) return columns.find(({ name }) => name === key[0]) ?? null;
@@ -198,7 +198,7 @@ function callOf({ factory, first, options }: Extract<Declared, { factory: string
   return `${factory}(${given.join(", ")})`;
 }
 
-/** A field, and what is to be said of it. */
+/** Returns a field, and the remarks about it. */
 function fieldFor(
   column: FoundExistingColumn,
   named: Named,
@@ -246,7 +246,7 @@ function referenceFor(
   return { factory: "reference", first: textLiteral(to.plural), options };
 }
 
-/** The lines that say what lists can be asked for. */
+/** Returns the lines that declare the filters and sort orders of lists. */
 function listLines({ found, fields, key }: Named, shown: readonly FoundExistingColumn[]): readonly string[] {
   const { filters, sorts, unserved } = listsOf(found, key!, shown);
   const lines = (filtered: readonly string[], sorted: readonly string[]): readonly string[] => {
@@ -274,5 +274,5 @@ function listLines({ found, fields, key }: Named, shown: readonly FoundExistingC
   ];
 }
 
-/** What every list is asked by. */
+/** The parameters of every list. */
 const parameters = new Set(["limit", "cursor", "sort", "fields", "search", "expand", "count"]);

@@ -1,12 +1,12 @@
 import type { FoundExistingColumn } from "../../door/stores.ts";
 import { textLiteral } from "./names.ts";
 
-/** The kind of field that a column is declared as: its factory with its options, or why there is none. */
+/** The kind of field that a column is declared as: its factory with its options, or the reason why there is none. */
 export type Declared =
   | { readonly factory: string; readonly options: Readonly<Record<string, string>>; readonly first?: string }
   | { readonly why: string };
 
-/** How a column would be declared, by its type. References are told elsewhere. */
+/** Returns the declaration of a column, by its type. References are handled elsewhere. */
 export function kindFor(column: FoundExistingColumn): Declared {
   const words = column.words ?? wordsIn(column.checks ?? []);
   if (words !== null && words.length > 0)
@@ -31,7 +31,7 @@ export function kindFor(column: FoundExistingColumn): Declared {
   return { why: storage === "" ? "it has no type" : `no kind of field shows ${storage}` };
 }
 
-/** A text is taken as it is: what is there already may be empty, or end in spaces. */
+/** Accepts any text, because existing values may be empty or end with spaces. */
 function textFor({ maxLength }: FoundExistingColumn): Declared {
   const options = {
     minLength: "0",
@@ -46,7 +46,7 @@ function boundsFor(type: string): Readonly<Record<string, string>> {
   return /^int4$/.test(type) ? { minimum: "-2_147_483_648", maximum: "2_147_483_647" } : {};
 }
 
-/** PostgreSQL also has what begins behind some zeros, numeric(3,5), and what ends before the point, numeric(5,-2). */
+/** Handles also PostgreSQL's types whose digits start after zeros, numeric(3,5), or end before the point, numeric(5,-2). */
 function decimalFor(storage: string): Declared {
   const found = /\(\s*(\d+)\s*(?:,\s*(-?\d+)\s*)?\)/.exec(storage);
   if (found === null)
@@ -65,7 +65,7 @@ function decimalFor(storage: string): Declared {
   };
 }
 
-/** The words of a CHECK: `IN ('a', 'b')`, and what PostgreSQL makes of it. Null where it says something else. */
+/** Returns the words of a CHECK: `IN ('a', 'b')`, or its form in PostgreSQL. Returns null for any other CHECK. */
 export function wordsIn(checks: readonly string[]): readonly string[] | null {
   for (const check of checks) {
     const list = /(?:\bIN\s*\(|= ANY \(\(?ARRAY\[)(.*?)(?:\)\s*$|\])/is.exec(check)?.[1];

@@ -1,15 +1,15 @@
 import type { FoundExisting, FoundExistingColumn } from "../../door/stores.ts";
 import { kindFor } from "./kinds.ts";
 
-/** What lists of a table can be asked for, by the names of its columns. */
+/** The filters and sort orders of a table, by the names of its columns. */
 export interface FoundLists {
   readonly filters: readonly string[];
   readonly sorts: readonly string[];
-  /** An index begins with these too, and does not serve every list that they would allow: whoever wants them says so. */
+  /** Columns that start an index, but would allow lists without an index. The user declares them explicitly. */
   readonly unserved: { readonly filters: readonly string[]; readonly sorts: readonly string[] };
 }
 
-/** The lists that an index serves, alone and together: by what is equal, and in an order. The start then names none. */
+/** Returns the filters and sort orders that an index serves, alone and together. The startup then warns about none. */
 export function listsOf(found: FoundExisting, key: string, shown: readonly FoundExistingColumn[]): FoundLists {
   const lead = new Set(found.indexes.map(([first]) => first));
   const candidates = shown.filter((column) => lead.has(column.name) && column.name !== key && isCompared(column));
@@ -34,13 +34,13 @@ export function listsOf(found: FoundExisting, key: string, shown: readonly Found
   };
 }
 
-/** Whether an index gives the rows in the order of their keys, texts by code point. In SQLite a key may be `COLLATE NOCASE`. */
+/** Returns true if an index has the rows in the order of their keys, with texts by code point. In SQLite a key may be `COLLATE NOCASE`. */
 export function isInOrderOfKey({ indexes, columns }: FoundExisting, key: string): boolean {
   const found = columns.find(({ name }) => name === key);
   return found?.byCodePoint !== false && indexes.some(([first]) => first === key);
 }
 
-/** Types of PostgreSQL that are texts only when they are turned into one, which no index has. */
+/** Types of PostgreSQL that are text only after a cast, which no index has. */
 const turned = /^(?:citext|inet|cidr|macaddr|name|xml|interval|"char"|character(?! varying))/;
 
 function isCompared(column: FoundExistingColumn): boolean {
@@ -52,7 +52,7 @@ function isUnique({ uniques }: FoundExisting, column: string): boolean {
   return [...uniques.values()].some((each) => each.length === 1 && each[0] === column);
 }
 
-/** Every filter and every two of them, in every order. */
+/** Checks every filter and every pair of filters, in every order. */
 function areAllServed(
   found: FoundExisting,
   key: string,
@@ -67,7 +67,7 @@ function areAllServed(
   );
 }
 
-/** Whether the rows that are equal stand one behind another in an index, in their order. */
+/** Returns true if an index has the rows with equal values next to each other, in the requested order. */
 function isServed(
   { indexes }: Pick<FoundExisting, "indexes">,
   key: string,
@@ -79,7 +79,7 @@ function isServed(
   const isInstant = /time/i.test(shown.find(({ name }) => name === order)?.storage ?? "");
   return [...indexes, [key]].some((index) => {
     if (!index.slice(0, equal.size).every((name) => equal.has(name)) || index[equal.size] !== order) return false;
-    // Hardly any rows have the same instant.
+    // Rows with the same instant are rare.
     return order === key || isInstant || index[equal.size + 1] === key;
   });
 }

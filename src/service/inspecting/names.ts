@@ -1,4 +1,4 @@
-/** What a name of a database is called in a declaration: lower-case words joined by underscores. */
+/** Converts a name of a database to a name in a declaration: lower-case words joined by underscores. */
 export function nameFrom(raw: string): string {
   const words = raw
     .normalize("NFKD")
@@ -13,7 +13,7 @@ export function nameFrom(raw: string): string {
   return /^[0-9]/.test(words) ? `n_${words}` : words;
 }
 
-/** One of many: `category` of `categories`. What is no plural stays as it is. */
+/** Returns the singular: `category` for `categories`. Returns a name that is not a plural unchanged. */
 export function singularOf(name: string): string {
   if (/(?:ss|us|is|news|series)$/.test(name)) return name;
   if (name.endsWith("ies")) return `${name.slice(0, -3)}y`;
@@ -26,7 +26,7 @@ export function pluralOf(name: string): string {
   return /[^aeiou]y$/.test(name) ? `${name.slice(0, -1)}ies` : `${name}s`;
 }
 
-/** The name itself, or with a number behind it where it is taken. Takes it. */
+/** Returns the name, with a number if it is taken, and adds it to the taken names. */
 export function freeName(name: string, taken: Set<string>): string {
   let free = name;
   for (let at = 2; taken.has(free); at++) free = `${name}_${at}`;
@@ -34,22 +34,22 @@ export function freeName(name: string, taken: Set<string>): string {
   return free;
 }
 
-/** A name as a constant of TypeScript is called: `orderLines`. */
+/** Converts a name to a TypeScript constant: `orderLines`. */
 export function constantFrom(name: string): string {
   return name.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** A member of an object, in quotes where it needs them. */
+/** Formats the name of an object member, in quotes if necessary. */
 export function memberName(name: string): string {
   return /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) ? name : textLiteral(name);
 }
 
-/** A text as it stands in a program. */
+/** Formats a text as a literal in a program. */
 export function textLiteral(text: string): string {
   return JSON.stringify(text).replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
 }
 
-/** A text as it stands in a comment of one line. */
+/** Formats a text for a comment of one line. */
 export function inComment(text: string): string {
   return text.replaceAll(/[\n\r\u2028\u2029]+/g, " ");
 }

@@ -5,16 +5,16 @@ import { placesOf } from "./records-of.ts";
 
 const PAGE = 1000;
 
-/** A record as it is exported: its id, where it stands, and what callers are shown. */
+/** A record in an export: its id, its parents' ids, and the fields that callers see. */
 export type ExportedRecord = Readonly<Record<string, unknown>>;
 
-/** What an export has of each record, in order. */
+/** Returns the columns of an export, in order. */
 export function exportedColumns(placed: MountInPlace): readonly string[] {
   const [id, ...others] = placed.shown;
   return [id!, ...placesOf(placed), ...others];
 }
 
-/** All records of a resource by their ids, a page at a time; what nobody is shown is not among it. */
+/** Returns all records of a resource by their ids, a page at a time. Fields that are never shown are left out. */
 export async function* exportRecords(store: Store, placed: MountInPlace): AsyncGenerator<readonly ExportedRecord[]> {
   const columns = exportedColumns(placed);
   for await (const rows of pagesOf(store, placed.collection, PAGE)) {
@@ -30,7 +30,7 @@ export async function* exportRecords(store: Store, placed: MountInPlace): AsyncG
   }
 }
 
-/** The ids of all that each stands within: its own column has the nearest, and that one's the next. */
+/** Returns the ids of all parents of each record: its column has the nearest one, whose column has the next. */
 async function placesOfEach(
   store: Store,
   { resource: { parentColumn }, parent }: MountInPlace,

@@ -1,39 +1,45 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Change, KeyOf, Outcome, Row, Store, Transaction } from "../../door/stores.ts";
 
-/** What one of several tasks writes: as it was meant, with what is changed of it. */
+/** One of several tasks that are written together. */
 export interface Task<T> {
-  /** Where it stands in its order. */
+  /** Its position in the order. */
   readonly place: number;
-  /** The UUID of the record that it creates; null: one is drawn. */
+  /** The UUID of the record that it creates. Null if one is generated. */
   readonly uuid: string | null;
   run(): Promise<T>;
-  /** What is written in the place of what was meant. */
+  /** Returns the transaction to write instead of the task's own. */
   adjust(transaction: Transaction): Transaction;
-  /** What it would write could be written. */
+  /** Called if the task's changes were accepted in a trial. */
   tried(): void;
-  /** Nothing of several could be written, and nobody knows whose fault it was. */
+  /** Called if none of several tasks could be written and the cause is unknown. */
   failed(error: unknown): void;
 }
 
 /** How several tasks are written. */
 export interface Together {
-  /** Changes that go with every transaction: how far it has come, in the order of the tasks. */
+  /** Returns changes that are added to every transaction: the progress so far, in the order of the tasks. */
   after(place: number): readonly Change[];
-  /** The name of a `require` among those that never holds, so that everything is tried and nothing is written; null where it is. */
+  /**
+   * The name of a `require` in the transaction that always fails, so that everything is tried and nothing is written. Null if it is
+   * written.
+   */
   readonly dryRun: string | null;
 }
 
-/** A store under a service, and a way to have several of its writes in one transaction. */
+/** A store for a service that can combine several of its writes into one transaction. */
 export interface GatheringStore {
   readonly store: Store;
-  /** The UUID of the record that the current task creates; null if it has none, and outside of a task. */
+  /** Returns the UUID of the record that the current task creates. Returns null if it has none, and outside of a task. */
   uuid(): string | null;
-  /** Runs tasks at once and writes what they want to write in one transaction. What the database refuses is told to its own task, and the others are written without it. */
+  /**
+   * Runs tasks concurrently and writes their changes in one transaction. If the database refuses changes, their task gets the refusal, and
+   * the others are written without it.
+   */
   together<T>(tasks: readonly Task<T>[], how: Together): Promise<readonly T[]>;
 }
 
-/** Puts a way to gather writes over a store. */
+/** Adds the combining of writes to a store. */
 export function gatheringStore(store: Store): GatheringStore {
   const rounds = new AsyncLocalStorage<{ readonly round: Round; readonly task: Task<unknown> }>();
   return {
@@ -54,7 +60,7 @@ export function gatheringStore(store: Store): GatheringStore {
   };
 }
 
-/** What waits to be written. */
+/** A task's transaction that is not written yet. */
 interface Waiting {
   readonly task: Task<unknown>;
   readonly transaction: Transaction;
@@ -62,7 +68,7 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/** Tasks that are under way. When all of them wait, or are done, what waits is written. */
+/** Running tasks. When all of them wait or are done, their transactions are written. */
 class Round {
   readonly #store: Store;
   readonly #how: Together;
@@ -94,7 +100,7 @@ class Round {
     void this.#write(waiting);
   }
 
-  /** In order, as many at once as can be: after one that is refused fewer are tried, and then more again. */
+  /** Writes in order, as many together as possible: fewer after a refusal, and then more again. */
   async #write(waiting: readonly Waiting[]): Promise<void> {
     let rest = waiting;
     try {
@@ -126,7 +132,7 @@ class Round {
   }
 }
 
-/** The changes of all, each of which counts those before it. */
+/** Joins the changes of all transactions. Positions in each one count the changes before it. */
 function joined(waiting: readonly Waiting[]): readonly Change[] {
   const changes: Change[] = [];
   for (const { transaction } of waiting) {
@@ -136,7 +142,7 @@ function joined(waiting: readonly Waiting[]): readonly Change[] {
   return changes;
 }
 
-/** What means the key of another change means it at its new place. In a json column nothing does. */
+/** Moves references to the key of another change to its new position. A json column contains none. */
 function shifted(change: Change, by: number): Change {
   const shift = <T>(value: T): T => (isKeyOf(value) ? { ...value, keyOf: value.keyOf + by } : value);
   if (!("values" in change)) return change;
@@ -164,7 +170,7 @@ function tellTried(waiting: readonly Waiting[], outcome: Outcome): void {
   }
 }
 
-/** Whose change was refused, and what it is told; null where it was none of theirs. */
+/** Returns the task whose change was refused, and its refusal. Returns null if it was none of them. */
 function refusedIn(
   waiting: readonly Waiting[],
   outcome: Outcome,

@@ -1,6 +1,6 @@
 import type { Collection, Key, Row, Store, Where } from "../../door/stores.ts";
 
-/** All rows, or those of a condition, in the order of their keys and so many at a time. */
+/** Returns all rows, or those of a condition, in the order of their keys, a page at a time. */
 export async function* pagesOf(
   store: Store,
   collection: Collection,

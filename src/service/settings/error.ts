@@ -1,4 +1,4 @@
-/** The settings cannot be used. Each problem names its cure, and no problem shows a secret. */
+/** The settings cannot be used. Each problem names its fix, and no problem shows a secret. */
 export class ConfigError extends Error {
   readonly problems: readonly string[];
 
@@ -9,7 +9,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** The system's word for what went wrong: `ENOENT`, `EACCES`. */
+/** Returns the system's error code: `ENOENT`, `EACCES`. */
 export function codeOf(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : "unknown error";
 }

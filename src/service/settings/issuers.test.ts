@@ -39,7 +39,7 @@ function problemsOf(environment: Record<string, string>, config?: ConfigFile): r
   }
 }
 
-test("issuers are read from the file, or from the config file, and the environment wins", () => {
+test("reads issuers from their file or from the config file, and prefers the environment", () => {
   const LATCHKEY_ISSUERS = fileOf([{ ...declared, usernameClaim: "email" }]);
   const inFile = [{ ...declared, usernameClaim: "email" }];
   const inConfig = [{ ...declared, usernameClaim: "sub" }];
@@ -51,7 +51,7 @@ test("issuers are read from the file, or from the config file, and the environme
   assert.deepEqual(read({ LATCHKEY_ISSUERS }, { issuers: [declared] }).issuers, inFile);
 });
 
-test("a file that cannot be used is told with what to write in it", () => {
+test("reports a file that cannot be used, with its fix", () => {
   const missing = path.join(folder, "missing.json");
   const broken = fileOf("[{");
 
@@ -66,7 +66,7 @@ test("a file that cannot be used is told with what to write in it", () => {
   ]);
 });
 
-test("every wrong field is told together with every other wrong setting", () => {
+test("reports every wrong field together with every other wrong setting", () => {
   const LATCHKEY_ISSUERS = fileOf([
     { ...declared, algorithms: ["HS256"], jwksURL: "http://login.example/keys", jwks_uri: "x" },
     { ...declared, audience: 5 },
@@ -79,7 +79,7 @@ test("every wrong field is told together with every other wrong setting", () => 
     assert.equal(problems.filter((each) => each.startsWith(`LATCHKEY_ISSUERS: issuers${field}`)).length, 1, field);
 });
 
-test("nobody else may be called like this service, whatever it is called", () => {
+test("refuses an issuer with the name of this service", () => {
   const own = (issuer: string) => ({ issuers: [{ ...declared, issuer }] });
   const problem = /^issuers in the config file: issuers\[0\]\.issuer is ".*", which is this service itself\./;
 
@@ -89,7 +89,7 @@ test("nobody else may be called like this service, whatever it is called", () =>
   assert.deepEqual(problemsOf({ LATCHKEY_ISSUER: "https://a.example" }, own("latchkey")), []);
 });
 
-test("issuers that nobody would ask, or that are given twice, stop the start", () => {
+test("refuses to start with issuers that are unused or given twice", () => {
   const LATCHKEY_ISSUERS = fileOf([declared]);
   const withoutBearer = { LATCHKEY_SCHEMES: "basic" };
 
@@ -104,7 +104,7 @@ test("issuers that nobody would ask, or that are given twice, stop the start", (
   ]);
 });
 
-test("what is no list of issuers has the wrong type too", () => {
+test("reports the wrong type of a value that is not a list of issuers", () => {
   const wrong: readonly ConfigFile[] = [
     // @ts-expect-error -- no list
     { issuers: declared },

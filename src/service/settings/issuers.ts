@@ -4,7 +4,7 @@ import type { ConfigFile } from "../system/config-file.ts";
 import { codeOf } from "./error.ts";
 import type { Readings } from "./reading.ts";
 
-/** The issuers elsewhere whose tokens are taken: of the file that is named, or of the config file. Adds to `problems` whatever is wrong. */
+/** Reads the outside issuers whose tokens are accepted, from the named file or from the config file. Adds every mistake to `problems`. */
 export function readIssuers(
   { issuers: named, schemes }: Readings,
   { issuers: listed }: ConfigFile,
@@ -15,7 +15,7 @@ export function readIssuers(
   const label = named.from === null ? listLabel : named.label;
   if (named.from === "config" && listed !== undefined)
     problems.push(`${label} and ${listLabel} are both given. Keep one, so that it is clear which counts.`);
-  // Whoever gives them believes that their tokens are taken.
+  // A user who declares issuers expects that their tokens are accepted.
   if (!schemes.isWrong && !schemes.value.includes("bearer"))
     problems.push(
       `${label} is given and ${schemes.label} does not name bearer. Add bearer there, or take this setting out.`,

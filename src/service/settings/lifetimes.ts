@@ -2,10 +2,10 @@ import { oneOf, seconds } from "./values.ts";
 
 const day = 86_400;
 
-/** The longest life that can be given, in seconds. */
+/** The longest lifetime that can be set, in seconds. */
 export const year = 366 * day;
 
-/** How long tokens and sessions live: a part of the table of settings. */
+/** The lifetimes of tokens and sessions: a part of the table of settings. */
 export const lifetimeSettings = {
   accessSeconds: {
     name: "LATCHKEY_ACCESS_SECONDS",

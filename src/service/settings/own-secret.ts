@@ -7,7 +7,7 @@ import { databaseIn, type Readings } from "./reading.ts";
 import { makeSecretFile, readSecretFile } from "./secret.ts";
 import type { Database } from "./values.ts";
 
-/** The server's own secret where there is one already; null where none was made yet. Adds to `problems` what is wrong with it. */
+/** Finds the server's existing secret. Returns null if none was made yet. Adds mistakes to `problems`. */
 export function findSecret(readings: Readings, problems: string[]): Secret | null {
   const place = placeOfSecret(readings, problems);
   if (place === null || "secret" in place) return place?.secret ?? null;
@@ -17,29 +17,29 @@ export function findSecret(readings: Readings, problems: string[]): Secret | nul
   return null;
 }
 
-/** The server's own secret, and where it comes from. */
+/** The server's secret, and its source. */
 export interface OwnSecret {
   readonly secret: Secret;
-  /** The file it stands in; null where it was given itself or drawn for this process. */
+  /** The file of the secret. Null if it was set directly or generated for this process. */
   readonly secretFile: string | null;
-  /** It was made just now, for a service that starts for the first time. */
+  /** True if it was just generated, for a service that starts for the first time. */
   readonly secretIsNew: boolean;
 }
 
-/** The server's own secret, made where there is none yet; null where it cannot be had, which is in `problems` then. */
+/** Reads the server's secret, and generates it if there is none yet. Returns null if this fails, and adds the reason to `problems`. */
 export function readSecret(readings: Readings, problems: string[]): OwnSecret | null {
   const database = databaseIn(readings);
   const place = placeOfSecret(readings, problems);
   if (place === null) return null;
   if ("secret" in place) return { secret: place.secret, secretFile: null, secretIsNew: false };
   if (place.file !== null) return readOrMakeSecret({ file: place.file, label: place.label }, database, problems);
-  // PostgreSQL without a secret is in the problems already.
+  // For PostgreSQL, a missing secret is already in the problems.
   return database.kind === "postgres"
     ? null
     : { secret: new Secret(randomBytes(32)), secretFile: null, secretIsNew: true };
 }
 
-/** The secret as it was given, or its file, if it has one; null where that cannot be told, which is in `problems` then. */
+/** Returns the secret that was set, or its file, if there is one. Returns null if this is unknown, and adds the reason to `problems`. */
 function placeOfSecret(
   { secret, secretFile, database }: Readings,
   problems: string[],
@@ -65,7 +65,7 @@ interface PlaceOfSecret {
   readonly label: string | null;
 }
 
-/** What is wrong with the file, with the setting to look at. */
+/** Adds the setting to check to the mistakes in the file. */
 function named({ label }: PlaceOfSecret, sentences: readonly string[]): readonly string[] {
   return label === null ? sentences : sentences.map((sentence) => `${label}: ${sentence}`);
 }
@@ -94,13 +94,16 @@ function readOrMakeSecret(
   return null;
 }
 
-/** Whether somebody has served from it, who had a secret then. */
+/** Returns true if a service with a secret has already used the database. */
 function holdsAccounts(database: Database): boolean {
   if (database.kind === "postgres" || database.path === ":memory:") return false;
   return sqliteHasRows(path.resolve(database.path), `${database.tablePrefix ?? ""}${accountsCollection.name}`);
 }
 
-/** Another secret would end every token without a word, and at one of two workers alone. One that has been made meanwhile is read: accounts come after it. */
+/**
+ * Reads a secret that must exist, or reports that it is lost. A new secret would silently end every token, and with two workers only in one
+ * of them. If another process has made the secret in the meantime, it is read: accounts are created after it.
+ */
 function readLostSecret(
   place: PlaceOfSecret & { readonly file: string },
   database: Database,

@@ -6,22 +6,22 @@ import type { ConfigFile } from "../system/config-file.ts";
 import { settingsTable, type Setting, type SettingName, type SettingValue } from "./table.ts";
 import type { Database } from "./values.ts";
 
-/** The variables of a process. */
+/** The environment variables of a process. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** One setting as it was read. */
+/** One setting after reading. */
 export interface Reading<T> {
-  /** Its default where it was not given; where it was given wrong, what it says besides, else the default. */
+  /** The value of the setting. If it was not set, the default. If it was set incorrectly, the usable part of it, or else the default. */
   readonly value: T;
-  /** Where it was given. */
+  /** The source of the setting. */
   readonly from: "environment" | "config" | null;
-  /** How to call it in a message: `LATCHKEY_PORT`, `settings.port in the config file`. */
+  /** The name of the setting in messages: `LATCHKEY_PORT`, `settings.port in the config file`. */
   readonly label: string;
-  /** It was given, and wrong, which is reported already. */
+  /** True if it was set incorrectly, which is already reported. */
   readonly isWrong: boolean;
 }
 
-/** All of them. Those without a default may be null. */
+/** All settings. Those without a default may be null. */
 export type Readings = {
   readonly [K in SettingName]: Reading<
     (typeof settingsTable)[K]["default"] extends string ? SettingValue<K> : SettingValue<K> | null
@@ -31,9 +31,9 @@ export type Readings = {
 interface Found {
   readonly from: "environment" | "config";
   readonly label: string;
-  /** Null where the config file gives something that is no text, number, boolean or list. */
+  /** Null if the value in the config file is not a text, number, boolean or list. */
   readonly text: string | null;
-  /** As it stands there. */
+  /** The value in the config file, unchanged. */
   readonly given: unknown;
 }
 
@@ -53,12 +53,12 @@ const members = [
 ];
 const apiMembers = ["title", "version", "description", "license"];
 
-/** The database, with what the names of tables in it begin with. */
+/** Returns the database with the prefix of its table names. */
 export function databaseIn({ database, tablePrefix }: Readings): Database {
   return tablePrefix.value === null ? database.value : { ...database.value, tablePrefix: tablePrefix.value };
 }
 
-/** Reads every setting; the environment wins. Adds to `problems` whatever is wrong with one of them alone. */
+/** Reads every setting. The environment wins. Adds every mistake in a single setting to `problems`. */
 export function readEach(environment: Environment, config: ConfigFile, problems: string[]): Readings {
   problems.push(...unknownNames(environment), ...problemsOfConfig(config));
   const entries = Object.entries<Setting>(settingsTable);
@@ -105,19 +105,22 @@ function findInConfig(key: string, config: ConfigFile): Found | null {
   const settings: unknown = config.settings;
   if (!isObject(settings) || !Object.hasOwn(settings, key)) return null;
   const given = settings[key];
-  // An empty list is an answer, and `schemes: []` must not turn the default schemes on.
+  // An empty list is a value: `schemes: []` must not enable the default schemes.
   if (given === undefined || given === "") return null;
   return { from: "config", label: `settings.${key} in the config file`, text: writePlain(given), given };
 }
 
-/** The config file has types: what is a number there is no text, as the compiler says too (`PlainSetting`). */
+/**
+ * Returns the mistake if the config file uses another type: a number must not be a text there, as the compiler requires too
+ * (`PlainSetting`).
+ */
 function writtenOtherwise(given: unknown, value: unknown): string | null {
   const kind = kindOf(value);
   const found = kindOf(given);
   return found === kind ? null : `is ${found}. Write ${kind}${kind === "a text" ? "" : `: ${JSON.stringify(value)}`}.`;
 }
 
-/** What a value is in the config file; what has no form of its own there is a text, as in the environment. */
+/** Returns the type of a value in the config file. A value without a separate type there is a text, as in the environment. */
 function kindOf(value: unknown): string {
   if (Array.isArray(value)) return "a list";
   if (typeof value === "number") return "a number";
@@ -140,7 +143,7 @@ function unknownNames(environment: Environment): readonly string[] {
     });
 }
 
-/** Everything that is wrong with a configuration, each with its place and its cure. */
+/** Returns every mistake in a configuration, each with its location and its fix. */
 export function problemsOfConfig(config: ConfigFile): readonly string[] {
   const problems = Object.keys(config)
     .filter((name) => !members.includes(name))
@@ -221,7 +224,10 @@ function problemsOfFeatures({
 const kubernetesCure =
   "Kubernetes makes such variables for a Service called latchkey: set enableServiceLinks: false in the pod, or call the Service otherwise.";
 
-/** Where a Service listens: `…_SERVICE_HOST`, `…_PORT_8000_TCP_ADDR`, and `…_PORT`, which says `tcp://10.0.0.1:8000`. */
+/**
+ * Returns true for the address of a Kubernetes Service: `…_SERVICE_HOST`, `…_PORT_8000_TCP_ADDR`, and `…_PORT` with a value like
+ * `tcp://10.0.0.1:8000`.
+ */
 function isFromKubernetes(name: string, text: string): boolean {
   return (
     /_SERVICE_(?:HOST|PORT)(?:_|$)|_PORT_\d+_(?:TCP|UDP)(?:_|$)/.test(name) ||

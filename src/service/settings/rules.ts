@@ -6,7 +6,7 @@ import type { Reading, Readings } from "./reading.ts";
 import type { SettingName } from "./table.ts";
 import { firstEmail, serviceName } from "./values.ts";
 
-/** What is wrong between settings, or with what they name, each with its cure. */
+/** Returns the mistakes between settings and in the files that they name, each with its fix. */
 export function checkTogether(readings: Readings): readonly string[] {
   return [
     ...checkRemoteUser(readings),
@@ -45,7 +45,7 @@ function checkRemoteUser(readings: Readings): readonly string[] {
   return problems;
 }
 
-/** The origin of a service without a public address is not known, so its passkeys work on localhost only. */
+/** Checks the passkey settings. The origin of a service without a public address is unknown, so its passkeys work on localhost only. */
 function checkPasskeys({ passkeyRpId, publicURL }: Readings): readonly string[] {
   const { value, label } = passkeyRpId;
   if (value === null || publicURL.isWrong) return [];
@@ -61,7 +61,7 @@ function checkPasskeys({ passkeyRpId, publicURL }: Readings): readonly string[] 
       ];
 }
 
-/** A proxy or an issuer of level 1 cannot be asked for a factor, so its users could never log in. */
+/** Checks the rule about second factors. A proxy or an issuer of level 1 cannot be asked for a factor, so its users could never log in. */
 export function checkSecondFactor(
   { secondFactor, schemes, remoteUserLevel }: Readings,
   issuers: readonly { readonly issuer: string; readonly level?: unknown }[],
@@ -87,10 +87,10 @@ function checkCustomHeader(readings: Readings): readonly string[] {
     );
 }
 
-/** A setting without effect hides a mistake: whoever gave it believes that it protects something. */
+/** Reports settings without effect. Such a setting hides a mistake: the operator believes that it protects something. */
 function checkUnused(readings: Readings, scheme: string, own: readonly SettingName[]): readonly string[] {
   const { schemes } = readings;
-  // It may belong to a scheme whose name is misspelt there.
+  // The setting may belong to a scheme whose name is misspelled.
   if (schemes.isWrong) return [];
   return own
     .map((key) => readings[key])
@@ -110,7 +110,7 @@ function checkLifetimes(readings: Readings): readonly string[] {
   ];
   return (
     pairs
-      // Only what was given can be a mistake: whoever shortens the outer life need not shorten a default too.
+      // Only a setting that was set can be a mistake. An operator who shortens the outer lifetime need not shorten a default too.
       .filter(([inner, outer]) => inner.from !== null && !inner.isWrong && !outer.isWrong && inner.value > outer.value)
       .map(
         ([inner, outer]) =>
@@ -167,7 +167,7 @@ function checkSigningKeys({ signingKeys }: Readings): readonly string[] {
   }
 }
 
-/** Whether nobody but this machine reaches an address. */
+/** Returns true if only this machine can reach the address. */
 export function isLoopback(host: string): boolean {
   return host.toLowerCase() === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
 }

@@ -18,11 +18,11 @@ import { serverSecret, wrong, type Parsed } from "./values.ts";
 
 const maxFileBytes = 4096;
 
-/** How often a turn is asked for, and what lies between, in milliseconds: it takes as long as a rename does. */
+/** The number of tries to get the lock, and the pause between them in milliseconds. The lock is held for the duration of a rename. */
 const mostTries = 200;
 const pauseMs = 10;
 
-/** The secret in a file; null where there is no file. What is wrong is said in whole sentences. */
+/** Returns the secret in a file. Returns null if the file does not exist. Reports mistakes in whole sentences. */
 export function readSecretFile(file: string): Parsed<Secret> | null {
   try {
     const stats = statSync(file);
@@ -30,7 +30,7 @@ export function readSecretFile(file: string): Parsed<Secret> | null {
       return wrong(`${file} is no file of 32 to ${maxFileBytes} bytes. Name the file of the server's secret.`);
     }
     const mode = stats.mode & 0o777;
-    // Windows has no such modes, and Node makes some up.
+    // Windows has no such modes, and Node invents some there.
     if ((mode & 0o077) !== 0 && process.platform !== "win32") {
       return wrong(`${file} is open to others (mode 0${mode.toString(8)}). Close it with: chmod 600 ${quoted(file)}`);
     }
@@ -41,7 +41,7 @@ export function readSecretFile(file: string): Parsed<Secret> | null {
   }
 }
 
-/** Makes the secret of a server that starts for the first time. Of processes that start at once, all get the same. */
+/** Makes the secret of a server that starts for the first time. Processes that start at the same time all get the same secret. */
 export function makeSecretFile(file: string): Parsed<Secret> {
   const draft = `${file}.${randomBytes(6).toString("hex")}`;
   try {
@@ -67,18 +67,18 @@ export function makeSecretFile(file: string): Parsed<Secret> {
   );
 }
 
-/** The first process wins, and nobody ever sees a file that is half written. */
+/** Puts the file in place. The first process wins, and no process sees a partly written file. */
 function putInPlace(draft: string, file: string): void {
   try {
     linkSync(draft, file);
   } catch (error) {
     if (codeOf(error) === "EEXIST") throw error;
-    // Each system has another error for a disk without links, as FAT is.
+    // A disk without links, such as FAT, causes a different error on each system.
     putInTurn(draft, file);
   }
 }
 
-/** Renames it, in a turn of this process alone: a rename replaces what stands there. */
+/** Renames the file under a lock, because a rename would replace an existing file. */
 function putInTurn(draft: string, file: string): void {
   takeTurn(turnOf(file));
   try {
@@ -114,7 +114,7 @@ function parseSecret(bytes: Uint8Array, file: string): Parsed<Secret> {
   return "value" in parsed ? parsed : wrong(...parsed.wrong.map((sentence) => `${file} ${sentence}`));
 }
 
-/** A new name is on the disk only when its directory is; Windows sees to it itself. */
+/** Flushes the directory, because a new name is on the disk only after that. Windows does this itself. */
 function flushDirectory(directory: string): void {
   if (process.platform === "win32") return;
   const descriptor = openSync(directory, "r");
@@ -125,7 +125,7 @@ function flushDirectory(directory: string): void {
   }
 }
 
-/** As a POSIX shell takes it for one word. */
+/** Quotes a text as one word for a POSIX shell. */
 function quoted(text: string): string {
   return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

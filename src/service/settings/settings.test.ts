@@ -69,7 +69,7 @@ function inFolder(name: string, text: string | Uint8Array, mode = 0o600): string
   return file;
 }
 
-test("without any setting the service runs on this machine, on SQLite, with the schemes that need nothing else", () => {
+test("runs without any setting on this machine, on SQLite, with the schemes that need nothing else", () => {
   const settings = inMemory();
 
   const { secret, ...rest } = settings;
@@ -117,7 +117,7 @@ test("without any setting the service runs on this machine, on SQLite, with the 
   });
 });
 
-test("every setting of the environment arrives", () => {
+test("reads every setting from the environment", () => {
   const settings = inMemory({
     LATCHKEY_HOST: "::",
     LATCHKEY_PORT: "0",
@@ -171,7 +171,7 @@ test("every setting of the environment arrives", () => {
   assert.equal(settings.log, "debug");
 });
 
-test("the issuer of its own goes before the public address", () => {
+test("prefers the issuer setting to the public address", () => {
   const settings = inMemory({ LATCHKEY_PUBLIC_URL: "https://api.example", LATCHKEY_ISSUER: "our-issuer" });
 
   assert.equal(settings.issuer, "our-issuer");
@@ -296,20 +296,20 @@ for (const [name, ...values] of refused) {
   }
 }
 
-test("an origin in another spelling is told how browsers write it", () => {
+test("reports how browsers write an origin with another spelling", () => {
   assert.match(
     onlyProblemOf({ LATCHKEY_ALLOWED_ORIGINS: "https://App.example:443/" }),
     /Write https:\/\/app\.example\.$/,
   );
 });
 
-test("each wrong entry of a list is told", () => {
+test("reports each wrong entry of a list", () => {
   assert.equal(problemsOf({ LATCHKEY_ALLOWED_ORIGINS: "*,https://app.example,null" }).length, 2);
   assert.equal(problemsOf({ LATCHKEY_TRUSTED_PROXIES: "x,10.0.0.1,y" }).length, 2);
   assert.equal(problemsOf({ LATCHKEY_SCHEMES: "jwt,basic,basic" }).length, 2);
 });
 
-test("everything that is wrong is told at once", () => {
+test("reports all mistakes together", () => {
   const environment = { LATCHKEY_PORT: "x", LATCHKEY_LOG: "x", LATCHKEY_FOO: "1", LATCHKEY_TLS_CERT: "none.pem" };
 
   assert.throws(
@@ -318,7 +318,7 @@ test("everything that is wrong is told at once", () => {
   );
 });
 
-test("a scheme that is none hides nothing that the others need", () => {
+test("reports the mistakes of other settings next to an unknown scheme", () => {
   const problems = problemsOf({ LATCHKEY_SCHEMES: "basik,custom-header,remote-user" });
 
   const [wrong, ...missing] = problems;
@@ -327,11 +327,11 @@ test("a scheme that is none hides nothing that the others need", () => {
     missing.map((each) => /LATCHKEY_(?!SCHEMES)\w+/.exec(each)![0]),
     ["LATCHKEY_TRUSTED_PROXIES", "LATCHKEY_CUSTOM_TOKEN", "LATCHKEY_CUSTOM_TOKEN_USERNAME"],
   );
-  // What belongs to no scheme that was named may belong to the one that was misspelt.
+  // A setting that fits no named scheme may belong to the misspelled one.
   assert.match(onlyProblemOf({ LATCHKEY_SCHEMES: "remote-usr", LATCHKEY_REMOTE_USER_CREATE: "true" }), /remote-usr/);
 });
 
-test("an empty variable counts as not set", () => {
+test("treats an empty variable as not set", () => {
   const names = Object.values<Setting>(settingsTable).map(({ name }) => name);
   const environment = Object.fromEntries(names.map((name) => [name, ""]));
 
@@ -340,7 +340,7 @@ test("an empty variable counts as not set", () => {
   assert.deepEqual({ ...settings, secret: null }, { ...inMemory(), secret: null });
 });
 
-test("PORT is read where LATCHKEY_PORT is not given", () => {
+test("reads PORT if LATCHKEY_PORT is not set", () => {
   assert.equal(inMemory({ PORT: "8080" }).port, 8080);
   assert.equal(inMemory({ PORT: "8080", LATCHKEY_PORT: "9090" }).port, 9090);
   assert.equal(inMemory({ PORT: "8080", LATCHKEY_PORT: "" }).port, 8080);
@@ -348,7 +348,7 @@ test("PORT is read where LATCHKEY_PORT is not given", () => {
   assert.match(onlyProblemOf({ PORT: "x" }), /^PORT is "x"/);
 });
 
-test("a name that does not exist is refused, and the nearest one is named", () => {
+test("refuses an unknown name and suggests the nearest one", () => {
   const nearest = [
     ["LATCHKEY_PROT", "LATCHKEY_PORT"],
     ["LATCHKEY_TRUSTED_PROXY", "LATCHKEY_TRUSTED_PROXIES"],
@@ -363,7 +363,7 @@ test("a name that does not exist is refused, and the nearest one is named", () =
   assert.equal(problemsOf({ LATCHKEY_: "", latchkey_port: "1", MY_LATCHKEY_PORT: "1" }).length, 1);
 });
 
-test("names of any length and spelling are refused without a fault", () => {
+test("refuses names of any length and spelling without an error", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary", maxLength: 200 }), (rest) => {
       const name = `LATCHKEY_${rest}`;
@@ -375,7 +375,7 @@ test("names of any length and spelling are refused without a fault", () => {
   assert.ok(onlyProblemOf({ [`LATCHKEY_${"A".repeat(100_000)}`]: "x" }).length < 300);
 });
 
-test("what Kubernetes puts into a pod is told apart from a slip", () => {
+test("distinguishes variables of Kubernetes from misspelled settings", () => {
   const problems = problemsOf({
     LATCHKEY_SERVICE_HOST: "10.0.0.1",
     LATCHKEY_SERVICE_PORT_HTTP: "8000",
@@ -388,7 +388,7 @@ test("what Kubernetes puts into a pod is told apart from a slip", () => {
   for (const problem of problems) assert.match(problem, /enableServiceLinks: false/);
 });
 
-test("whatever a setting says, it is taken or refused and never a fault", () => {
+test("accepts or refuses any value of a setting without an error", () => {
   const names = Object.values<Setting>(settingsTable)
     .map(({ name }) => name)
     .filter((name) => name !== "LATCHKEY_SECRET_FILE" && name !== "LATCHKEY_DATABASE");
@@ -402,7 +402,7 @@ test("whatever a setting says, it is taken or refused and never a fault", () => 
   );
 });
 
-test("host names are read in a time that their length bounds", () => {
+test("reads host names in time that their length limits", () => {
   const started = performance.now();
 
   onlyProblemOf({ LATCHKEY_HOST: `${"a-".repeat(126)}!` });
@@ -411,7 +411,7 @@ test("host names are read in a time that their length bounds", () => {
   assert.ok(performance.now() - started < 500);
 });
 
-test("no message shows a secret", () => {
+test("shows no secret in a message", () => {
   const hidden = "hide-and-seek";
   const said = [
     problemsOf({ LATCHKEY_SECRET: hidden }),
@@ -434,14 +434,14 @@ test("no message shows a secret", () => {
   assert.ok(!`${inspect(settings, { depth: null })}${JSON.stringify(settings)}`.includes(hidden));
 });
 
-test("the first administrator's password is none of the service's names", () => {
+test("refuses a first administrator's password that is a name of the service", () => {
   const named = { LATCHKEY_PUBLIC_URL: "https://api.example", LATCHKEY_ISSUER: "the shop's logins" };
 
   for (const password of ["api.example", "The Shop's Logins"])
     assert.match(onlyProblemOf({ ...named, LATCHKEY_ADMIN_PASSWORD: password }), /must not be the service's name/);
 });
 
-test("remote-user needs proxies that are trusted", () => {
+test("requires trusted proxies for remote-user", () => {
   assert.match(onlyProblemOf({ LATCHKEY_SCHEMES: "remote-user" }), /LATCHKEY_TRUSTED_PROXIES/);
   assert.match(
     onlyProblemOf({ LATCHKEY_SCHEMES: "remote-user", LATCHKEY_TRUSTED_PROXIES: "," }),
@@ -452,7 +452,7 @@ test("remote-user needs proxies that are trusted", () => {
   ]);
 });
 
-test("remote-user beyond loopback needs a secret, or the word that the network is the proof", () => {
+test("requires a secret for remote-user beyond loopback, or the word that the network is the proof", () => {
   const proxied = { LATCHKEY_SCHEMES: "remote-user", LATCHKEY_TRUSTED_PROXIES: "10.0.0.1" };
 
   for (const host of ["127.0.0.1", "127.8.8.8", "::1", "localhost"]) {
@@ -468,7 +468,7 @@ test("remote-user beyond loopback needs a secret, or the word that the network i
   assert.match(onlyProblemOf({ ...proxied, LATCHKEY_REMOTE_USER_CREATE: "1" }), /true or false/);
 });
 
-test("the remote user's header is a header, and one that means nothing else", () => {
+test("refuses a remote user's header that is invalid or has another meaning", () => {
   const proxied = { LATCHKEY_SCHEMES: "remote-user", LATCHKEY_TRUSTED_PROXIES: "10.0.0.1" };
 
   for (const header of ["X User", "X-User:", "Ü", "Authorization", "COOKIE", "x-remote-user-secret", "x".repeat(101)]) {
@@ -476,7 +476,7 @@ test("the remote user's header is a header, and one that means nothing else", ()
   }
 });
 
-test("custom-header needs its token and its user", () => {
+test("requires the token and the user of custom-header", () => {
   const token = "of 32 visible characters or more.".replaceAll(" ", "-");
 
   assert.equal(problemsOf({ LATCHKEY_SCHEMES: "custom-header" }).length, 2);
@@ -487,7 +487,7 @@ test("custom-header needs its token and its user", () => {
   }
 });
 
-test("settings of a scheme that is not accepted are refused", () => {
+test("refuses settings of a scheme that is not accepted", () => {
   const own = {
     LATCHKEY_CUSTOM_TOKEN: "of 32 visible characters or more.".replaceAll(" ", "-"),
     LATCHKEY_CUSTOM_TOKEN_USERNAME: "machine",
@@ -502,7 +502,7 @@ test("settings of a scheme that is not accepted are refused", () => {
   }
 });
 
-test("a life that was given does not outlast the one that bounds it", () => {
+test("refuses a lifetime that is longer than the one that limits it", () => {
   assert.match(
     onlyProblemOf({ LATCHKEY_ACCESS_SECONDS: "61", LATCHKEY_REFRESH_SECONDS: "60" }),
     /LATCHKEY_REFRESH_SECONDS/,
@@ -511,13 +511,13 @@ test("a life that was given does not outlast the one that bounds it", () => {
   assert.match(onlyProblemOf({ LATCHKEY_SESSION_IDLE_SECONDS: "1209601" }), /LATCHKEY_SESSION_SECONDS/);
 });
 
-test("a ceiling may be lower than the defaults under it", () => {
+test("allows a limit below the default lifetimes under it", () => {
   const settings = inMemory({ LATCHKEY_REFRESH_FAMILY_SECONDS: "5", LATCHKEY_SESSION_SECONDS: "5" });
 
   assert.deepEqual([settings.refreshFamilySeconds, settings.sessionSeconds], [5, 5]);
 });
 
-test("PostgreSQL needs a secret that is given", () => {
+test("requires a configured secret for PostgreSQL", () => {
   const postgres = { LATCHKEY_DATABASE: "postgresql://db.example/latchkey?sslmode=require" };
   const missing = path.join(folder, "latchkey.secret");
 
@@ -528,17 +528,17 @@ test("PostgreSQL needs a secret that is given", () => {
   assert.ok(inMemory({ ...postgres, LATCHKEY_SECRET_FILE: missing }).secret.equals(longSecret));
 });
 
-test("processes cannot share a database in memory", () => {
+test("refuses several processes with a database in memory", () => {
   assert.match(onlyProblemOf({ LATCHKEY_WORKERS: "2" }), /LATCHKEY_DATABASE/);
   assert.equal(inMemory({ LATCHKEY_WORKERS: "2", LATCHKEY_DATABASE: `sqlite:${folder}/x.db` }).workers, 2);
 });
 
-test("the SQLite file stands in a directory that is there", () => {
+test("requires an existing directory for the SQLite file", () => {
   assert.match(onlyProblemOf({ LATCHKEY_DATABASE: `sqlite:${folder}/no/x.db` }), /no directory/);
   assert.match(onlyProblemOf({ LATCHKEY_DATABASE: `sqlite:${folder}` }), /is a directory/);
 });
 
-test("the secret is made beside the SQLite file, for its owner alone, and is the same the next time", () => {
+test("makes the secret next to the SQLite file, for its owner only, and reads it the next time", () => {
   const environment = { LATCHKEY_DATABASE: `sqlite:${folder}/data.db` };
 
   const first = readSettings(environment);
@@ -553,7 +553,7 @@ test("the secret is made beside the SQLite file, for its owner alone, and is the
   assert.ok(second.secret.equals(first.secret.reveal()));
 });
 
-test("a relative SQLite file has its secret beside it", () => {
+test("keeps the secret of a relative SQLite file next to it", () => {
   const before = process.cwd();
   process.chdir(folder);
   try {
@@ -564,7 +564,7 @@ test("a relative SQLite file has its secret beside it", () => {
   }
 });
 
-test("a secret file that is named is made where it is missing", () => {
+test("makes a named secret file if it does not exist", () => {
   const file = path.join(folder, "own.secret");
 
   assert.equal(
@@ -574,14 +574,14 @@ test("a secret file that is named is made where it is missing", () => {
   assert.ok(existsSync(file));
 });
 
-test("in memory, the secret is drawn and ends with the process", () => {
+test("generates the secret of a database in memory for the lifetime of the process", () => {
   const one = inMemory();
 
   assert.equal(one.secretFile, null);
   assert.ok(!one.secret.equals(inMemory().secret.reveal()));
 });
 
-test("processes that start at once end with the same secret", async () => {
+test("gives processes that start at the same time the same secret", async () => {
   const script = `
     import { makeSecretFile } from ${JSON.stringify(path.join(root, "src/service/settings/secret.ts"))};
     while (Date.now() < Number(process.env.AT));
@@ -600,13 +600,13 @@ test("processes that start at once end with the same secret", async () => {
   assert.deepEqual(readdirSync(folder), ["latchkey.secret"]);
 });
 
-test("a start that something else stops leaves no secret behind", () => {
+test("leaves no secret behind if another mistake prevents the start", () => {
   assert.throws(() => readSettings({ LATCHKEY_DATABASE: `sqlite:${folder}/x.db`, LATCHKEY_PORT: "x" }), ConfigError);
 
   assert.deepEqual(readdirSync(folder), []);
 });
 
-test("a secret that others may read is refused with the command that closes it", () => {
+test("refuses a secret that others may read, with the command that fixes it", () => {
   for (const mode of [0o640, 0o604, 0o620, 0o660, 0o666, 0o777]) {
     const file = inFolder("open", longSecret, mode);
     assert.match(
@@ -619,7 +619,7 @@ test("a secret that others may read is refused with the command that closes it",
   assert.ok(inMemory({ LATCHKEY_SECRET_FILE: inFolder("closed", longSecret, 0o400) }).secret.equals(longSecret));
 });
 
-test("what is no secret is refused as a secret file", () => {
+test("refuses a secret file without a secret", () => {
   const nowhere = path.join(folder, "nowhere");
   symlinkSync(path.join(folder, "gone"), nowhere);
   const files = [
@@ -639,7 +639,7 @@ test("what is no secret is refused as a secret file", () => {
     assert.ok(onlyProblemOf({ LATCHKEY_SECRET_FILE: file }).startsWith(`LATCHKEY_SECRET_FILE: ${file} `), file);
 });
 
-test("a secret counts once: given, or in a file", () => {
+test("accepts the secret either directly or in a file", () => {
   const file = inFolder("file.secret", longSecret);
 
   assert.match(onlyProblemOf({ LATCHKEY_SECRET: longSecret, LATCHKEY_SECRET_FILE: file }), /both given/);
@@ -649,7 +649,7 @@ test("a secret counts once: given, or in a file", () => {
   assert.ok(fromFile.secret.equals(longSecret));
 });
 
-test("HTTPS needs a certificate and its own key", () => {
+test("requires a certificate and its key for HTTPS", () => {
   const cert = inFolder("cert.pem", selfSigned.cert);
   const key = inFolder("key.pem", selfSigned.key);
   const other = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
@@ -674,7 +674,7 @@ test("HTTPS needs a certificate and its own key", () => {
   assert.equal(problemsOf({ LATCHKEY_TLS_CERT: "no.pem", LATCHKEY_TLS_KEY: "none.pem" }).length, 2);
 });
 
-test("signing keys are looked at before the start", () => {
+test("checks the signing keys before the start", () => {
   const jwk = generateKeyPairSync("ed25519").privateKey.export({ format: "jwk" });
   const good = inFolder("keys.json", JSON.stringify({ keys: [jwk] }));
   const bad = inFolder("bad.json", JSON.stringify({ keys: [{ kty: "oct", k: "AAAA" }, 7] }));
@@ -683,7 +683,7 @@ test("signing keys are looked at before the start", () => {
   assert.equal(problemsOf({ LATCHKEY_SIGNING_KEYS: bad }).length, 2);
 });
 
-test("a database beyond this machine is not reached in plain text unless that is said", () => {
+test("refuses a remote database in plain text unless a setting allows it", () => {
   const secret = { LATCHKEY_SECRET: longSecret };
   const at = (url: string): Environment => ({ ...secret, LATCHKEY_DATABASE: url });
 
@@ -706,7 +706,7 @@ test("a database beyond this machine is not reached in plain text unless that is
     assert.deepEqual(problemsOf(at(url)), [], url);
 });
 
-test("a file with a private key that everyone may read stops the start", () => {
+test("refuses to start with a private key file that every user may read", () => {
   const jwk = generateKeyPairSync("ed25519").privateKey.export({ format: "jwk" });
   const keys = inFolder("open.json", JSON.stringify({ keys: [jwk] }), 0o644);
   const cert = inFolder("open-cert.pem", selfSigned.cert, 0o644);
@@ -721,7 +721,7 @@ test("a file with a private key that everyone may read stops the start", () => {
   assert.ok(inMemory({ LATCHKEY_TLS_CERT: cert, LATCHKEY_TLS_KEY: shared }).tls !== null);
 });
 
-test("the config file gives what the environment leaves open", () => {
+test("reads settings from the config file that the environment does not set", () => {
   const config: ConfigFile = {
     settings: {
       port: 9000,
@@ -740,7 +740,7 @@ test("the config file gives what the environment leaves open", () => {
   assert.deepEqual([settings.issuer, settings.registration], ["latchkey", "open"]);
 });
 
-test("what is wrong in the config file is told by its name there", () => {
+test("reports mistakes in the config file by the names there", () => {
   const config: unknown = {
     settings: { prot: 1, port: 1.5, host: null, trustedProxies: ["10.0.0.1", 7], schemes: [], __proto__: { log: "x" } },
     registration: "yes",
@@ -769,11 +769,11 @@ test("what is wrong in the config file is told by its name there", () => {
   assert.match(onlyProblemOf({}, { settings: 7 } as unknown as ConfigFile), /^settings in the config file/);
 });
 
-test("an empty list of schemes does not turn the default ones on", () => {
+test("enables no default scheme for an empty list of schemes", () => {
   assert.match(onlyProblemOf({}, { settings: { schemes: [] } }), /names no scheme/);
 });
 
-test("the types of the config file are those of the settings", () => {
+test("gives the settings in the config file their types", () => {
   const wrong: ConfigFile[] = [
     // @ts-expect-error -- a port is a number
     { settings: { port: "x" } },
@@ -786,13 +786,13 @@ test("the types of the config file are those of the settings", () => {
   for (const config of wrong) assert.equal(problemsOf({}, config).length, 1);
 });
 
-test("a setting has one name: the environment's is the config file's", () => {
+test("uses one name for a setting in the environment and in the config file", () => {
   for (const [key, { name }] of Object.entries<Setting>(settingsTable)) {
     assert.equal(name, `LATCHKEY_${key.replaceAll(/([a-z])([A-Z])/g, "$1_$2").toUpperCase()}`);
   }
 });
 
-test("docs/settings.md has the row of every setting", () => {
+test("lists every setting in docs/settings.md", () => {
   const page = readFileSync(path.join(root, "docs/settings.md"), "utf8");
 
   const rows = page.split("\n").filter((line) => line.startsWith("| `LATCHKEY_"));
@@ -803,7 +803,7 @@ test("docs/settings.md has the row of every setting", () => {
   );
 });
 
-test("the messages that docs/settings.md shows are those that are told", () => {
+test("shows in docs/settings.md the messages that the service reports", () => {
   const page = readFileSync(path.join(root, "docs/settings.md"), "utf8");
   const environment = { LATCHKEY_PORT: "80a", LATCHKEY_SCHEMES: "remote-user", LATCHKEY_ACCES_SECONDS: "60" };
 

@@ -15,21 +15,21 @@ import { serviceName, type Database, type SchemeName } from "./values.ts";
 export { ConfigError } from "./error.ts";
 export type { SchemeName } from "./values.ts";
 
-/** How a service is to run. Every value was checked; docs/settings.md says what each means. */
+/** The settings of a service. Every value was checked. docs/settings.md explains each one. */
 export interface Settings extends OwnSecret {
   readonly host: string;
   /** 0 picks a free one. */
   readonly port: number;
   readonly database: Database;
   readonly adminUsername: string;
-  /** Null: one is to be drawn. */
+  /** Null if one is generated. */
   readonly adminPassword: Secret | null;
   readonly schemes: readonly SchemeName[];
-  /** There when `custom-header` is one of the schemes, and only then. */
+  /** Set only if `custom-header` is one of the schemes. */
   readonly customToken: { readonly token: Secret; readonly username: string } | null;
   readonly trustedProxies: readonly string[];
   readonly allowedOrigins: readonly string[];
-  /** How far HSTS reaches. */
+  /** The scope of HSTS. */
   readonly hsts: "host" | "subdomains";
   readonly remoteUser: {
     readonly header: string;
@@ -37,43 +37,43 @@ export interface Settings extends OwnSecret {
     readonly create: boolean;
     readonly level: 1 | 2;
   };
-  /** The host that passkeys are bound to. Null: passkeys are off, because the service has an address and no host name. */
+  /** The host that passkeys are bound to. Null if passkeys are off, because the service has an address and no host name. */
   readonly passkeyRpId: string | null;
   /** Which users must have a second factor. */
   readonly secondFactor: SettingValue<"secondFactor">;
-  /** 0: none are made. */
+  /** 0 if none are made. */
   readonly outsideCredentialsSeconds: number;
   readonly accessSeconds: number;
   readonly refreshSeconds: number;
   readonly refreshFamilySeconds: number;
   readonly refreshGraceSeconds: number;
-  /** Each refresh gives another refresh token, and the one before ends. */
+  /** True if each refresh gives a new refresh token and revokes the previous one. */
   readonly rotatesRefreshTokens: boolean;
   readonly sessionIdleSeconds: number;
   readonly sessionSeconds: number;
-  /** Null: derived from the secret. */
+  /** Null if the keys are derived from the secret. */
   readonly signingKeysFile: string | null;
-  /** Issuers elsewhere whose tokens are taken too. */
+  /** Outside issuers whose tokens are accepted too. */
   readonly issuers: readonly TrustedIssuer[];
   readonly workers: number;
-  /** PEM texts that belong together. */
+  /** The certificate and its key, as PEM. */
   readonly tls: TLS | null;
-  /** Whether passwords are taken, and credentials given, from other hosts without TLS. */
+  /** Whether passwords are accepted, and credentials issued, from other hosts without TLS. */
   readonly cleartextLogins: SettingValue<"cleartextLogins">;
-  /** Without a slash at its end. */
+  /** Without a slash at the end. */
   readonly publicURL: string | null;
   readonly issuer: string;
-  /** Without a slash at its end; empty for the root. */
+  /** Without a slash at the end. Empty for the root. */
   readonly basePath: string;
-  /** Before the name of every cookie. Empty: nothing. */
+  /** The prefix of every cookie's name. Empty for none. */
   readonly cookiePrefix: string;
-  /** Bodies of 1 KiB and more are compressed for whoever asks for it. */
+  /** True to compress bodies of 1 KiB and more for callers that accept it. */
   readonly compression: boolean;
   readonly handlerTimeoutSeconds: number;
-  /** 0: any number. */
+  /** 0 for no limit. */
   readonly connectionsPerAddress: number;
   readonly passwordCost: PasswordCost;
-  /** Null: nobody is asked. */
+  /** Null if no such service is used. */
   readonly breachedPasswordsURL: string | null;
   readonly log: SettingValue<"log">;
   readonly registration: "closed" | "open";
@@ -98,7 +98,7 @@ export function readSettings(environment: Environment, config: ConfigFile = {}):
   const issuer = readings.issuer.value ?? readings.publicURL.value ?? serviceName;
   const issuers = readIssuers(readings, config, issuer, problems);
   problems.push(...checkSecondFactor(readings, issuers));
-  // Last, so that a start that something else stops leaves no secret behind.
+  // Last, so that a start that another mistake prevents leaves no secret behind.
   const secret = readSecret(readings, problems);
   if (problems.length > 0 || secret === null) throw new ConfigError(problems);
 
@@ -159,7 +159,7 @@ function relyingPartyOf({ passkeyRpId, publicURL }: Readings): string | null {
   return isIP(hostname.replaceAll(/[[\]]/g, "")) === 0 ? hostname : null;
 }
 
-/** What is no object has no members, and would be taken for one that says nothing. */
+/** Throws for values that are not objects. They have no members and would look like an empty configuration. */
 function requireObjects(given: Readonly<Record<string, unknown>>): void {
   const wrong = Object.entries(given).filter(([, value]) => !isObject(value));
   if (wrong.length > 0) throw new ConfigError(wrong.map(([name]) => `readSettings: ${name} has to be an object.`));

@@ -27,18 +27,18 @@ import {
 export interface Setting {
   /** Its name in the environment. */
   readonly name: string;
-  /** Another name in the environment, which counts where the first is not given. */
+  /** An alternative name in the environment, used if the first one is not set. */
   readonly alias?: string;
-  /** What holds where it is not given, as one would write it; null where that is nothing. */
+  /** The default, as an operator would write it. Null if there is none. */
   readonly default: string | null;
-  /** The same in words, where nothing that one could write says it. */
+  /** The default in words, if no written value expresses it. */
   readonly otherwise?: string;
   /** For docs/settings.md. */
   readonly meaning: string;
   readonly parse: Parse<unknown>;
 }
 
-/** Every setting there is. Reading, the check for unknown names and docs/settings.md follow from it. */
+/** All settings. Reading, the check for unknown names and docs/settings.md follow from it. */
 export const settingsTable = {
   host: {
     name: "LATCHKEY_HOST",
@@ -266,10 +266,12 @@ export const settingsTable = {
 /** The name of a setting in the config file. */
 export type SettingName = keyof typeof settingsTable;
 
-/** What a setting says, once it is read. */
+/** The type of a setting after reading. */
 export type SettingValue<K extends SettingName> = (typeof settingsTable)[K]["parse"] extends Parse<infer T> ? T : never;
 
-/** What stands for it in the config file: numbers, booleans and lists as such, everything else as in the environment. */
+/**
+ * The type of a setting in the config file: numbers, booleans and lists keep their types, and all others are texts as in the environment.
+ */
 export type PlainSetting<T> = T extends number | boolean | string
   ? T
   : T extends readonly (infer Entry)[]

@@ -5,20 +5,20 @@ import { codeOf, ConfigError } from "./error.ts";
 import { checkKeyIsClosed } from "./open-key.ts";
 import type { Readings } from "./reading.ts";
 
-/** Where certificate and key stand. */
+/** The paths of the certificate and the key. */
 export interface TLSFiles {
   readonly cert: string;
   readonly key: string;
 }
 
-/** PEM texts that belong together, and their files. */
+/** A certificate and its key as PEM, and their files. */
 export interface TLS {
   readonly cert: string;
   readonly key: string;
   readonly files: TLSFiles;
 }
 
-/** What it takes to serve HTTPS, as PEM texts; null where it is not wanted. Adds to `problems` whatever is wrong with it. */
+/** Reads the certificate and the key for HTTPS, as PEM. Returns null if HTTPS is not wanted. Adds every mistake to `problems`. */
 export function readTLS({ tlsCert, tlsKey }: Pick<Readings, "tlsCert" | "tlsKey">, problems: string[]): TLS | null {
   const [given, missing] = tlsCert.from === null ? [tlsKey, tlsCert] : [tlsCert, tlsKey];
   if (given.from === null) return null;
@@ -32,7 +32,7 @@ export function readTLS({ tlsCert, tlsKey }: Pick<Readings, "tlsCert" | "tlsKey"
   return { cert, key, files: { cert: tlsCert.value!, key: tlsKey.value! } };
 }
 
-/** The same from the files of a service that runs. Throws `ConfigError` with everything that is wrong. */
+/** Reads them again from the files of a running service. Throws `ConfigError` with every mistake. */
 export function readTLSFiles({ cert, key }: TLSFiles): TLS {
   const problems: string[] = [];
   const reading = (label: string, value: string) => ({ label, value, from: "environment", isWrong: false }) as const;
@@ -59,7 +59,7 @@ function readPEM(file: Readings["tlsCert"], check: (text: string) => unknown, pr
     check(text);
     return text;
   } catch {
-    // OpenSSL's own code for a missing passphrase differs from version to version.
+    // OpenSSL's code for a missing passphrase differs between versions.
     const cure = text.includes("ENCRYPTED")
       ? "is locked with a passphrase. Store it without one: openssl pkey -in KEY -out UNLOCKED"
       : "is not what it should be. Give the certificate and its private key in PEM (-----BEGIN …).";
@@ -69,7 +69,7 @@ function readPEM(file: Readings["tlsCert"], check: (text: string) => unknown, pr
 }
 
 function requireCertificate(text: string): X509Certificate {
-  // A certificate may be DER too, and only PEM is served.
+  // A certificate may also be DER, but only PEM can be served.
   if (!text.includes("-----BEGIN ")) throw new TypeError("not PEM");
   return new X509Certificate(text);
 }

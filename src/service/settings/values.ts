@@ -6,29 +6,32 @@ import { nearest } from "../../door/resources.ts";
 import { aTablePrefix, isPostgresURL, postgresURLMistakes } from "../../door/stores.ts";
 
 /**
- * What the text of a setting says, or what is wrong with it: the rest of sentences that begin with the setting's name. `besides` is what the
- * text says all the same, so that what is wrong with that is told too.
+ * The value in the text of a setting, or the mistakes in it: the rest of sentences that start with the setting's name. `besides` is the
+ * value that is usable despite the mistakes, so that its other mistakes are reported too.
  */
 export type Parsed<T> = { readonly value: T } | { readonly wrong: readonly string[]; readonly besides?: T };
 
 /** Reads the text of a setting. */
 export type Parse<T> = (text: string) => Parsed<T>;
 
-/** The names of the schemes that come with the service. */
+/** The names of the built-in schemes. */
 export type SchemeName = (typeof schemeNames)[number];
 
-/** Where everything is kept. */
+/** The database that stores all data. */
 export type Database = (
-  | { readonly kind: "sqlite"; /** Or `:memory:`. */ readonly path: string }
+  | { readonly kind: "sqlite"; /** The path of the file, or `:memory:`. */ readonly path: string }
   | { readonly kind: "postgres"; readonly url: Secret }
 ) & {
-  /** What the names of the service's own tables begin with. */
+  /** The prefix of the service's table names. */
   readonly tablePrefix?: string;
 };
 
-/** What the service is called. */
+/** The name of the service. */
 export const serviceName = "latchkey";
-/** The first administrator's e-mail where the username is none: of a domain that is nobody's, for ever (RFC 2606 §2), and that validators take. */
+/**
+ * The first administrator's e-mail if the username is not one. Its domain is reserved and can never be registered (RFC 2606 §2), and
+ * validators accept it.
+ */
 export const firstEmail = "admin@example.invalid";
 
 const schemeNames = ["basic", "session", "token", "bearer", "remote-user", "custom-header"] as const;
@@ -36,7 +39,7 @@ const controlCharacter = /[\u0000-\u001f\u007f-\u009f]/;
 
 const labels = /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.(?!$)|$))+$/i;
 
-/** Headers with a meaning of their own, which cannot name a user as well. */
+/** Header fields with a fixed meaning, which cannot carry a username. */
 const takenHeaders = [
   "authorization",
   "cookie",
@@ -50,17 +53,17 @@ const takenHeaders = [
   "x-remote-user-secret",
 ];
 
-/** Says that the text is in order. */
+/** Returns a valid value. */
 export function right<T>(value: T): Parsed<T> {
   return { value };
 }
 
-/** Says what is wrong with it. */
+/** Returns the mistakes. */
 export function wrong(...sentences: readonly string[]): { readonly wrong: readonly string[] } {
   return { wrong: sentences };
 }
 
-/** A number without sign, fraction or leading zero. */
+/** Parses a number without sign, fraction or leading zero. */
 export function wholeNumber(from: number, to: number, what = "a whole number"): Parse<number> {
   return (text) => {
     const number = /^(?:0|[1-9]\d{0,9})$/.test(text) ? Number(text) : -1;
@@ -70,12 +73,12 @@ export function wholeNumber(from: number, to: number, what = "a whole number"): 
   };
 }
 
-/** A length of time. */
+/** Parses a duration in seconds. */
 export function seconds(from: number, to: number): Parse<number> {
   return wholeNumber(from, to, "a whole number of seconds");
 }
 
-/** One of a few words. */
+/** Parses one of a few words. */
 export function oneOf<const T extends string>(...words: readonly T[]): Parse<T> {
   return (text) => {
     const word = words.find((each) => each === text);
@@ -83,16 +86,16 @@ export function oneOf<const T extends string>(...words: readonly T[]): Parse<T> 
   };
 }
 
-/** `true` or `false`. */
+/** Parses `true` or `false`. */
 export function yesOrNo(text: string): Parsed<boolean> {
   return text === "true" || text === "false"
     ? right(text === "true")
     : wrong(`is ${shown(text)}. Write true or false.`);
 }
 
-/** An IP address, or a name that the system can resolve. */
+/** Parses an IP address, or a name that the system can resolve. */
 export function hostName(text: string): Parsed<string> {
-  // A last part of digits alone would be an address in a spelling that not everyone reads alike.
+  // If the last part has only digits, some programs read the name as an IP address.
   const isName = text.length <= 253 && labels.test(text) && !/(?:^|\.)\d+$/.test(text);
   return isIP(text) !== 0 || isName
     ? right(text)
@@ -101,7 +104,7 @@ export function hostName(text: string): Parsed<string> {
       );
 }
 
-/** `sqlite:PATH`, `sqlite::memory:` or `postgres://…`. What is wrong is not shown: it may hold a password. */
+/** Parses `sqlite:PATH`, `sqlite::memory:` or `postgres://…`. Does not show an invalid value, which may contain a password. */
 export function database(text: string): Parsed<Database> {
   if (isPostgresURL(text)) {
     const url = new Secret(text);
@@ -111,7 +114,7 @@ export function database(text: string): Parsed<Database> {
       : wrong(...mistakes.map((mistake) => `is wrong: ${mistake}${mistake.endsWith("?") ? "" : "."}`));
   }
   const path = text.startsWith("sqlite:") ? text.slice("sqlite:".length) : "";
-  // SQLite would read a URI, and what begins with a colon, as something else than the name of a file.
+  // SQLite would not read a URI, or a text that starts with a colon, as the name of a file.
   const isFile = isPlainText(path) && !/^(?::|\/\/|file:)|\/$/.test(path);
   if (isFile || path === ":memory:") return right({ kind: "sqlite", path });
   const [, other] = /^(?!sqlite|postgres|file)([a-z]{1,20}):\/\//.exec(text) ?? [];
@@ -120,14 +123,14 @@ export function database(text: string): Parsed<Database> {
   );
 }
 
-/** The path of a file. */
+/** Parses the path of a file. */
 export function filePath(text: string): Parsed<string> {
   return isPlainText(text) ? right(text) : wrong(`is ${shown(text)}. Write the path of a file.`);
 }
 
 /**
- * The server's own secret; below it, on lines of their own, those that went before: the first signs, all verify. Its bytes are
- * the same whether it comes from a file or from the environment.
+ * Parses the server's secret. Earlier secrets follow on separate lines: the first one signs, all verify. Its bytes are the same from a file
+ * and from the environment.
  */
 export function serverSecret(text: string): Parsed<Secret> {
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== "");
@@ -150,30 +153,30 @@ function oneSecret(text: string): Parsed<Secret> {
   return right(new Secret(text));
 }
 
-/** A secret that travels in a header. */
+/** Parses a secret that is sent in a header field. */
 export function headerSecret(from: number): Parse<Secret> {
   const cure = "Make one with: openssl rand -hex 32";
   return (text) => {
     if (!/^[\x21-\x7e]+$/.test(text) || text.length < from || text.length > 4096)
       return wrong(`cannot travel in a header: it takes ${from} to 4096 visible ASCII characters. ${cure}`);
-    // Whoever may choose a short one cannot be asked for many different characters.
+    // Short secrets are allowed fewer different characters.
     return isRepeated(text, from < 32 ? 5 : 8)
       ? wrong(`is a few characters repeated, which is soon guessed. ${cure}`)
       : right(new Secret(text));
   };
 }
 
-/** Fewer different characters than any drawn secret has. */
+/** Returns true if a text has fewer different characters than any generated secret. */
 function isRepeated(text: string, different: number): boolean {
   return new Set(text).size < different;
 }
 
-/** A password as it was given, for those who know the rules to judge. */
+/** Parses a password without checks. Later code applies the rules. */
 export function password(text: string): Parsed<Secret> {
   return right(new Secret(text));
 }
 
-/** What a password hash costs, as a hash says it. */
+/** Parses the cost of a password hash, in the notation of hashes. */
 export function passwordCost(text: string): Parsed<PasswordCost> {
   const cost = parsePasswordCost(text);
   return cost === null
@@ -183,7 +186,7 @@ export function passwordCost(text: string): Parsed<PasswordCost> {
     : right(cost);
 }
 
-/** What somebody logs in with. */
+/** Parses the name that a user logs in with. */
 export function username(text: string): Parsed<string> {
   return isPlainText(text) && !text.includes(":") && [...text].length <= 150
     ? right(text)
@@ -192,7 +195,7 @@ export function username(text: string): Parsed<string> {
       );
 }
 
-/** Schemes, comma-separated. */
+/** Parses a comma-separated list of schemes. */
 export function schemeList(text: string): Parsed<readonly SchemeName[]> {
   const all = schemeNames.join(", ");
   const names = entriesOf(text);
@@ -220,13 +223,13 @@ export function originList(text: string): Parsed<readonly string[]> {
   return problems.length > 0 ? wrong(...problems) : right(origins);
 }
 
-/** Addresses, CIDR ranges and `unix`, comma-separated. */
+/** Parses a comma-separated list of addresses, CIDR ranges and `unix`. */
 export function proxyList(text: string): Parsed<readonly string[]> {
   const { proxies, problems } = parseTrustedProxies(text);
   return problems.length > 0 ? wrong(...problems.map((each) => `cannot be used. ${each}`)) : right(proxies);
 }
 
-/** The name of a header (RFC 9110 §5.1) that means nothing else yet. */
+/** Parses the name of a header field (RFC 9110 §5.1) without another meaning. */
 export function headerName(text: string): Parsed<string> {
   if (!/^[\w!#$%&'*+.^`|~-]{1,100}$/.test(text)) {
     return wrong(`is ${shown(text)}, which is no header name. Write one such as X-Remote-User.`);
@@ -236,7 +239,7 @@ export function headerName(text: string): Parsed<string> {
     : right(text);
 }
 
-/** The path below which everything is served, given back without a slash at its end. */
+/** Parses the path under which everything is served. Returns it without a slash at its end. */
 export function basePath(text: string): Parsed<string> {
   const path = parseBasePath(text);
   return path === null
@@ -244,7 +247,7 @@ export function basePath(text: string): Parsed<string> {
     : right(path);
 }
 
-/** What the names of tables begin with. */
+/** Parses the prefix of table names. */
 export function tablePrefix(text: string): Parsed<string> {
   return aTablePrefix(text) === null
     ? right(text)
@@ -253,7 +256,7 @@ export function tablePrefix(text: string): Parsed<string> {
       );
 }
 
-/** The base of links: an absolute address, given back without a slash at its end. */
+/** Parses the base of links: an absolute URL. Returns it without a slash at its end. */
 export function baseURL(text: string): Parsed<string> {
   const url = parseWebURL(text);
   return url === null || /[?#]/.test(text) || url.username !== "" || url.password !== ""
@@ -261,7 +264,7 @@ export function baseURL(text: string): Parsed<string> {
     : right((url.origin + url.pathname).replace(/\/+$/, ""));
 }
 
-/** A name that stands in tokens. */
+/** Parses a name that is used in tokens. */
 export function issuerName(text: string): Parsed<string> {
   return isPlainText(text) && text.length <= 255
     ? right(text)
@@ -287,7 +290,7 @@ function parseWebURL(text: string): URL | null {
   return /^https?:\/\/[^\s\\]+$/i.test(text) ? URL.parse(text) : null;
 }
 
-/** As much of a value as helps, without what stands before an `@` in an address. */
+/** Returns the useful part of a value for messages, without the text before an `@` in a URL. */
 export function shown(text: string): string {
   const open = text.replace(/\/\/[^/]*@/, "//…@");
   return JSON.stringify(open.length > 80 ? `${open.slice(0, 80)}…` : open);

@@ -4,9 +4,9 @@ import type { Observer } from "../../door/ops.ts";
 import { readTLSFiles, type TLS } from "../settings/tls.ts";
 
 export interface CertificateOptions {
-  /** What is served now. */
+  /** The certificate that is served now. */
   readonly tls: TLS;
-  /** Serves another from now on. */
+  /** Serves another certificate from now on. */
   readonly use: (tls: TLS) => void;
   readonly observe: Observer;
   /** Milliseconds since the epoch. */
@@ -14,16 +14,16 @@ export interface CertificateOptions {
 }
 
 const dayMs = 86_400_000;
-/** From then on its end is told once a day. */
+/** The time before the expiry in which it is logged once a day. */
 const soonMs = 7 * dayMs;
 
 /**
- * Watches the files of a certificate. Gives what looks at them, and at the calendar; it never throws. Certificate and key are
- * written one after the other: what does not belong together, or cannot be used, is told, and the one from before stays.
+ * Watches the files of a certificate. Returns a function that checks them and the expiry date, and that never throws. Certificate and key
+ * are written one after the other: a pair that does not match or cannot be used is logged, and the previous one stays in use.
  */
 export function watchCertificate({ tls, use, observe, now = Date.now }: CertificateOptions): () => void {
   const { files } = tls;
-  // What was written since they were read is found by the first look.
+  // The first check finds changes that were written after the files were read.
   let stamp = "";
   let current = tls;
   let toldAt = -Infinity;
@@ -61,7 +61,7 @@ export function watchCertificate({ tls, use, observe, now = Date.now }: Certific
   };
 }
 
-/** Another after every change, also of where a link leads and of who may read. */
+/** Returns a stamp that differs after every change, also of the target of a link and of the permissions. */
 function stampOf(file: string): string {
   try {
     const { ino, size, ctimeNs } = statSync(file, { bigint: true });

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** What else is to be said of a config file that cannot be run: where it is wrong, and the cure, as far as one is known. */
+/** Returns an explanation of an error in a config file that cannot be run: the location of the mistake and its fix, if known. */
 export async function cureOf(cause: unknown, file: string): Promise<string> {
   if (!(cause instanceof Error)) return "";
   const known = takenForCommonJS(cause, file) ?? notRun(cause) ?? notInstalled(cause) ?? wrongEnd(cause);
@@ -30,14 +30,14 @@ function lineOfImport(name: string, file: string): number | null {
   }
 }
 
-/** A file that Node has taken for CommonJS, as `npm init` has it, fails with words that do not say so. */
+/** Explains the error of a file that Node has treated as CommonJS, as after `npm init`. Its own message does not say so. */
 function takenForCommonJS(cause: Error, file: string): string | null {
   const isTaken = cause instanceof SyntaxError && /import statement|Unexpected token 'export'/.test(cause.message);
   if (!isTaken || !/\.[tj]s$/.test(file)) return null;
   return `Node takes it for CommonJS, because of the nearest package.json: write "type": "module" there, or call the file ${file.replace(/(?=[tj]s$)/, "m")}.`;
 }
 
-/** Node leaves types out of TypeScript. It does not run syntax that is more than a type. */
+/** Explains that Node only removes types from TypeScript. It does not run syntax that is more than a type. */
 function notRun({ message }: Error): string | null {
   const [, syntax] = /^TypeScript (.+) is not supported in strip-only mode/.exec(message) ?? [];
   if (syntax === undefined) return null;
@@ -46,7 +46,7 @@ function notRun({ message }: Error): string | null {
     : `Node leaves out types alone; write the ${syntax} in JavaScript.`;
 }
 
-/** Node looks for a package beside the file, also if the command is installed globally. */
+/** Explains that Node looks for a package next to the file, even if the command is installed globally. */
 function notInstalled({ message }: Error): string | null {
   if (!message.startsWith("Cannot find package 'latchkey'")) return null;
   const own = /^(.+[\\/]node_modules)[\\/]latchkey[\\/]/.exec(fileURLToPath(import.meta.url))?.[1];
@@ -54,7 +54,7 @@ function notInstalled({ message }: Error): string | null {
   return `Node looks for it in the folder node_modules beside the file: npm install latchkey, and start with npx latchkey.${link}`;
 }
 
-/** Whoever builds their TypeScript imports `./shop.js`, or `./shop`; here it is run as it is. */
+/** Explains a wrong extension in an import. Compiled TypeScript imports `./shop.js` or `./shop`, but here the source is run directly. */
 function wrongEnd(cause: Error & { readonly code?: unknown; readonly url?: unknown }): string | null {
   if (cause.code !== "ERR_MODULE_NOT_FOUND" || typeof cause.url !== "string") return null;
   const asked = fileURLToPath(cause.url);
@@ -65,7 +65,7 @@ function wrongEnd(cause: Error & { readonly code?: unknown; readonly url?: unkno
   return `Node runs TypeScript as it is, by the file's own name: import ${path.basename(meant)}.`;
 }
 
-/** A name of Latchkey that stands in another of its doors, or that is a type. */
+/** Explains an import of a name that another module of Latchkey exports, or that is a type. */
 async function wrongDoor({ message }: Error): Promise<string | null> {
   const [, asked, name] =
     /requested module '(latchkey(?:\/\w+)?)' does not provide an export named '(\w+)'/.exec(message) ?? [];
@@ -89,7 +89,7 @@ const everyDoor: Readonly<Record<string, () => Promise<object>>> = {
   "latchkey/ops": () => import("../../door/ops.ts"),
 };
 
-/** What `latchkey/service` gives, which cannot be asked here: it needs this file. */
+/** The exports of `latchkey/service`, which cannot be imported here, because it needs this file. */
 export const ofService: readonly string[] = [
   "ConfigError",
   "createLatchkey",

@@ -29,12 +29,12 @@ async function problemOf(files: Readonly<Record<string, string>>): Promise<Confi
   return error;
 }
 
-test("a directory without a config file has none", async () => {
+test("finds no config file in a directory without one", async () => {
   assert.equal(await loadConfigFile(folderWith({ "latchkey.config.json": "{}" })), undefined);
 });
 
 for (const name of ["latchkey.config.js", "latchkey.config.mjs", "latchkey.config.ts", "latchkey.config.mts"]) {
-  test(`${name} is read`, async () => {
+  test(`reads ${name}`, async () => {
     const types = name.endsWith("ts") ? "const port: number = 9000;" : "const port = 9000;";
 
     const config = await loadConfigFile(folderWith({ [name]: `${types} export default { settings: { port } };` }));
@@ -43,13 +43,13 @@ for (const name of ["latchkey.config.js", "latchkey.config.mjs", "latchkey.confi
   });
 }
 
-test("a relative directory means the one in which the process works", async () => {
+test("resolves a relative directory against the working directory of the process", async () => {
   const folder = folderWith({ "latchkey.config.mjs": "export default { settings: {} };" });
 
   assert.deepEqual(await loadConfigFile(path.relative(process.cwd(), folder)), { settings: {} });
 });
 
-test("two config files are refused, because only one could count", async () => {
+test("refuses two config files, because only one could be used", async () => {
   const { message } = await problemOf({
     "latchkey.config.ts": "export default {};",
     "latchkey.config.mjs": "export default {};",
@@ -61,7 +61,7 @@ test("two config files are refused, because only one could count", async () => {
   );
 });
 
-test("a config file that throws is named with what it said", async () => {
+test("names a config file that throws, with its message", async () => {
   const error = await problemOf({ "latchkey.config.mjs": `throw new RangeError("no luck");` });
 
   assert.match(error.message, /^latchkey\.config\.mjs cannot be run\. RangeError: no luck/);
@@ -69,7 +69,7 @@ test("a config file that throws is named with what it said", async () => {
   assert.match((await problemOf({ "latchkey.config.mjs": `throw null;` })).message, /cannot be run\. null/);
 });
 
-test("a configuration may come later", async () => {
+test("accepts a promise of a configuration", async () => {
   const late = { "latchkey.config.mjs": "export default Promise.resolve({ settings: { port: 1 } });" };
 
   assert.deepEqual(await loadConfigFile(folderWith(late)), { settings: { port: 1 } });
@@ -77,7 +77,7 @@ test("a configuration may come later", async () => {
   assert.match((await problemOf(never)).message, /no luck/);
 });
 
-test("a config file that cannot be read as a program is named", async () => {
+test("names a config file with a syntax error", async () => {
   const broken = {
     "latchkey.config.mjs": "export default {",
     "latchkey.config.js": `import "no-such-package"; export default {};`,
@@ -90,7 +90,7 @@ test("a config file that cannot be read as a program is named", async () => {
   }
 });
 
-test("names the line and the cure of a config file that cannot be run", async () => {
+test("names the line and the fix of a config file that cannot be run", async () => {
   const rows: readonly (readonly [text: string, message: RegExp])[] = [
     [
       "export default {};\nenum State { open }",
@@ -111,7 +111,7 @@ test("names the line and the cure of a config file that cannot be run", async ()
   for (const [text, message] of rows) assert.match((await problemOf({ "latchkey.config.ts": text })).message, message);
 });
 
-test("a config file that Node takes for CommonJS is told with the cure", async () => {
+test("explains the fix for a config file that Node treats as CommonJS", async () => {
   const commonJS = `{ "type": "commonjs" }`;
   const text = `import path from "node:path"; export default { settings: { issuer: path.sep } };`;
 
@@ -123,7 +123,7 @@ test("a config file that Node takes for CommonJS is told with the cure", async (
   assert.deepEqual(config, { settings: { issuer: path.sep } });
 });
 
-test("a config file without a configuration is refused", async () => {
+test("refuses a config file without a configuration", async () => {
   const texts = [
     "",
     "export const settings = {};",
@@ -138,7 +138,7 @@ test("a config file without a configuration is refused", async () => {
   }
 });
 
-test("a file that is imported by another end is told by its own", async () => {
+test("suggests the right extension of an imported file", async () => {
   const shop = "export const mounts = [];";
   const config = (end: string): string => `import { mounts } from "./shop${end}"; export default { mounts };`;
 
@@ -149,7 +149,7 @@ test("a file that is imported by another end is told by its own", async () => {
   assert.doesNotMatch((await problemOf({ "latchkey.config.mts": config(".js") })).message, /shop\.ts/);
 });
 
-test("what stands in another module of Latchkey, or is a type, is told with the cure", async () => {
+test("explains the fix for an import from the wrong module of Latchkey, or of a type", async () => {
   const folder = folderWith({});
   mkdirSync(path.join(folder, "node_modules/latchkey"), { recursive: true });
   writeFileSync(path.join(folder, "node_modules/latchkey/index.mjs"), "export const mount = 1;");
@@ -169,19 +169,19 @@ test("what stands in another module of Latchkey, or is a type, is told with the 
   assert.deepEqual(Object.keys(await import("../service.ts")).toSorted(), ofService);
 });
 
-test("a line that cannot be read is named", async () => {
+test("names a line that cannot be parsed", async () => {
   const { message } = await problemOf({ "latchkey.config.ts": "export default {\n  mounts: [\n};\n" });
 
   assert.match(message, /SyntaxError: .*, in latchkey\.config\.ts, line 3/);
 });
 
-test("defineConfig freezes what it is given", () => {
+test("freezes the configuration in defineConfig", () => {
   const config = defineConfig({ registration: "open" });
 
   assert.ok(Object.isFrozen(config));
 });
 
-test("defineConfig keeps the types of mounts, features and fields of users", () => {
+test("keeps the types of mounts, features and fields of users in defineConfig", () => {
   const notes = mount(defineResource({ name: "note", fields: { body: text() } }), { permission: anyone });
   const clock = defineFeature({ name: "clock", setUp: () => ({ offer: { now: 7 } }) });
   const users = defineUsers({ fields: { age: integer({ optional: true }) } });
