@@ -1,26 +1,26 @@
 import type { Issue } from "../door/http.ts";
 
-/** How a command ends. */
+/** The exit codes of commands. */
 export const exits = {
   done: 0,
-  /** It was not done, or not all of it. */
+  /** The command failed, completely or partly. */
   failed: 1,
   /** The command line is wrong. */
   usage: 2,
   /** `latchkey db migrate` has to be run. */
   due: 3,
-  /** The settings are: EX_CONFIG of sysexits.h. */
+  /** The settings are wrong: EX_CONFIG of sysexits.h. */
   settings: 78,
 } as const;
 
-/** What an error says, whatever was thrown. */
+/** Returns the message of any thrown value. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** What was asked for could not be done. */
+/** Thrown if a command fails. */
 export class CommandFailed extends Error {
-  /** For programs: the problem's code where the service refused. */
+  /** The code for programs: that of the problem if the service refused. */
   readonly code: string;
   readonly issues: readonly Issue[];
 
@@ -32,7 +32,7 @@ export class CommandFailed extends Error {
   }
 }
 
-/** The command line is wrong in a way that its parser cannot know. */
+/** Thrown for a wrong command line that the parser cannot detect. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }

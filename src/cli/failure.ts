@@ -7,7 +7,7 @@ import { CommandFailed, exits, messageOf, UsageError } from "./exit.ts";
 import { missingConfigHint } from "./missing-config.ts";
 import { painterOf, printError } from "./output.ts";
 
-/** Whether the settings are wrong, or do not fit what is on the disk. */
+/** Returns true if the settings are wrong, or do not fit the files on the disk. */
 export function isAboutSettings(
   error: unknown,
 ): error is ConfigError | SigningKeysError | MigrationNeeded | StoreSetupError {
@@ -15,7 +15,7 @@ export function isAboutSettings(
   return kinds.some((kind) => error instanceof kind);
 }
 
-/** Tells on standard error what went wrong; gives the exit code. */
+/** Writes an error to standard error. Returns the exit code. */
 export function tellFailure(error: unknown, asJSON: boolean): number {
   const { code, detail, issues, exit } = readFailure(error);
   if (asJSON) {

@@ -7,7 +7,7 @@ interface BindOptions extends Output {
   readonly issuer?: string;
 }
 
-/** `latchkey user bind` and `unbind`: which identity from outside is which user. */
+/** Adds `latchkey user bind` and `unbind`, which connect external identities with users. */
 export function addBindCommands(user: Command): void {
   addIssuer(
     user

@@ -162,12 +162,12 @@ async function* shownOf(pages: AsyncIterable<readonly object[]>): AsyncGenerator
   for await (const page of pages) yield page.map((each) => ({ ...each }));
 }
 
-/** What says where the database is. The rest of the settings may be as it is: a restore needs no secret, and makes none. */
+/** Reads the settings of the database. The other settings are not checked: a restore needs no secret, and creates none. */
 async function readDatabase(): Promise<Readings> {
   return (await requireSettings("database", "accessSeconds")).readings;
 }
 
-/** The file with the server's secret, where there is one. */
+/** Returns the file with the server's secret. Returns null if there is none. */
 function secretFileOf({ database, secretFile }: Readings): string | null {
   if (secretFile.value === null) return secretBeside(database.value);
   return existsSync(secretFile.value) ? secretFile.value : null;
@@ -183,7 +183,7 @@ function requireSQLite(database: Database, otherwise: string, mayCreate: boolean
   return database.path;
 }
 
-/** What is wrong is not shown: it may hold a password. */
+/** Reads the name of a database. Does not show a wrong value, which may contain a password. */
 function requireDatabase(what: string, text: string): Database {
   const parsed = parseDatabase(text);
   if (!("value" in parsed)) throw new UsageError(`The argument for ${what} ${parsed.wrong.join(" ")}`);

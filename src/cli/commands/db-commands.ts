@@ -3,11 +3,11 @@ import type { InspectOptions } from "../inspect.ts";
 import type { BackupOptions, RestoreCommandOptions } from "./db-actions.ts";
 import type { MigrationCommandOptions } from "./migrate-actions.ts";
 
-/** Loaded by those who ask for it alone, so that help is there at once. */
+/** Loaded only when needed, so that the help appears quickly. */
 const actions = () => import("./db-actions.ts");
 const migrations = () => import("./migrate-actions.ts");
 
-/** `latchkey db …` */
+/** Adds `latchkey db …`. */
 export function addDatabaseCommands(db: Command): void {
   db.command("move")
     .description("copy everything into an empty database and compare both; the service must be stopped")

@@ -6,7 +6,7 @@ import { CommandFailed } from "../exit.ts";
 import { print, showList } from "../output.ts";
 import { listRoutes } from "../routes.ts";
 
-/** `latchkey routes` and `latchkey openapi`: what the service is, also where there is no database yet. */
+/** Adds `latchkey routes` and `latchkey openapi`, which describe the service, even without a database. */
 export function addDescribingCommands(program: Command): void {
   program
     .command("routes")

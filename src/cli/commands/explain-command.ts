@@ -4,7 +4,7 @@ import { readRequest, type RequestOptions } from "../input/request-text.ts";
 import { formatTable, show } from "../output.ts";
 import { withOperator } from "../with-operator.ts";
 
-/** `latchkey explain` */
+/** Adds `latchkey explain`. */
 export function addExplainCommand(program: Command): void {
   program
     .command("explain")
@@ -43,7 +43,7 @@ async function explain(url: string, options: RequestOptions & { readonly json?: 
   );
 }
 
-/** What becomes of the request behind the schemes, in a sentence. */
+/** Returns a sentence about the request after the schemes. */
 export function permissionSentence(method: string, { outcome, route, permission }: WholeExplanation): string {
   if (route === null) return "Nothing stands at this path: 404 not_found.";
   const place = `${method} ${route}`;

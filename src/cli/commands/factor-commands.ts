@@ -4,7 +4,7 @@ import { CommandFailed } from "../exit.ts";
 import { show, showList, type Output, type Shown } from "../output.ts";
 import { requireDone, requireUserId, withOperator } from "../with-operator.ts";
 
-/** `latchkey user factor …`: the way back in for a user who has lost a second factor. */
+/** Adds `latchkey user factor …`, for a user who has lost a second factor. */
 export function addFactorCommands(user: Command): void {
   const factor = user.command("factor").description("second factors and passkeys of a user: list, remove");
   factor
@@ -50,7 +50,7 @@ function remove(user: string, factor: string | undefined, { all = false, json = 
   });
 }
 
-/** Recovery codes are listed beside the factors. They end with the last factor. */
+/** Returns the factors of a user, and the recovery codes. The codes end with the last factor. */
 async function factorsOf(operator: Operator, id: number): Promise<readonly Shown[]> {
   const all = (await requireDone(operator, "GET", `/users/${id}/factors`)) as readonly Shown[];
   return all.filter(({ kind }) => kind !== "recovery");

@@ -14,19 +14,19 @@ export interface ImportCommandOptions {
   readonly json?: boolean;
 }
 
-// One transaction each: enough to share a disk flush, and short enough for the service to write in between.
+// The size of a transaction: large enough to share a disk flush, and small enough to let the service write in between.
 const BATCH = 500;
 
-/** What became of the file so far. */
+/** The results for the file so far. */
 interface Tally {
   imported: number;
   skipped: number;
   refused: number;
-  /** Kept only where they are shown at the end. */
+  /** Filled only if they are shown at the end. */
   readonly kept: RefusedLine[];
 }
 
-/** Imports users from a file, tells of every line that could not be, and how many were. */
+/** Imports users from a file. Reports every line that was refused, and the number of imported lines. */
 export async function importFile(
   name: string,
   { format, staffIsAdmin = false, json = false }: ImportCommandOptions,
@@ -35,7 +35,7 @@ export async function importFile(
   const tally: Tally = { imported: 0, skipped: 0, refused: 0, kept: [] };
   await withOperator(
     async (operator) => {
-      // Before somebody of the file takes the name, with which no start could make one.
+      // First, so that no user in the file can take the name of the first administrator. A start could not create one then.
       const first = await operator.makeFirstAdministrator();
       if (first !== null) printError(`${tellFirst(first)}\n`);
       await importAll(operator, file, { staffIsAdmin, json }, tally);

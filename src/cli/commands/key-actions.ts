@@ -19,12 +19,12 @@ export interface NewKeyOptions extends Output {
   readonly alg: "EdDSA" | "ES256";
 }
 
-// Clocks of several machines may differ by as much: the leeway on `iat`.
+// The clocks of several machines may differ by this much, the same as the leeway for `iat`.
 const SLACK_SECONDS = 60;
 
 /**
- * Adds a key. The first one signs, any other waits for its turn. Where there is a secret already, a service may be signing
- * with the key that is derived from it: that one is the first, so that no token ends when the file takes over.
+ * Adds a key. The first key signs, any other one waits. If there is a secret already, a service may be signing with the key that is derived
+ * from it. Then that key is the first, so that no token ends when the file takes over.
  */
 export async function addKey({ alg, json = false }: NewKeyOptions): Promise<void> {
   const { file, readings, problems } = await requireKeySettings();
@@ -44,13 +44,13 @@ function formerKeys(readings: Readings, problems: string[]): readonly StoredKey[
   const known = problems.length;
   const secret = findSecret(readings, problems);
   const { secret: given, secretFile, database } = readings;
-  // Without it nobody could say which tokens the file would end.
+  // Without these settings, it is unknown which tokens the file would end.
   if (problems.length > known || given.isWrong || secretFile.isWrong || database.isWrong)
     throw new ConfigError(problems);
   return secret === null ? [] : [derivedKey(secret)];
 }
 
-/** Lets a key sign from now on. */
+/** Activates a key for signing. */
 export async function activate(kid: string, { json = false }: Output): Promise<void> {
   const { file } = await requireKeySettings();
   const shown = await changeKeyFile(file, async (before) => {
@@ -104,7 +104,7 @@ function stopped({ kid, jwk }: StoredKey): StoredKey {
   return { kid, jwk: { ...jwk, stopped_signing_at: new Date().toISOString() } };
 }
 
-/** A key by its name, or by the beginning of it where that is one key's alone. */
+/** Returns a key by its name, or by a unique beginning of it. */
 function requireKey(keys: readonly StoredKey[], kid: string): StoredKey {
   const found = keys.filter((key) => key.kid.startsWith(kid));
   if (found.length === 1) return found[0]!;
@@ -112,7 +112,7 @@ function requireKey(keys: readonly StoredKey[], kid: string): StoredKey {
   throw new CommandFailed(`There is no key ${kid}. latchkey key list shows them.`, "not_found");
 }
 
-/** Tokens that the key has signed live until the last of them has expired. */
+/** Throws if tokens of the key may still be valid. They live until the last of them has expired. */
 function requireUnused(key: StoredKey, accessSeconds: number): void {
   const since = key.jwk.stopped_signing_at;
   if (since === undefined) return;
@@ -128,11 +128,11 @@ interface KeySettings {
   readonly file: string;
   readonly accessSeconds: number;
   readonly readings: Readings;
-  /** What is wrong with settings that do not matter for every command. */
+  /** The mistakes in settings that some commands do not need. */
   readonly problems: string[];
 }
 
-/** Only what is needed here: the first key is made before the settings as a whole can be right. */
+/** Reads only the settings for keys, because the first key is created before all settings can be right. */
 async function requireKeySettings(): Promise<KeySettings> {
   const { readings, problems } = await requireSettings("signingKeys", "accessSeconds");
   const { signingKeys, accessSeconds } = readings;

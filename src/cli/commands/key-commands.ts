@@ -1,10 +1,10 @@
 import { Option, type Command } from "commander";
 import type { NewKeyOptions } from "./key-actions.ts";
 
-/** Loaded by those who ask for it alone, so that help is there at once. */
+/** Loaded only when needed, so that the help appears quickly. */
 const actions = () => import("./key-actions.ts");
 
-/** `latchkey key …` */
+/** Adds `latchkey key …`. */
 export function addKeyCommands(key: Command): void {
   key
     .command("new")

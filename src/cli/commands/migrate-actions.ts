@@ -21,7 +21,7 @@ export async function plan({
   check = false,
   json = false,
 }: MigrationCommandOptions): Promise<void> {
-  // What is not there is no state to plan from: its name may be misspelt.
+  // A missing database has no state to plan from. Its name may be misspelt.
   const { database, config } = await requirePlace(false);
   const planned = await planDatabase(database, config, { dropped: allowDataLoss });
   requireColumns(planned);
@@ -59,18 +59,18 @@ export async function migrate(options: MigrationCommandOptions, program: string)
 const nowAsDeclared =
   "All tables are as declared: start the new version. What is left of before is being removed; if this is broken off, the next latchkey db migrate goes on with it.";
 
-/** A column that was misspelt would stay, and nobody would know. */
+/** Throws for an unknown column. A misspelt one would silently stay. */
 function requireColumns({ strangers }: Plan): void {
   if (strangers.length > 0) throw new UsageError(strangers.map((each) => `--allow-data-loss: ${each}`).join("\n"));
 }
 
-/** 0 where a start does all of it, 1 where nothing can begin yet, 3 where `db migrate` has to be run. */
+/** Returns 0 if a start does everything, 1 if the migration cannot start yet, 3 if `db migrate` must be run. */
 function exitFor({ obstacles, renames, tables }: Plan): number {
   if (obstacles.length + renames.length > 0) return exits.failed;
   return tables.some(({ changes }) => changes.some(({ effect }) => effect !== "adds")) ? exits.due : exits.done;
 }
 
-/** A column that went while another of its type came is asked about, where somebody is there to answer. */
+/** Asks about each removed column with a new one of the same type, if an operator can answer. */
 async function askForRenames({ renames }: Plan): Promise<readonly Renamed[]> {
   if (renames.length === 0 || !process.stdin.isTTY || !process.stderr.isTTY) return [];
   const terminal = createInterface({ input: process.stdin, output: process.stderr });

@@ -29,12 +29,12 @@ export interface RecordExportCommand {
   readonly format?: string;
 }
 
-// One transaction each: enough to share a disk flush, and short enough for the service to write in between.
+// The size of a transaction: large enough to share a disk flush, and small enough to let the service write in between.
 const BATCH = 500;
-/** Bodies of one caller that a service holds at once are limited. */
+/** A service limits the memory of one caller's bodies. */
 const BATCH_CHARACTERS = 2 * 1024 * 1024;
 
-/** Imports records from a file, tells of every line that could not be, and how many were. */
+/** Imports records from a file. Reports every line that was refused, and the number of imported lines. */
 export async function importFile(resource: string, name: string, options: RecordImportCommand): Promise<void> {
   const { withIds = false, dryRun = false, json = false } = options;
   const format = requireFormat(options.format, ["csv", "jsonl", "json"]);
@@ -59,7 +59,7 @@ export async function importFile(resource: string, name: string, options: Record
   if (refused > 0) process.exitCode = exits.failed;
 }
 
-/** Whether the values of a field may go over several lines: texts that say so, and JSON. */
+/** Returns true if the values of a field may have several lines: multiline texts, and JSON. */
 function hasLines({ resource: { fields } }: MountInPlace, name: string): boolean {
   const field = Object.hasOwn(fields, name) ? fields[name]! : null;
   if (field === null) return false;
@@ -74,7 +74,7 @@ async function requireActive(operator: Operator, user: string): Promise<Account>
   );
 }
 
-/** A file that was changed is another one. */
+/** Returns the state of a file. A changed file counts as another one. */
 function stateOf(name: string): string {
   const { size, mtimeMs } = statSync(name);
   return `${realpathSync(name)} ${size} ${mtimeMs}`;
@@ -147,7 +147,7 @@ export async function exportFile(
   await withOperator(async (operator) => {
     const placed = requireResource(operator, resource);
     const texts = textsOf(operator, placed, format, told);
-    // A pipe gets the octets as they are.
+    // A pipe gets the octets unchanged.
     const shown = process.stdout.isTTY ? onTerminalEach(texts) : texts;
     if (isOutput(name)) await pipeline(shown, process.stdout, { end: false });
     else await writeNew(name, texts);
@@ -161,7 +161,7 @@ async function* onTerminalEach(texts: AsyncIterable<string>): AsyncIterable<stri
   for await (const text of texts) yield onTerminal(text);
 }
 
-/** Whether what is written goes to standard output. */
+/** Returns true if the output goes to standard output. */
 function isOutput(name: string | undefined): name is undefined | "-" {
   return name === undefined || name === "-";
 }
@@ -190,13 +190,13 @@ async function* textsOf(
   }
 }
 
-/** Under another name until it is whole. What is there already is kept: it may be the only copy. */
+/** Writes a new file under a temporary name until it is complete. Keeps an existing file, which may be the only copy. */
 async function writeNew(name: string, texts: AsyncIterable<string>): Promise<void> {
   const part = `${name}.exporting-${randomBytes(6).toString("hex")}`;
   if (lstatSync(name, { throwIfNoEntry: false }) !== undefined) throw alreadyThere(name);
   try {
     await pipeline(texts, createWriteStream(part, { flags: "wx", mode: 0o600 }));
-    // A link would do without the empty file, and not every disk has links.
+    // A link would not need the empty file, but some disks have no links.
     closeSync(openSync(name, "wx", 0o600));
     renameSync(part, name);
   } catch (error) {

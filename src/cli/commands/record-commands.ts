@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { RecordExportCommand, RecordImportCommand } from "./record-actions.ts";
 
-/** `latchkey import` and `latchkey export` */
+/** Adds `latchkey import` and `latchkey export`. */
 export function addRecordCommands(program: Command): void {
   program
     .command("import")

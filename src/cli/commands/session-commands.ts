@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { show, showList, type Output, type Shown } from "../output.ts";
 import { requireDone, requireUserId, withOperator } from "../with-operator.ts";
 
-/** `latchkey session …` */
+/** Adds `latchkey session …`. */
 export function addSessionCommands(session: Command): void {
   session
     .command("list")

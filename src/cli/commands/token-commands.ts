@@ -4,7 +4,7 @@ import { CommandFailed, exits } from "../exit.ts";
 import { show, showList, type Output } from "../output.ts";
 import { requireDone, requireUserId, withOperator } from "../with-operator.ts";
 
-/** `latchkey token …` */
+/** Adds `latchkey token …`. */
 export function addTokenCommands(token: Command): void {
   token
     .command("create")
@@ -53,7 +53,7 @@ async function requireUserWithToken(operator: Operator, user: string): Promise<n
   );
 }
 
-/** What may be meant as a token: a copy that lost its end is worth a word. */
+/** Matches texts that may be tokens. An incomplete copy gets a message too. */
 const candidates = /\blk_[0-9A-Za-z]{14,}/g;
 
 async function check(tokens: readonly string[], { json = false }: Output): Promise<void> {
@@ -79,7 +79,7 @@ async function readCandidates(): Promise<readonly string[]> {
 const wrongChecksum = "The checksum is wrong: it was mistyped or made up.";
 const wrongForm = "It has not the form of a token: lk_ and 62 letters or digits.";
 
-/** Enough to recognise a token, nothing that proves it. */
+/** Returns enough of a token to recognize it, without its proof. */
 function shownPart(text: string): string {
   return /^lk_[0-9A-Za-z]{14}/.exec(text)?.[0] ?? "?";
 }

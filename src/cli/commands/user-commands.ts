@@ -8,7 +8,7 @@ import { requireDone, requireUserId, withOperator } from "../with-operator.ts";
 import { addBindCommands } from "./bind-commands.ts";
 import { addFactorCommands } from "./factor-commands.ts";
 
-/** `latchkey user …` */
+/** Adds `latchkey user …`. */
 export function addUserCommands(user: Command): void {
   addPasswordOptions(user.command("create").description("make a user"))
     .option("--name <name>", "the name that is shown; required")
@@ -71,7 +71,7 @@ interface CreateOptions extends Output, PasswordOptions {
 
 async function create(options: CreateOptions): Promise<void> {
   const { name, email, username, admin = false, json = false } = options;
-  // Not by the parser, which tells of a missing option before one that it does not know: `--nam`.
+  // Checked here, because the parser reports a missing option before an unknown one: `--nam`.
   if (name === undefined || email === undefined)
     throw new UsageError(`Write ${name === undefined ? "--name NAME" : "--email ADDRESS"} too.`);
   const { password, isDrawn } = await obtainPassword(options);
@@ -109,7 +109,7 @@ async function unlock(user: string, { json = false }: Output): Promise<void> {
   });
 }
 
-/** A command that changes how a user logs in. */
+/** Adds a command that changes how a user logs in. */
 function addChange(user: Command, name: string, description: string, change: object): void {
   user
     .command(name)
@@ -138,7 +138,7 @@ function requireRole({ roles }: Operator, role: string | undefined): void {
   if (role !== undefined && !roles.includes(role)) throw new UsageError(`A role is one of ${roles.join(", ")}.`);
 }
 
-/** A user and how they log in; a password only where it was drawn just now. */
+/** Shows a user with the login data. Shows a password only if it was just generated. */
 async function showUser(
   operator: Operator,
   id: number,

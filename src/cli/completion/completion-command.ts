@@ -9,7 +9,7 @@ const scripts: Readonly<Record<string, (places: readonly Place[]) => string>> = 
   fish: fishScript,
 };
 
-/** `latchkey completion` */
+/** Adds `latchkey completion`. */
 export function addCompletionCommand(program: Command): void {
   program
     .command("completion")

@@ -1,33 +1,33 @@
 import type { Argument, Command, Option } from "commander";
 
-/** What may be written at one place of a command line: behind `latchkey user`, say. */
+/** The possible words at one place of a command line, for example after `latchkey user`. */
 export interface Place {
   /** The commands so far: `latchkey user`. */
   readonly path: string;
   readonly commands: readonly Described[];
   readonly options: readonly CompletedOption[];
-  /** The words that its arguments may be. */
+  /** The possible words of its arguments. */
   readonly words: readonly string[];
-  /** An argument is a file. */
+  /** True if an argument is a file. */
   readonly files: boolean;
 }
 
-/** A word and what it does. */
+/** A word with its description. */
 export interface Described {
   readonly name: string;
   readonly description: string;
 }
 
-/** An option in all its spellings. */
+/** An option with all its spellings. */
 export interface CompletedOption {
   /** `--request`, `-r` */
   readonly spellings: readonly string[];
   readonly description: string;
-  /** What stands behind it: nothing, a file, one of these words, or what nobody can guess. */
+  /** The value of the option: none, a file, one of these words, or any text. */
   readonly value: "none" | "file" | "any" | readonly string[];
 }
 
-/** Every place of a command and of those below it. */
+/** Returns the places of a command and of its subcommands. */
 export function placesOf(command: Command, before = ""): readonly Place[] {
   const path = `${before} ${command.name()}`.trim();
   const help = command.createHelp();

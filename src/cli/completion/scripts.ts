@@ -1,8 +1,8 @@
 import type { CompletedOption, Place } from "./places.ts";
 
-// Each script is a table of the places and a few lines that walk it: the words so far that are commands are the place where one is.
+// Each script contains a table of the places and a few lines that search it. The commands typed so far are the current place.
 
-/** For bash, 3.2 and later: it is read by `source`. */
+/** Returns the script for bash 3.2 and later, for use with `source`. */
 export function bashScript(places: readonly Place[]): string {
   const atPlaces = places.map(
     (place) => `    ${quote(place.path)}) words=${quote(wordsAt(place).join(" "))}${place.files ? " files=1" : ""} ;;`,
@@ -37,7 +37,7 @@ complete -F _latchkey latchkey
 `;
 }
 
-/** For zsh: a file `_latchkey` of its `fpath`, or read by `source`. */
+/** Returns the script for zsh, for a file `_latchkey` in its `fpath` or for use with `source`. */
 export function zshScript(places: readonly Place[]): string {
   const described = (name: string, description: string): string =>
     quote(`${name.replaceAll(":", "\\:")}:${oneLine(description)}`);
@@ -77,7 +77,7 @@ if [ "$funcstack[1]" = _latchkey ]; then _latchkey "$@"; else compdef _latchkey 
 `;
 }
 
-/** For fish: a file of its `completions`. */
+/** Returns the script for fish, for a file in its `completions`. */
 export function fishScript(places: readonly Place[]): string {
   const lines = places.flatMap(({ path, commands, options, words, files }) => {
     const at = `complete -c latchkey -n ${fishQuote(`__latchkey_at ${fishQuote(path)}`)}`;
@@ -121,7 +121,7 @@ function wordsAt({ commands, options, words }: Place): readonly string[] {
   return [...commands.map(({ name }) => name), ...words, ...options.flatMap(({ spellings }) => spellings)];
 }
 
-/** Every place but the first: what adds a word to the place where one is. */
+/** Returns all places except the first: those that a word leads to. */
 function commandPaths(places: readonly Place[]): readonly string[] {
   return places.slice(1).map(({ path }) => path);
 }
@@ -151,7 +151,7 @@ function quote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** In single quotes fish takes a backslash before a quote and before itself. */
+/** Quotes a text for fish. In single quotes, fish needs a backslash before a quote and before a backslash. */
 function fishQuote(text: string): string {
   return `'${text.replaceAll(/['\\]/g, "\\$&")}'`;
 }

@@ -1,25 +1,25 @@
 import { fork } from "node:child_process";
 import type { FromServing, ToServing } from "./messages.ts";
 
-/** A process that loads, serves and stops as it is told. */
+/** A process that loads, serves and stops on command. */
 export interface Child {
   tell(kind: ToServing["kind"]): void;
-  /** Lets it finish what it answers, and resolves when it has ended. */
+  /** Lets the process finish its requests. Resolves when it has exited. */
   stop(): Promise<void>;
-  /** Ends it at once: nobody is being answered. */
+  /** Ends the process immediately, because it has no requests. */
   discard(): void;
 }
 
-/** What is heard of a process, until it is stopped or discarded. */
+/** The events of a process, until it is stopped or discarded. */
 export interface ChildEvents {
   onMessage(child: Child, message: FromServing): void;
   onEnd(child: Child, how: string): void;
 }
 
-/** Requests get a second, and whoever does not notice that is ended. */
+/** Requests get one second. A process that does not stop after this time is killed. */
 const STOP_WITHIN_MS = 3000;
 
-/** Starts one, which loads the package itself and then waits. */
+/** Starts a process. It loads the package and then waits. */
 export function startChild(environment: NodeJS.ProcessEnv, { onMessage, onEnd }: ChildEvents): Child {
   const process_ = fork(process.argv[1]!, ["dev", "--serving"], {
     env: environment,

@@ -9,8 +9,8 @@ import { waitForAddress } from "./taken-port.ts";
 import { watchFiles } from "./watching.ts";
 
 /**
- * `latchkey dev`: serves, and starts again whenever a file of the service has changed. The one that serves goes on until the next one has
- * loaded the files, so a broken file takes nothing away; and a process waits with the package loaded, so a start costs only the files.
+ * Runs `latchkey dev`: serves, and restarts when a file of the service has changed. The old process serves until the new one has loaded the
+ * files, so a broken file interrupts nothing. A spare process waits with the package loaded, so a start only loads the files.
  */
 export function dev(environment: NodeJS.ProcessEnv): Promise<void> {
   return new Promise((resolve) => {
@@ -25,18 +25,18 @@ export function dev(environment: NodeJS.ProcessEnv): Promise<void> {
 const paint = painterOf(process.stdout);
 const write = (text: string): void => print(`${text}\n`);
 
-/** The processes of `latchkey dev`, and what is to be told of them. */
+/** The processes of `latchkey dev`, and their messages. */
 class Watch {
-  /** A port that was drawn stays. */
+  /** Keeps a port that was chosen by the system. */
   #environment: NodeJS.ProcessEnv;
   readonly #files = watchFiles((changed) => this.begin(changed));
   #serving: Child | null = null;
-  /** Loads the files, and is the one that serves when it has. */
+  /** The process that loads the files. It serves when it is ready. */
   #next: Child | null = null;
-  /** Has loaded the package, and waits. */
+  /** The process that has loaded the package and waits. */
   #spare: Child | null = null;
   #question: Question | null = null;
-  /** For a port that another program has. */
+  /** Waits for a port that another program uses. */
   #waiting: { drop(): void } | null = null;
   readonly #end: () => void;
   #isWelcomed = false;
@@ -47,13 +47,13 @@ class Watch {
     this.#end = end;
   }
 
-  /** Starts what the files are now. */
+  /** Starts the current files. */
   begin(changed: readonly string[]): void {
     this.#question?.drop();
     this.#question = null;
     this.#waiting?.drop();
     this.#waiting = null;
-    // What a start that was overtaken would have told, this one tells.
+    // Includes the files of an earlier start that was replaced before it could report them.
     const before = this.#next === null ? [] : this.#start.files;
     this.#start = { at: performance.now(), files: [...new Set([...before, ...changed])] };
     this.#next?.discard();
@@ -97,7 +97,7 @@ class Watch {
     }
   }
 
-  /** One at a time has the port and the database. */
+  /** Lets the new process take over. Only one process at a time has the port and the database. */
   async #takeOver(child: Child): Promise<void> {
     await this.#serving?.stop();
     this.#serving = null;
@@ -128,7 +128,7 @@ class Watch {
     if (migration !== null) this.#ask(migration);
   }
 
-  /** The program that has the port may be ending. */
+  /** Waits for the address. The other program may be about to stop. */
   #waitFor(address: Address): void {
     write("It is tried again every second, for a minute.");
     this.#waiting = waitForAddress(address, (isFree) => {
@@ -148,7 +148,7 @@ class Watch {
     });
   }
 
-  /** A process that nobody has stopped: its own fault, which it has told. */
+  /** Handles a process that ended by itself. It has already reported its fault. */
   #ended(child: Child, how: string): void {
     if (child === this.#spare) this.#spare = null;
     if (child !== this.#serving && child !== this.#next) return;

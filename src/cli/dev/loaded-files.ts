@@ -3,8 +3,8 @@ import { fileURLToPath } from "node:url";
 import { isOfPackages } from "./package-files.ts";
 
 /**
- * Tells of every file of the project that is imported from now on, before it is read, and of every one that is looked for in vain. What
- * stands in a `node_modules`, and the package itself, is not told.
+ * Reports every file of the project that is imported from now on, before it is read, and every missing file. Does not report files in a
+ * `node_modules`, or those of the package itself.
  */
 export function tellLoadedFiles(tell: (file: string) => void): void {
   const told = new Set<string>();
@@ -19,7 +19,7 @@ export function tellLoadedFiles(tell: (file: string) => void): void {
       try {
         return next(specifier, context);
       } catch (error) {
-        // It may come, and then the service is to be tried again.
+        // The file may be created later, and then the service must be started again.
         if (/^\.{0,2}\//.test(specifier) && context.parentURL !== undefined)
           tellOnce(new URL(specifier, context.parentURL).href);
         throw error;

@@ -1,14 +1,14 @@
 import type { Address } from "../serving/starting.ts";
 
-/** What the process that serves tells the one that watches. */
+/** The messages of the serving process to the watching one. */
 export type FromServing =
-  /** A file that the service consists of, or one that it looked for and did not find. */
+  /** A file of the service, or one that was missing. */
   | { readonly kind: "file"; readonly path: string }
-  /** Everything is loaded, and nothing is open yet. */
+  /** Everything is loaded, but nothing is open yet. */
   | { readonly kind: "prepared" }
-  /** It listens; `welcome` is what is told at the first start, and `port` one that was drawn. */
+  /** The service listens. `welcome` is the message for the first start. `port` is one that the system chose. */
   | { readonly kind: "serving"; readonly welcome: string; readonly url: string; readonly port: number | null }
-  /** It cannot go on as the files are now; or, where there is one, as long as another program has the `taken` address. */
+  /** The service cannot start with the current files. If `taken` is set, another program uses the address. */
   | {
       readonly kind: "failed";
       readonly message: string;
@@ -16,12 +16,14 @@ export type FromServing =
       readonly taken: Address | null;
     };
 
-/** What the watching process tells the one that serves: be ready to start fast; load the files; open the database and listen; end. */
+/**
+ * The messages of the watching process to the serving one: prepare for a fast start; load the files; open the database and listen; stop.
+ */
 export type ToServing = { readonly kind: "warm" | "load" | "listen" | "stop" };
 
-/** Tables that have rows which do not fit what is declared now. */
+/** Tables with rows that do not fit the current declarations. */
 export interface NeededMigration {
   readonly tables: readonly string[];
-  /** The SQLite file; null where the database is another's affair. */
+  /** The SQLite file. Null for another database. */
   readonly file: string | null;
 }

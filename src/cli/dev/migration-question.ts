@@ -7,13 +7,13 @@ import type { NeededMigration } from "./messages.ts";
 
 /** A question that waits for its answer. */
 export interface Question {
-  /** Nobody waits for an answer any more. */
+  /** Cancels the question. */
   drop(): void;
 }
 
 /**
- * Asks whether to try again, once somebody has migrated, or to empty the tables that do not fit, where they are of the project and the
- * database is a file: a copy of it is made before. Null where nobody can be asked.
+ * Asks whether to try again after a migration, or to empty the tables that do not fit. This is offered for tables of the project in a
+ * SQLite file, which is copied first. Passes null if there is no terminal to ask.
  */
 export function askHowToGoOn({ tables, file }: NeededMigration, done: (told: string | null) => void): Question | null {
   if (!process.stdin.isTTY) return null;
@@ -21,7 +21,7 @@ export function askHowToGoOn({ tables, file }: NeededMigration, done: (told: str
   const emptying = `, or "empty" to empty ${tables.join(", ")} (a copy of the database is kept)`;
   const lines = createInterface({ input: process.stdin, output: process.stdout });
   const drop = (): void => lines.close();
-  // Not `process.kill`: on Windows it would end the process before anything is closed.
+  // Not `process.kill`: on Windows, it would end the process before resources are closed.
   lines.on("SIGINT", () => process.emit("SIGINT", "SIGINT"));
   lines.setPrompt(visible(`Press Enter to try again${mayEmpty ? emptying : ""}: `));
   lines.prompt();

@@ -3,7 +3,7 @@ import { visible } from "../../door/terminal.ts";
 import { onTerminal, painterOf, type Paint, type Style } from "../output.ts";
 import { explainFault } from "./source-lines.ts";
 
-/** Writes what happens for people: a line a request, with the reason where it was refused, and faults with the lines of the source. */
+/** Writes a log for people: one line per request, with the reason if it was refused, and faults with their source lines. */
 export function peopleLog(stream: NodeJS.WriteStream, directory: string): Observer {
   const paint = painterOf(stream);
   const write = (text: string): void => void stream.write(onTerminal(`${text}\n`));
@@ -23,7 +23,7 @@ export function peopleLog(stream: NodeJS.WriteStream, directory: string): Observ
       case "refused":
         return write(paint("yellow", `refused before it was a request: ${observation.detail}`));
       default:
-        // A refused credential is the reason of its request; what else there is belongs to logs that are kept.
+        // The line of the request shows a refused credential as its reason. Other observations belong to permanent logs.
         return undefined;
     }
   };
@@ -56,7 +56,7 @@ function formatMs(ms: number): string {
   return `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`.padStart(7);
 }
 
-/** Paths and the names of fields are the caller's: they have no colours, and are not as long as they like. */
+/** Makes a text safe to print. Paths and field names come from the caller, so colors are removed and the length is limited. */
 function printable(text: string): string {
   return visible(text.slice(0, 500));
 }

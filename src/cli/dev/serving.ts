@@ -15,7 +15,7 @@ import { explainFault } from "./source-lines.ts";
 import { warmUp } from "./warming.ts";
 import { welcome } from "./welcome.ts";
 
-/** How long requests may take to finish when the next one is to serve. */
+/** How long requests may take to finish when the next process takes over, in seconds. */
 const GRACE_SECONDS = 1;
 
 interface Loaded {
@@ -23,7 +23,7 @@ interface Loaded {
   readonly settings: Settings;
 }
 
-/** The process that serves for `latchkey dev`: it does what the watching process says, a step at a time, and ends with it. */
+/** Runs the serving process of `latchkey dev`. It follows the commands of the watching process, and ends with it. */
 export function serveForDev(): void {
   const directory = process.cwd();
   const paint = painterOf(process.stdout);
@@ -31,7 +31,7 @@ export function serveForDev(): void {
   let running: { readonly latchkey: Latchkey; readonly listener: Listener } | null = null;
 
   const steps: Readonly<Record<ToServing["kind"], () => Promise<void>>> = {
-    // What fails here fails again where it is told.
+    // A failure here happens again later, and is reported then.
     warm: () => warmUp().catch(() => undefined),
     async load() {
       for (const name of [...configFileNames, "package.json"]) tell({ kind: "file", path: path.join(directory, name) });
@@ -79,7 +79,7 @@ export function serveForDev(): void {
       });
     });
   });
-  // Ctrl-C reaches both: the watching process says when to stop. Without it nobody would.
+  // Ctrl-C reaches both processes. This one waits for the command of the watching process. Without such a process, it ends.
   process.on("SIGINT", () => undefined);
   process.on("SIGTERM", () => undefined);
   process.on("disconnect", () => void steps.stop());
@@ -90,14 +90,14 @@ export function serveForDev(): void {
     });
 }
 
-/** A file that cannot be run is shown with its place too. */
+/** Describes an error. For a file that cannot be run, shows the place too. */
 function explainFailure(error: unknown, tellFault: (error: unknown, isTold?: boolean) => string): string {
   const told = explainStart(error, tellFault).trimEnd();
   const cause = error instanceof ConfigError ? error.cause : undefined;
   return cause instanceof Error ? `${told}\n${tellFault(cause, true)}`.trimEnd() : told;
 }
 
-/** What is wrong with how the declarations go together is told while the one before still serves: nothing is opened for that. */
+/** Checks the declarations together while the old process still serves. Opens nothing. */
 async function requireSound({ config, settings }: Loaded): Promise<void> {
   const enough = new Error("The declarations are sound.");
   const over = (store: Store): Store => ({ ...store, open: () => Promise.reject(enough) });
@@ -106,7 +106,7 @@ async function requireSound({ config, settings }: Loaded): Promise<void> {
   });
 }
 
-/** Only the project's own tables are emptied: users and what logs in belong together. */
+/** Returns the tables to empty. Only those of the project: users and their login data belong together. */
 function neededOf({ collections }: MigrationNeeded, { config, settings: { database } }: Loaded): NeededMigration {
   const own = new Set((config.mounts ?? []).map(({ collection }) => collection.name));
   const isOwn = collections.every((name) => own.has(name));
@@ -114,6 +114,6 @@ function neededOf({ collections }: MigrationNeeded, { config, settings: { databa
 }
 
 function tell(message: FromServing): void {
-  // Whoever has gone hears nothing, and this process ends then.
+  // If the watching process has disconnected, this process ends.
   if (process.connected) process.send!(message);
 }

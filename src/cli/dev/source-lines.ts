@@ -5,9 +5,9 @@ import { visible, visibleLines } from "../../door/terminal.ts";
 import type { Paint } from "../output.ts";
 import { isOfPackages } from "./package-files.ts";
 
-/** So many lines are shown before and behind the one that threw. */
+/** The number of lines before and after the line that threw. */
 const AROUND = 2;
-/** The largest file of which lines are shown. */
+/** The largest source file that is read, in bytes. */
 const MOST_BYTES = 1024 * 1024;
 
 interface Place {
@@ -17,15 +17,15 @@ interface Place {
 }
 
 /**
- * Describes a fault: its message, its own frames and the lines of the source around the first of them, then its causes. With `isTold`, the
- * message is left out. Messages are often the caller's: they have no colours, and no line of them is taken for a frame.
+ * Describes a fault: its message, its own frames and the source lines around the first of them, then its causes. With `isTold`, the message
+ * is left out. Messages may contain input of the caller, so colors are removed, and none of their lines counts as a frame.
  */
 export function explainFault(error: unknown, directory: string, paint: Paint, isTold = false): string {
   if (!(error instanceof Error)) return paint("red", visibleLines(`thrown: ${String(error)}`));
   const frames = framesOf(error);
   const own = frames.filter((frame) => isOwn(frame));
   const place = placeOf(own[0] ?? "");
-  // Node tells where by the lines before its message, and its own frames say nothing.
+  // Node shows the place in the lines before the message, and its own frames are not useful.
   const isSyntax = error.name === "SyntaxError";
   const head = isSyntax ? (error.stack ?? "").split(/^SyntaxError\b/m)[0]!.trimEnd() : "";
   const rest = frames.length - own.length;
@@ -44,14 +44,14 @@ export function explainFault(error: unknown, directory: string, paint: Paint, is
   return [...lines, ...cause].join("\n");
 }
 
-/** Returns the lines of the stack behind the message that are frames. Returns none if the stack does not hold the message. */
+/** Returns the frames of the stack after the message. Returns none if the stack does not contain the message. */
 function framesOf({ stack = "", message }: Error): readonly string[] {
   const at = stack.indexOf(message);
   const behind = at === -1 ? "" : stack.slice(at + message.length);
   return behind.split("\n").filter((line) => line.trimStart().startsWith("at "));
 }
 
-/** Neither of Node nor of a package. */
+/** Returns true if a frame is neither of Node nor of a package. */
 function isOwn(frame: string): boolean {
   const place = placeOf(frame);
   return place !== null && !isOfPackages(place.file);
@@ -80,7 +80,7 @@ function sourceAround({ file, line, column }: Place, directory: string, paint: P
   return [visible(`${path.relative(directory, file)}:${line}`), ...shown];
 }
 
-/** Reads a regular file of the project. Returns null for anything else: a device has no end, and a link leads anywhere. */
+/** Reads a regular file of the project. Returns null for anything else: a device has no end, and a link may lead outside. */
 function readSource(file: string, directory: string): string | null {
   try {
     const isInside = path.relative(realpathSync(directory), realpathSync(file)).split(path.sep)[0] !== "..";

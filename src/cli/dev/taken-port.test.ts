@@ -12,7 +12,7 @@ async function taken() {
   return { server, address: { host: "127.0.0.1", port: (server.address() as AddressInfo).port } };
 }
 
-test("a port that becomes free is told, and one that stays taken is given up", async () => {
+test("reports a port that becomes free, and gives up one that stays taken", async () => {
   const { server, address } = await taken();
   const isFree = await new Promise((resolve) => waitForAddress(address, resolve, patience));
   assert.equal(isFree, false);
@@ -22,7 +22,7 @@ test("a port that becomes free is told, and one that stays taken is given up", a
   assert.equal(await freed, true);
 });
 
-test("whoever no longer waits hears nothing", async () => {
+test("reports nothing after the wait is canceled", async () => {
   const { server, address } = await taken();
   const heard: boolean[] = [];
   const waiting = waitForAddress(address, (isFree) => void heard.push(isFree), patience);

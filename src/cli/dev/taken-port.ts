@@ -1,6 +1,6 @@
 import { requireFreeAddress, type Address } from "../serving/starting.ts";
 
-/** How often it is looked, and for how long. */
+/** The interval and the duration of the checks. */
 export interface Patience {
   readonly everyMs: number;
   readonly withinMs: number;
@@ -8,7 +8,7 @@ export interface Patience {
 
 const patience: Patience = { everyMs: 1000, withinMs: 60_000 };
 
-/** Waits, without a word, until nobody listens at an address any more; `drop` ends the waiting. */
+/** Waits until no program listens at an address. `drop` cancels the wait. */
 export function waitForAddress(
   address: Address,
   tell: (isFree: boolean) => void,

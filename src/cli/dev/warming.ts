@@ -4,8 +4,8 @@ import { openInMemory } from "../../service/system/in-memory.ts";
 const EMPTY = "latchkey:empty";
 
 /**
- * Does once, for nobody, what a start does: reads TypeScript, and puts a service together. The start that follows takes a tenth of the
- * time, because Node and V8 have done each of it before.
+ * Does the work of a start once in advance: reads TypeScript and assembles a service. The real start then takes a tenth of the time,
+ * because Node and V8 have done each step before.
  */
 export async function warmUp(): Promise<void> {
   const hooks = registerHooks({

@@ -2,18 +2,18 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync, watch, type FSWatcher } from "node:fs";
 import path from "node:path";
 
-/** An editor writes a file in several steps, and a change of a branch many files: this long nothing more may come. */
+/** The quiet time before a restart, in milliseconds. An editor writes a file in several steps, and a change of branch writes many files. */
 const QUIET_MS = 40;
 
-/** Looks at files, also at those that are not there yet. */
+/** Watches files, including missing ones. */
 export interface FileWatch {
   add(file: string): void;
   close(): void;
 }
 
 /**
- * Calls `changed` with the files whose content is another one than before. Directories are watched and not files, because editors put new
- * files in the place of old ones; of a directory that is not there yet, the nearest that is.
+ * Calls `changed` with the files whose content has changed. Watches directories instead of files, because editors replace files. For a
+ * missing directory, watches the nearest existing one.
  */
 export function watchFiles(changed: (files: readonly string[]) => void): FileWatch {
   const contents = new Map<string, string | null>();
@@ -42,10 +42,10 @@ export function watchFiles(changed: (files: readonly string[]) => void): FileWat
   const watchDirectory = (directory: string): void => {
     if (watchers.has(directory)) return;
     const watcher = watch(directory, (_, name) => {
-      // A database writes its own files all the time.
+      // A database writes its files all the time.
       if (name === null || concerns(path.join(directory, name))) lookSoon();
     });
-    // It was removed: what stood in it is looked for from the nearest that is there.
+    // The directory was removed. Its files are now watched from the nearest existing one.
     watcher.on("error", () => {
       forget(directory);
       lookSoon();
@@ -71,7 +71,7 @@ function nearestDirectory(file: string): string {
   return directory;
 }
 
-/** Null where there is no such file. */
+/** Returns the digest of a file. Returns null if there is no such file. */
 function digestOf(file: string): string | null {
   try {
     return createHash("sha1").update(readFileSync(file)).digest("base64");

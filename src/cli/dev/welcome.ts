@@ -5,7 +5,7 @@ import { formatTable } from "../output.ts";
 import { listRoutes } from "../routes.ts";
 import { administratorLines, followable } from "../serving/banner.ts";
 
-/** What is told at the first start: where everything is, the routes of the project, and the first password once. */
+/** Returns the message for the first start: the URLs, the routes of the project, and the first password, shown once. */
 export function welcome(service: {
   readonly settings: Settings;
   readonly config: ConfigFile;
@@ -34,7 +34,7 @@ export function welcome(service: {
   ].join("\n");
 }
 
-/** What the config file mounts and declares itself. */
+/** Returns the paths that the config file mounts and declares. */
 function ownPaths(
   { mounts = [], endpoints = [] }: ConfigFile,
   { routes, mounts: placed }: Latchkey,

@@ -13,7 +13,7 @@ async function* each(lines: readonly string[]): AsyncGenerator<string> {
   yield* lines;
 }
 
-test("commas, semicolons and tabs part the values, whichever the header uses", async () => {
+test("accepts commas, semicolons or tabs between values, as in the header", async () => {
   for (const mark of [",", ";", "\t"]) {
     const [row] = await read(`Email${mark}Name`, `a@example.com${mark}"A ""B"""`);
 
@@ -21,7 +21,7 @@ test("commas, semicolons and tabs part the values, whichever the header uses", a
   }
 });
 
-test("a value that is not imported may have line breaks", async () => {
+test("accepts line breaks in a value that is not imported", async () => {
   const rows = await read("email,notes,name", 'a@example.com,"one', 'two",A', "b@example.com,,B");
 
   assert.deepEqual(rows, [
@@ -30,7 +30,7 @@ test("a value that is not imported may have line breaks", async () => {
   ]);
 });
 
-test("quotes that were forgotten cost the lines they stand on", async () => {
+test("loses only the lines with a missing quote", async () => {
   const rows = await read("email,name", 'a@example.com,"A', "b@example.com,B", 'c@example.com,"C', "d@example.com,D");
 
   assert.deepEqual(
@@ -44,7 +44,7 @@ test("quotes that were forgotten cost the lines they stand on", async () => {
   );
 });
 
-test("a carriage return within a line ends no row: what stands behind it is not lost", async () => {
+test("keeps the text after a carriage return in a CSV row", async () => {
   const rows = await read("email,name", "a@example.com,A\rb@example.com,B", 'c@example.com,"C"\rd@example.com,D');
 
   assert.deepEqual(
@@ -53,12 +53,12 @@ test("a carriage return within a line ends no row: what stands behind it is not 
   );
 });
 
-test("a header without an e-mail, or with a column twice, is refused", async () => {
+test("refuses a header without an email, or with a duplicate column", async () => {
   await assert.rejects(read("name,username", "A,a"), /no column email/);
   await assert.rejects(read("email,name,Name"), /column name twice/);
 });
 
-test("whatever a line holds, every line is told of and the good ones are read", async () => {
+test("reports every bad line and reads the good ones, for any input", async () => {
   const junk = fc
     .string({ unit: fc.constantFrom('"', ",", "a", " ", "'"), minLength: 1, maxLength: 12 })
     .filter((text) => text.trim() !== "");

@@ -2,33 +2,36 @@ import { parse } from "csv-parse/sync";
 import { importedColumns } from "../../service/users/imported-user.ts";
 import { CommandFailed } from "../exit.ts";
 
-/** A row of a CSV file, or what is wrong with it. */
+/** A row of a CSV file, or the mistake in it. */
 export type CSVLine =
   | { readonly line: number; readonly record: Readonly<Record<string, string | null>> }
   | { readonly line: number; readonly reasons: readonly string[] };
 
-/** What a header line may name, and what its cells hold. */
+/** The columns that a header may name, and the content of their cells. */
 export interface CSVRules {
-  /** Reads the header. Throws `CommandFailed` where it is none. */
+  /** Reads the header. Throws `CommandFailed` if it is invalid. */
   columnsOf(cells: readonly string[]): readonly string[];
-  /** A value of it has no line breaks: one that goes over several lines is a quote that was forgotten. */
+  /** Returns true if values of this column have no line breaks. A value with several lines then has a missing quote. */
   isOneLine(column: string): boolean;
-  /** An empty cell is no value, and `""` an empty text; else both are an empty text. */
+  /** True if an empty cell means no value, and `""` an empty text. Otherwise both mean an empty text. */
   readonly tellsNothing: boolean;
 }
 
 interface Row {
   readonly cells: readonly (string | null)[];
-  /** How many lines of the file it takes: a quoted value may have line breaks. */
+  /** The number of lines that the row takes in the file. A quoted value may have line breaks. */
   readonly height: number;
 }
 
-/** A quoted value of more lines is a quote that was forgotten: texts have at most so many characters, unless a field says more. */
+/**
+ * The maximum number of lines in a quoted value. With more lines, a quote is missing: texts have at most this many characters, unless a
+ * field allows more.
+ */
 const MAX_HEIGHT = 10_000;
 
 /**
- * Reads CSV (RFC 4180) with a header row; commas, semicolons or tabs. A quote that is never closed costs the line it
- * stands on and not the rest of the file: where it goes on into a value that has no line breaks, each line is tried alone.
+ * Reads CSV (RFC 4180) with a header row, separated by commas, semicolons or tabs. A quote without an end loses only its own line, not the
+ * rest of the file: if it continues into a value without line breaks, each line is read separately.
  */
 export async function* readCSV(source: AsyncIterable<string>, rules: CSVRules): AsyncGenerator<CSVLine> {
   const lines = lookAhead(source);
@@ -54,7 +57,7 @@ export async function* readCSV(source: AsyncIterable<string>, rules: CSVRules): 
   }
 }
 
-/** The row at the first of these lines. */
+/** Reads the row at the first of these lines. */
 async function readRow(
   lines: ReturnType<typeof lookAhead>,
   columns: readonly string[],
@@ -74,7 +77,7 @@ async function readRow(
   return { reason: "Its quotes do not match." };
 }
 
-/** A value that counts goes over several lines, or the values are not as many as the columns: a quote was forgotten. */
+/** Returns true if a quote is missing: a used value has several lines, or the number of values differs from the columns. */
 function hasBreak(cells: Row["cells"], columns: readonly string[], { isOneLine }: CSVRules): boolean {
   return (
     cells.length !== columns.length ||
@@ -84,12 +87,12 @@ function hasBreak(cells: Row["cells"], columns: readonly string[], { isOneLine }
 
 function parseRow(text: string, delimiter: string, tellsNothing: boolean): (string | null)[] | null {
   const nothing = tellsNothing ? null : "";
-  // Most rows have no quotes, and a parser of its own for each of them takes longer than all that is done with it.
+  // Most rows have no quotes, and a separate parser for each of them would take longer than all other work.
   if (!text.includes('"')) return text.split(delimiter).map((cell) => (cell === "" ? nothing : cell));
   try {
     const cast = (cell: string, { quoting }: { readonly quoting: boolean }): string | null =>
       cell === "" && !quoting ? nothing : cell;
-    // Else it takes a carriage return for the end of the row, and what stands behind is lost.
+    // Without this, a carriage return would end the row, and the text after it would be lost.
     const options = { delimiter, record_delimiter: "\n", relax_column_count: true, cast };
     return (parse(text, options) as (string | null)[][])[0] ?? null;
   } catch {
@@ -97,13 +100,13 @@ function parseRow(text: string, delimiter: string, tellsNothing: boolean): (stri
   }
 }
 
-/** Whichever parts the header most often. */
+/** Returns the delimiter that occurs most often in the header. */
 function delimiterOf(head: string): string {
   const counts = [",", ";", "\t"].map((delimiter) => ({ delimiter, count: head.split(delimiter).length }));
   return counts.reduce((most, each) => (each.count > most.count ? each : most)).delimiter;
 }
 
-/** Users, of whom other columns than ours are passed over. */
+/** The rules for users. Ignores columns that are not ours. */
 export const usersCSV: CSVRules = {
   columnsOf(cells) {
     const columns = cells.map((cell) => cell.trim().toLowerCase().replaceAll(/[ -]+/g, "_"));
@@ -117,7 +120,7 @@ export const usersCSV: CSVRules = {
   tellsNothing: false,
 };
 
-/** Records, all of whose columns are fields. */
+/** Returns the rules for records, whose columns are all fields. */
 export function recordsCSV(isOneLine: (column: string) => boolean): CSVRules {
   return { columnsOf: (cells) => requireOnce(cells.map((cell) => cell.trim())), isOneLine, tellsNothing: true };
 }
@@ -128,7 +131,7 @@ function requireOnce(columns: readonly string[]): readonly string[] {
   return columns;
 }
 
-/** Lines that can be looked at before they are taken. */
+/** Returns lines that can be read in advance. */
 function lookAhead(source: AsyncIterable<string>) {
   const iterator = source[Symbol.asyncIterator]();
   const ahead: string[] = [];

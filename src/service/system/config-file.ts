@@ -12,27 +12,27 @@ import { ConfigError } from "../settings/error.ts";
 import type { PlainSetting, SettingName, SettingValue } from "../settings/table.ts";
 import { cureOf } from "./config-cures.ts";
 
-/** Settings by their names, as plain values. */
+/** The settings by name, as plain values. */
 export type ConfigSettings = { readonly [K in SettingName]?: PlainSetting<SettingValue<K>> | undefined };
 
-/** What `latchkey.config.ts` gives: settings that the environment leaves open, and what is added to the service. */
+/** The content of `latchkey.config.ts`: settings that the environment does not set, and additions to the service. */
 export interface ConfigFile extends Pick<ServiceOptions, "mounts" | "endpoints" | "schemes" | "formats"> {
   readonly settings?: ConfigSettings;
-  /** `open`: everyone may make a user; `closed` where it is left out. */
+  /** `open` lets everyone create a user. Default: `closed`. */
   readonly registration?: "open" | "closed";
-  /** Fields of one's own that users have besides name and e-mail, and how lists of users are filtered and sorted by them. */
+  /** Additional fields of users, and the filters and sorts for lists of users. */
   readonly users?: OwnUserFields;
-  /** Issuers elsewhere whose tokens are taken too; the same as the file of `LATCHKEY_ISSUERS`, which wins. */
+  /** Other issuers whose tokens are accepted. Overridden by the file of `LATCHKEY_ISSUERS`. */
   readonly issuers?: readonly IssuerDeclaration[];
-  /** What the API is called in its documentation and at `GET /`. */
+  /** The name and description of the API in its documentation and at `GET /`. */
   readonly api?: DocumentationOptions;
-  /** Features of one's own, or a function that makes them of the built-in ones which they need. */
+  /** Custom features, or a function that creates them from the built-in ones that they need. */
   readonly features?: readonly Feature[] | ((builtIn: BuiltIn) => readonly Feature[]);
-  /** Built-in features that the service goes without; their names and tables are free then. */
+  /** Built-in features to remove. Their names and tables can then be used otherwise. */
   readonly without?: readonly OptionalFeature[];
 }
 
-/** The names under which it is found, of which a directory has one at most. */
+/** The possible names of the file. A directory may contain only one of them. */
 export const configFileNames = [
   "latchkey.config.ts",
   "latchkey.config.mts",
@@ -55,7 +55,7 @@ type GivenParts<M, E, F, U extends Fields> = Given<"mounts", M, readonly Mount[]
   Given<"endpoints", E, readonly Endpoint[]> &
   Given<"features", F, Features> &
   Given<"users", OwnUserFields<U>, OwnUserFields>;
-/** A part that is not given has the type that any such part has. */
+/** A part that is not given has the general type. */
 type Given<Name extends string, Part, Any> = [Any] extends [Part] ? unknown : { readonly [K in Name]: Part };
 
 /**
@@ -78,7 +78,7 @@ export function defineConfig(config: ConfigFile): ConfigFile {
   return Object.freeze(config);
 }
 
-/** Runs the config file of a directory; undefined where there is none. Throws `ConfigError` where it cannot be used. */
+/** Runs the config file of a directory. Returns undefined if there is none. Throws `ConfigError` if it cannot be used. */
 export async function loadConfigFile(directory: string): Promise<ConfigFile | undefined> {
   const given: unknown = directory;
   if (typeof given !== "string") throw new ConfigError(["loadConfigFile: name the directory of the config file."]);
@@ -90,7 +90,7 @@ export async function loadConfigFile(directory: string): Promise<ConfigFile | un
     ]);
   }
   const exported = await run(path.resolve(directory, file), file);
-  // Its members are looked at with the settings, so that everything that is wrong is told at once.
+  // Its members are checked with the settings, so that all mistakes are reported together.
   if (!isObject(exported)) {
     throw new ConfigError([`${file} gives no configuration. End it with: export default { settings: { … } }`]);
   }

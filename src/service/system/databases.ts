@@ -24,10 +24,10 @@ import {
 import type { Database } from "../settings/values.ts";
 import { endLogins, type EndedLogins, type Ending } from "../users/end-logins.ts";
 
-/** Is told how much of how much is done. */
+/** Receives the progress: the amount done and the total. */
 export type Tell = (done: number, total: number) => void;
 
-/** Copies everything into a database that is empty, and keeps it only when both hold the same. */
+/** Copies everything into an empty database, and keeps it only if both have the same content. */
 export async function moveDatabase(from: Database, to: Database, tell: TellCopied): Promise<readonly CopiedCount[]> {
   const source = await (from.kind === "sqlite" ? sqliteSource(path.resolve(from.path)) : postgresSource(from.url));
   try {
@@ -42,45 +42,45 @@ export async function moveDatabase(from: Database, to: Database, tell: TellCopie
   }
 }
 
-/** Looks at a database, also while it is in use. */
+/** Checks a database, also while it is in use. */
 export function checkDatabase(database: Database, tell?: Tell): Promise<Checked> {
   return database.kind === "sqlite" ? checkSQLite(path.resolve(database.path), tell) : checkPostgres(database.url);
 }
 
-/** How much a database holds, table by table, also while it is in use. */
+/** Measures the size of each table of a database, also while it is in use. */
 export function measureDatabase(database: Database): Promise<Stats> {
   return database.kind === "sqlite" ? measureSQLite(path.resolve(database.path)) : measurePostgres(database.url);
 }
 
-/** Writes a SQLite database as it is now into a file. Gives its size in bytes. */
+/** Writes the current state of a SQLite database into a file. Returns its size in bytes. */
 export function backupDatabase(from: string, to: string, replace: boolean, tell: Tell): Promise<number> {
   return backupSQLite(path.resolve(from), path.resolve(to), replace, tell);
 }
 
-/** Removes every row of tables of a SQLite file that nobody has open. Gives how many there were. */
+/** Deletes every row of some tables of a SQLite file. The file must not be in use. Returns the number of rows. */
 export function emptyTables(file: string, tables: readonly string[]): Promise<number> {
   return emptySQLite(path.resolve(file), tables);
 }
 
-/** What a restore has done. */
+/** The result of a restore. */
 export interface Restored {
-  /** Where the database from before was put; null where there was none. */
+  /** The new path of the old database. Null if there was none. */
   readonly aside: string | null;
-  /** Null where every login was kept. */
+  /** Null if every login was kept. */
   readonly ended: EndedLogins | null;
 }
 
 export interface RestoreOptions {
-  /** What of the backup's logins and tokens is ended before anybody can use them. */
+  /** The logins and tokens of the backup that end before the database can be used. */
   readonly ending: Ending;
-  /** How long an access token lives. */
+  /** Lifetime of an access token, in seconds. */
   readonly accessSeconds: number;
-  /** What the names of its tables begin with. */
+  /** The prefix of the names of its tables. */
   readonly tablePrefix?: string | undefined;
   readonly tell: Tell;
 }
 
-/** Puts a backup in the place of a SQLite database that nobody has open. */
+/** Replaces a SQLite database with a backup. The database must not be in use. */
 export async function restoreDatabase(file: string, place: string, options: RestoreOptions): Promise<Restored> {
   const { tablePrefix = "" } = options;
   const restoring = await restoreSQLite(path.resolve(file), path.resolve(place), options.tell);
@@ -106,13 +106,13 @@ export async function restoreDatabase(file: string, place: string, options: Rest
   }
 }
 
-/** What another database holds, under the names that the service has for it. */
+/** Returns the content of another database, with the table names of the service. */
 function unprefixedContent(content: Content, prefix: string): Content {
   const collections = content.collections.map((each) => unprefixed(each, prefix));
   return { ...content, collections, read: (name) => content.read(prefix + name) };
 }
 
-/** The file in which a service finds its secret where none is named: beside SQLite's. Null where there is no such file. */
+/** Returns the file with the secret next to a SQLite database, which the service uses by default. Returns null if there is no such file. */
 export function secretBeside(database: Database): string | null {
   if (database.kind !== "sqlite") return null;
   const file = path.join(path.dirname(path.resolve(database.path)), "latchkey.secret");

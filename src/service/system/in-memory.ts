@@ -5,9 +5,12 @@ import type { Environment } from "../settings/reading.ts";
 import { readSettings } from "../settings/settings.ts";
 import type { ConfigFile } from "./config-file.ts";
 
-/** The service as the settings and the config file make it, over an empty database in memory: for what it is, and not for what it holds. */
+/**
+ * Opens the service with its settings and config file over an empty database in memory. For commands that need its declarations, not its
+ * data.
+ */
 export async function openInMemory(environment: Environment, config: ConfigFile): Promise<Service> {
-  // No secret is read or made: nothing is signed.
+  // Reads or creates no secret, because nothing is signed.
   const { LATCHKEY_SECRET_FILE: _, ...rest } = environment;
   const secret = randomBytes(32).toString("base64url");
   const settings = readSettings(

@@ -21,27 +21,27 @@ import { readSettings } from "../settings/settings.ts";
 import type { Database } from "../settings/values.ts";
 import type { ConfigFile } from "./config-file.ts";
 
-/** What was done to a database so that the service fits. */
+/** The changes of a migration. */
 export interface Migrated {
   readonly made: readonly string[];
-  /** The columns that are new or declared in another way. */
+  /** The columns that are new or have a new declaration. */
   readonly changed: readonly { readonly table: string; readonly columns: readonly string[] }[];
-  /** What more than a start does was done to tables. */
+  /** The changes of tables beyond those of a normal start. */
   readonly tables: readonly MigratedTable[];
 }
 
-/** How a migration is made. */
+/** The options of a migration. */
 export interface MigrationOptions extends Partial<MigrateOptions> {
-  /** New columns that are old ones under another name. */
+  /** New columns that are renamed old ones. */
   readonly renamed?: readonly Renamed[];
   /** Tries everything on a copy, and changes nothing. */
   readonly dryRun?: boolean;
 }
 
-/** A column under a new name. */
+/** A renamed column. */
 export type Renamed = Plan["renames"][number];
 
-/** What would have to be done to a database so that the service with this config file fits. Nothing is changed. */
+/** Returns the changes that a database needs for the service with this config file. Changes nothing. */
 export async function planDatabase(
   database: Database,
   config: ConfigFile,
@@ -53,10 +53,7 @@ export async function planDatabase(
     : planPostgres(database.url, collections, dropped);
 }
 
-/**
- * Makes the tables that the service with this config file needs, and makes those fit that are there. Throws `MigrationNeeded` with what
- * stands in the way, before anything was changed.
- */
+/** Creates and changes the tables for the service with this config file. Throws `MigrationNeeded` with all obstacles before any change. */
 export async function migrateDatabase(
   database: Database,
   config: ConfigFile,
@@ -93,13 +90,13 @@ export async function migrateDatabase(
   };
 }
 
-/** The start of the service is what makes the tables. Nothing is signed meanwhile, so any secret will do. */
+/** Starts the service, which creates the tables. Nothing is signed, so any secret works. */
 async function openOnce(database: Database, config: ConfigFile): Promise<void> {
   const { service } = await openLatchkey({ settings: settingsFor(database), config });
   await service.close();
 }
 
-/** What the service would open its store with, without opening it, under the names that the tables have. */
+/** Returns the collections with which the service would open its store, under the names of the tables. Opens nothing. */
 export async function collectionsOf(database: Database, config: ConfigFile): Promise<readonly Collection[]> {
   const seen: { collections?: readonly Collection[] } = {};
   const over = (store: Store): Store => ({
@@ -117,7 +114,7 @@ export async function collectionsOf(database: Database, config: ConfigFile): Pro
   return (seen.collections ?? []).map((each) => prefixed(each, database.tablePrefix ?? ""));
 }
 
-/** The declarations were all that was wanted. */
+/** Thrown after the declarations are known, to stop the start. */
 class NotOpened extends Error {
   override readonly name = "NotOpened";
 }
@@ -128,7 +125,7 @@ function settingsFor(database: Database): ReturnType<typeof readSettings> {
   return readSettings({ ...environment, LATCHKEY_SECRET: randomBytes(32).toString("base64url") }, {});
 }
 
-/** What somebody has said of columns, as if the declaration said it. */
+/** Returns the collections with the given renamed columns, as if they were declared. */
 function withNames(collections: readonly Collection[], renamed: readonly Renamed[]): readonly Collection[] {
   return collections.map((collection) => ({
     ...collection,

@@ -4,20 +4,20 @@ import path from "node:path";
 import { ConfigError, codeOf } from "../settings/error.ts";
 import type { Settings } from "../settings/settings.ts";
 
-/** A password that stands in a file beside the one it is meant for, which is as it was. */
+/** A password in a draft next to its file. The file itself is unchanged. */
 export interface PasswordDraft {
-  /** Puts it in its place, whatever stood there; gives the file that has it now. */
+  /** Moves the draft to its place and replaces an existing file. Returns the path. */
   keep(): string;
   drop(): void;
 }
 
-/** Where the first administrator's password is left for whoever runs the service. */
+/** Returns the file with the first administrator's password for the operator. */
 export function passwordFileOf({ database }: Pick<Settings, "database">): string {
   const isFile = database.kind === "sqlite" && database.path !== ":memory:";
   return path.resolve(isFile ? path.dirname(database.path) : ".", "latchkey.password");
 }
 
-/** Writes the draft, so that a password is never given to an account before it can be read somewhere. Throws `ConfigError` where nobody could. */
+/** Writes the draft, so that an account never gets a password that cannot be read. Throws `ConfigError` if it cannot be written. */
 export function draftPasswordFile(file: string, password: string): PasswordDraft {
   const draft = `${file}.${randomBytes(6).toString("hex")}`;
   try {
@@ -30,7 +30,7 @@ export function draftPasswordFile(file: string, password: string): PasswordDraft
   return {
     keep() {
       try {
-        // A link is replaced itself, and what it leads to stays as it is.
+        // Replaces a link itself, not the file that it leads to.
         renameSync(draft, file);
         return file;
       } catch {

@@ -9,31 +9,31 @@ import {
 import type { Change, Collection, Content, Store } from "../../door/stores.ts";
 import { pagesOf } from "../records/pages.ts";
 
-/** What ends: nothing, what a login gave (sessions, refresh and access tokens), or API tokens and named keys too. */
+/** The credentials to end: none, those of logins (sessions, refresh and access tokens), or also API tokens and named keys. */
 export type Ending = "nothing" | "logins" | "everything";
 
 export interface EndLoginsOptions {
   readonly ending: Ending;
   readonly accessSeconds: number;
-  /** Milliseconds since the epoch. */
+  /** In milliseconds since the epoch. */
   readonly now: number;
-  /** What the store holds. */
+  /** The collections in the store. */
   readonly collections: readonly Collection[];
-  /** The state whose place it takes: what was given to accounts that only that one has ends too. */
+  /** The content of the replaced database. Credentials of accounts that exist only there end too. */
   readonly before: Content | null;
 }
 
-/** What has ended. */
+/** The ended logins. */
 export interface EndedLogins {
-  /** How many accounts have to log in again. */
+  /** The number of accounts that have to log in again. */
   readonly accounts: number;
-  /** How many API tokens and named keys have ended; null where they were to stay. */
+  /** The number of ended API tokens and named keys. Null if they were kept. */
   readonly tokens: number | null;
 }
 
 const PAGE = 500;
 
-/** Ends what the accounts of a store were given, also what they were given after the state that the store is in was saved. */
+/** Ends the credentials of all accounts in a store, including those from after the saved state. */
 export async function endLogins(store: Store, options: EndLoginsOptions): Promise<EndedLogins | null> {
   const { ending, accessSeconds, now, collections, before } = options;
   if (ending === "nothing") return null;
@@ -49,7 +49,7 @@ export async function endLogins(store: Store, options: EndLoginsOptions): Promis
   return { accounts, tokens };
 }
 
-/** Generations go up to the present time: above every one that was ever handed out, in this state or after it. */
+/** Ends the logins of all accounts. Raises generations to the present time, above every earlier value, in this state or after it. */
 async function endAccounts(store: Store, revocations: Revocations, now: number): Promise<number> {
   let count = 0;
   for await (const page of pagesOf(store, accountsCollection, PAGE)) {
@@ -58,7 +58,7 @@ async function endAccounts(store: Store, revocations: Revocations, now: number):
       const generation = Math.max(was + 1, now);
       return [
         { kind: "update", collection: accountsCollection, key: id, values: { generation } },
-        // As when it is deleted: every access token below the present time ends.
+        // As for a deleted account: every access token from before now ends.
         ...revocations.endDeletedAccount({ id, generation: was }, now),
       ];
     });
@@ -68,7 +68,7 @@ async function endAccounts(store: Store, revocations: Revocations, now: number):
   return count;
 }
 
-/** Accounts that were made later are gone, and access tokens are believed without asking for their account. */
+/** Ends the access tokens of newer accounts that are lost. Access tokens are accepted without a lookup of their account. */
 async function endLostAccounts(store: Store, revocations: Revocations, before: Content, now: number): Promise<void> {
   for await (const page of before.read(accountsCollection.name)) {
     const changes: Change[] = [];

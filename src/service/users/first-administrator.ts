@@ -5,27 +5,27 @@ import type { Settings } from "../settings/settings.ts";
 import { firstEmail } from "../settings/values.ts";
 import { draftPasswordFile } from "../system/password-file.ts";
 
-/** What the operator is told once. */
+/** The data that the operator sees once. */
 export interface FirstAdministrator {
   readonly username: string;
-  /** Null where the operator gave it. */
+  /** The generated password. Null if the operator gave one. */
   readonly drawn: DrawnPassword | null;
 }
 
-/** A password that was drawn: itself, or the file that has it. */
+/** A generated password: itself, or the file that contains it. */
 export type DrawnPassword = ({ readonly password: string } | { readonly file: string }) & {
-  /** RFC 3339: until then it is good, unless it is used before. */
+  /** The end of its validity (RFC 3339), unless it is used before. */
   readonly until: string;
 };
 
-/** A password that was drawn for the first administrator, and that no login has used. */
+/** A generated password of the first administrator that no login has used. */
 export interface UnusedPassword {
   readonly username: string;
-  /** RFC 3339: it is good until then. */
+  /** The end of its validity (RFC 3339). */
   readonly until: string;
 }
 
-/** What it takes to make an administrator. */
+/** The dependencies for creating an administrator. */
 export interface AdministratorParts {
   readonly settings: Pick<Settings, "adminUsername" | "adminPassword">;
   readonly store: Store;
@@ -35,8 +35,8 @@ export interface AdministratorParts {
 const drawnDays = 7;
 
 /**
- * Makes the first administrator, while there is none; null where there is one. Two processes that start at once make one. A drawn password
- * is written into `passwordFile`, where one is named. Throws `ConfigError` where that cannot be.
+ * Creates the first administrator. Returns null if there is one already. Two processes that start at the same time create only one. A
+ * generated password is written into `passwordFile`, if it is set. Throws `ConfigError` if that fails.
  */
 export async function makeFirstAdministrator(
   parts: AdministratorParts,
@@ -73,7 +73,7 @@ export async function findUnusedPassword({ settings, people }: AdministratorPart
   return { username: account.username, until: account.passwordUntil };
 }
 
-/** False where another process was faster. */
+/** Creates the administrator. Returns false if another process was faster. */
 async function insertAdministrator(
   { settings, store, people }: AdministratorParts,
   now: number,
@@ -88,7 +88,7 @@ async function insertAdministrator(
     changes: [...people.insertUser(passwordUntil === undefined ? user : { ...user, passwordUntil }), onlyOne],
   });
   if (outcome.kind === "written") return true;
-  // A process that was faster may have taken the name as well; whichever of the two is noticed first.
+  // A faster process may have taken the name too. Either error may be detected first.
   if (outcome.kind === "refused" || (await hasAdministrator(store))) return false;
   throw new Error(
     `The first administrator ${username} could not be made: ${outcome.kind}. Choose another LATCHKEY_ADMIN_USERNAME.`,

@@ -4,25 +4,25 @@ import { readImportedUser, type ImportOptions } from "./imported-user.ts";
 
 export type { ImportOptions } from "./imported-user.ts";
 
-/** One line of a file, by the names of its columns. */
+/** One line of a file, by column name. */
 export interface ImportLine {
   readonly line: number;
   readonly record: Readonly<Record<string, unknown>>;
 }
 
-/** A line that was not imported, and why; no reason shows a password. */
+/** A refused line with the reason, which never shows a password. */
 export interface RefusedLine {
   readonly line: number;
   readonly reasons: readonly string[];
 }
 
-/** What became of some lines. */
+/** The result for some lines. */
 export interface ImportedBatch {
   readonly imported: number;
   readonly refused: readonly RefusedLine[];
 }
 
-/** Where users are written. */
+/** The target of an import. */
 export interface Importing {
   readonly store: Store;
   readonly people: People;
@@ -33,7 +33,7 @@ interface Candidate {
   readonly user: NewUser;
 }
 
-/** Imports users, as many as can be in one transaction. A line that cannot be leaves the others alone. */
+/** Imports users in one transaction, as far as possible. A refused line does not affect the others. */
 export async function importUsers(
   parts: Importing,
   lines: readonly ImportLine[],
@@ -51,7 +51,7 @@ export async function importUsers(
   return { imported, refused: refused.toSorted((one, other) => one.line - other.line) };
 }
 
-/** Asked beforehand, so that a file that is imported for the second time does not fail line by line. */
+/** Checks for taken names first, so that a second import of a file does not fail line by line. */
 async function withoutTaken(
   { store, people: { users, accounts } }: Importing,
   candidates: readonly Candidate[],
@@ -74,7 +74,7 @@ async function withoutTaken(
   return looked.filter(({ reasons }) => reasons.length === 0).map(({ candidate }) => candidate);
 }
 
-/** All in one transaction; the store names the line at which it cannot be, and those before it and behind it are written without it. */
+/** Writes all users in one transaction. If the store refuses a line, the others are written without it. */
 async function writeAll(parts: Importing, candidates: readonly Candidate[], refused: RefusedLine[]): Promise<number> {
   let imported = 0;
   for (let rest = candidates; rest.length > 0;) {

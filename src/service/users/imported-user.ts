@@ -2,18 +2,18 @@ import { isKnownFormat, type NewUser, type People, type Role } from "../../door/
 import { Flaw, type Field } from "../../door/resources.ts";
 
 export interface ImportOptions {
-  /** Django's `is_staff` makes an administrator too, and not `is_superuser` alone. */
+  /** If true, Django's `is_staff` also makes an administrator, not only `is_superuser`. */
   readonly staffIsAdmin?: boolean;
-  /** Milliseconds since the epoch. */
+  /** In milliseconds since the epoch. */
   readonly now: number;
 }
 
-/** Why a line cannot be imported: everything at once. */
+/** All reasons why a line cannot be imported. */
 export interface Refusal {
   readonly reasons: readonly string[];
 }
 
-/** The columns that are read; whatever else a file has is left there. The first three groups are ours, the rest is Django's. */
+/** The columns that are read. Others are ignored. The first three groups are ours, the rest is Django's. */
 export const importedColumns = [
   "name",
   "email",
@@ -35,7 +35,7 @@ export const importedColumns = [
 
 type Column = (typeof importedColumns)[number];
 
-/** Reads one line, whose columns are called as we or as Django's `auth_user` call them. */
+/** Reads one line. Its columns have our names or those of Django's `auth_user`. */
 export function readImportedUser(
   record: Readonly<Record<string, unknown>>,
   { users: { resource: users }, roles }: Pick<People, "users" | "roles">,
@@ -77,7 +77,7 @@ export function readImportedUser(
   };
   const passwordHash = (): string | null => {
     const value = given("password_hash", "password");
-    // Django writes ! before what no password fits.
+    // Django writes `!` before a hash that matches no password.
     if (value === undefined || (typeof value === "string" && value.startsWith("!"))) return null;
     if (typeof value === "string" && isKnownFormat(value)) return value;
     reasons.push("password: It is no hash of a known format. Passwords themselves are not imported.");
@@ -121,7 +121,7 @@ function parseFlag(value: unknown): boolean | null {
   return ["false", "f", "no", "0"].includes(text) ? false : null;
 }
 
-/** As ISO 8601 and as PostgreSQL write it: `2026-01-31 09:30:00.123456+00`. Without an offset it is UTC. */
+/** Parses a time of ISO 8601 or PostgreSQL: `2026-01-31 09:30:00.123456+00`. Without an offset, it is UTC. */
 function parseTime(value: unknown): string | null {
   const found =
     typeof value === "string"
@@ -135,7 +135,7 @@ function parseTime(value: unknown): string | null {
   return Number.isNaN(ms) || !isInCalendar(day!) ? null : new Date(ms).toISOString();
 }
 
-/** `Date` takes the 30th of February for a day of March. */
+/** Returns true if the day exists. `Date` turns February 30 into a day of March. */
 function isInCalendar(day: string): boolean {
   const date = new Date(`${day}T00:00:00Z`);
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(day);

@@ -23,57 +23,63 @@ import { passwordFileOf } from "../system/password-file.ts";
 import { makeFirstAdministrator, type FirstAdministrator } from "./first-administrator.ts";
 import { importUsers, type ImportedBatch, type ImportLine, type ImportOptions } from "./import-users.ts";
 
-/** What the service answered. */
+/** The response of the service. */
 export interface OperatorAnswer {
   readonly status: number;
-  /** The JSON of the body; null where there is none. */
+  /** The JSON body. Null if there is none. */
   readonly value: unknown;
 }
 
-/** A user and how they log in. */
+/** A user with the login data. */
 export type ListedUser = Readonly<Record<string, unknown>>;
 
-/** The service as whoever runs it sees it: without a port, as an administrator for whom this machine vouches. */
+/** The service for its operator: without a port, as an administrator whom this machine vouches for. */
 export interface Operator {
-  /** What a user may be. */
+  /** The possible roles of users. */
   readonly roles: readonly Role[];
-  /** Asks as a request does, so that every rule holds: fields, uniqueness, the last administrator, revocation. As a user, where one is named. */
+  /**
+   * Sends a request within the process, so that all rules apply: fields, uniqueness, the last administrator, revocation. Acts as `as`, if
+   * it is given.
+   */
   ask(method: string, path: string, body?: unknown, as?: Account): Promise<OperatorAnswer>;
-  /** Whether the service has an endpoint at this path, which the settings or the config file may leave out. */
+  /** Returns true if the service has an endpoint at this path. The settings or the config file may remove it. */
   serves(path: string): boolean;
-  /** By username, or by id. */
+  /** Returns the account with this username or id. */
   findAccount(user: string | number): Promise<Account | null>;
   /** Forgives the wrong passwords of an account, and those of every address. */
   unlock(username: string): Promise<void>;
-  /** Users and how they log in, in the order of their ids, a page at a time. */
+  /** Yields users with their login data, in the order of their ids, one page at a time. */
   listUsers(where: Where | null): AsyncGenerator<readonly ListedUser[]>;
-  /** Makes the first administrator as a start does, while there is none; null where there is one. */
+  /** Creates the first administrator like a start. Returns null if there is one already. */
   makeFirstAdministrator(): Promise<FirstAdministrator | null>;
-  /** Writes what can be written and tells of the rest why not. */
+  /** Writes the valid users, and returns the reasons for the others. */
   importUsers(lines: readonly ImportLine[], options: ImportOptions): Promise<ImportedBatch>;
-  /** Binds an identity from outside to a user; gives the id of the user who has it then, who is another where it was taken; null where there is no such user. */
+  /**
+   * Binds an external identity to a user. Returns the id of the user who has it, which is another one if it was taken. Returns null if
+   * there is no such user.
+   */
   bind(userId: number, identity: OutsideName): Promise<number | null>;
-  /** False where nobody was bound to it. */
+  /** Removes a binding. Returns false if there was none. */
   unbind(identity: OutsideName): Promise<boolean>;
-  /** What each scheme of the service would make of a request, and what its permission says. */
+  /** Returns the result of each scheme for a request, and the decision of the permission. */
   explain(arrival: Arrival): Promise<WholeExplanation>;
-  /** How each list that the declarations permit is found, and what it costs today. */
+  /** Yields the plan and the current cost of each list that the declarations permit. */
   explainLists(): AsyncGenerator<readonly ExplainedList[]>;
-  /** The resources of the service, and the ways past its requests: its store, and one transaction for many of them. */
+  /** The resources of the service, its store, and transactions for many requests. */
   readonly mounts: Service["mounts"];
   readonly store: Store;
   readonly gathering: GatheringStore;
   close(): Promise<void>;
 }
 
-/** An identity from outside, as whoever vouches for it calls it; `issuer` is empty for the proxy. */
+/** An external identity, in the words of its issuer. `issuer` is empty for the proxy. */
 export type OutsideName = Pick<ExternalIdentity, "issuer" | "subject">;
 
 export interface OperatorOptions {
   readonly settings: Settings;
   readonly config?: ConfigFile;
   readonly observe?: Observer;
-  /** The database is made where there is none. */
+  /** If true, a missing database is created. */
   readonly mayCreate?: boolean;
 }
 
@@ -81,7 +87,7 @@ const PAGE = 1000;
 const SCHEME = "operator";
 const HEADER = "X-Latchkey-Operator";
 
-/** Opens the service's store, also while the service is running. Throws `ConfigError` where there is nothing to work on. */
+/** Opens the service's store, also while the service is running. Throws `ConfigError` if there is no database to work on. */
 export async function openOperator({
   settings,
   config = {},
@@ -133,7 +139,7 @@ export async function openOperator({
     unbind: (identity) => bindings.unbind(identity),
     async explain(arrival) {
       const explanation = await service.explain(arrival);
-      // Callers have never heard of ours.
+      // The scheme of the operator is internal, so it is not shown.
       return { ...explanation, schemes: explanation.schemes.filter(({ scheme }) => scheme !== SCHEME) };
     },
     explainLists: () => service.explainLists(),
@@ -144,7 +150,7 @@ export async function openOperator({
   };
 }
 
-/** All of those rows, a page after another. */
+/** Yields all these rows, one page after another. */
 async function* listUsers(
   store: Store,
   users: People["users"],
@@ -170,7 +176,7 @@ async function* listUsers(
   }
 }
 
-/** Refuses a database that only the service's own process has, and one that is not there where it may not be made. */
+/** Refuses a database that exists only in the service's process, and a missing one that must not be created. */
 export function requireLastingStore(database: Settings["database"], mayCreate: boolean): void {
   if (database.kind !== "sqlite") return;
   if (database.path === ":memory:")
@@ -185,7 +191,10 @@ export function requireLastingStore(database: Settings["database"], mayCreate: b
   ]);
 }
 
-/** Whoever may open the database and the secret is its master anyway: the credential is drawn for this process and never leaves it. */
+/**
+ * Returns the scheme of the operator. A person who can open the database and the secret controls the service anyway. The credential is
+ * generated for this process and never leaves it.
+ */
 function operatorScheme(password: Secret, vouched: ReadonlyMap<string, Account>): Scheme {
   const identity = {
     id: 0,
