@@ -40,7 +40,7 @@ export async function inspect({ table = [], out }: InspectOptions): Promise<void
   );
 }
 
-/** What somebody has written there is never replaced. */
+/** Writes a new file. Never replaces an existing one. */
 function write(out: string, text: string): void {
   try {
     writeFileSync(out, text, { flag: "wx" });

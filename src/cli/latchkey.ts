@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 const args = process.argv.slice(2);
 
-// Said here, where nothing is loaded yet: what comes next does not even load on an old Node.
+// Checked before anything is loaded, because an old Node cannot load the rest.
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 if (major < 24 || (major === 24 && minor < 12)) {
   process.stderr.write(
@@ -9,15 +9,15 @@ if (major < 24 || (major === 24 && minor < 12)) {
   );
   process.exitCode = 1;
 }
-// The commands are loaded only for those who give one: a service has no use for them, and starts without.
+// The commands are loaded only if one is given. A service starts without them.
 else if (args.length === 0 || (args.length === 1 && args[0] === "serve")) {
-  // Heard before all else is loaded: the first process of a container never learns of a signal that it does not hear.
+  // Listens before everything else is loaded: the first process of a container receives no signal without a listener.
   const { hearSignals } = await import("./serving/signals.ts");
   const signals = hearSignals();
   const { serve } = await import("./serving/serve.ts");
   await serve(process.env, signals);
 }
-// The process that `latchkey dev` has started: nobody writes it.
+// This process was started by `latchkey dev`. It is not for users.
 else if (args.length === 2 && args[0] === "dev" && args[1] === "--serving") {
   const { serveForDev } = await import("./dev/serving.ts");
   serveForDev();

@@ -2,7 +2,10 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import type { Settings } from "../service/settings/settings.ts";
 
-/** What a start has to say that finds the secret of a service and no database: its disk may not be there. Null where nothing is to be said. */
+/**
+ * Returns a notice for a start that finds the secret of a service but no database: its disk may be missing. Returns null if there is
+ * nothing to report.
+ */
 export function missingDatabaseNotice({ database, secretFile, secretIsNew }: Settings): string | null {
   if (database.kind !== "sqlite" || database.path === ":memory:" || secretFile === null || secretIsNew) return null;
   const file = path.resolve(database.path);

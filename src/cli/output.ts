@@ -1,22 +1,22 @@
 import { styleText } from "node:util";
 import { visible, visibleLines } from "../door/terminal.ts";
 
-/** How a text is painted. */
+/** The style of a text. */
 export type Style = Parameters<typeof styleText>[0];
 
-/** Paints a text where colours are seen. */
+/** Styles a text if colors are shown. */
 export type Paint = (style: Style, text: string) => string;
 
-/** The sequences that `painterOf` writes. None of them hides text, moves the cursor or sets anything else. */
+/** The sequences that `painterOf` writes. None of them hides text, moves the cursor or has any other effect. */
 const OWN_COLOURS = /(\u001b\[(?:1|2|22|31|32|33|36|39)m)/;
 
-/** Makes a text safe for a terminal, on which our own colours alone have an effect. */
+/** Makes a text safe for a terminal. Only the command's own colors have an effect. */
 export function onTerminal(text: string): string {
   const parts = text.split(OWN_COLOURS);
   return parts.map((part, at) => (at % 2 === 1 ? part : visibleLines(part))).join("");
 }
 
-/** Writes to standard output. All of the command's output goes through here or `printError`. */
+/** Writes to standard output. All output of the command uses this function or `printError`. */
 export function print(text: string): void {
   process.stdout.write(onTerminal(text));
 }
@@ -26,30 +26,30 @@ export function printError(text: string): void {
   process.stderr.write(onTerminal(text));
 }
 
-/** Writes over the line of standard error on which the cursor is. */
+/** Overwrites the current line of standard error. */
 export function printOver(text: string): void {
   process.stderr.write(`\r\u001b[K${visible(text)}`);
 }
 
-/** Paints what is written to a terminal; text for anything else, and where `NO_COLOR` is set, stays as it is. */
+/** Returns a function that styles text for a terminal. Text for any other output, or with `NO_COLOR`, is unchanged. */
 export function painterOf(stream: NodeJS.WriteStream): Paint {
   return (style, text) => styleText(style, text, { stream });
 }
 
-/** The option of every command that shows something. */
+/** The option of every command with output. */
 export interface Output {
   readonly json?: boolean;
 }
 
-/** What is shown of a thing. */
+/** The shown members of an item. */
 export type Shown = Readonly<Record<string, unknown>>;
 
-/** One thing: as JSON, or as a sentence for people. */
+/** Shows one item: as JSON, or as a sentence for people. */
 export function show(asJSON: boolean, value: unknown, sentence: string): void {
   print(asJSON ? `${jsonOf(value)}\n` : `${sentence}\n`);
 }
 
-/** Pages of things: as one JSON array with a thing a line, or as a table of some members. */
+/** Shows pages of items: as one JSON array with an item per line, or as a table of some members. */
 export async function showList(
   asJSON: boolean,
   pages: AsyncIterable<readonly Shown[]> | readonly (readonly Shown[])[],
@@ -73,7 +73,7 @@ function arrayWriter() {
   };
 }
 
-/** Each page has its own widths: the whole is never in memory. */
+/** Writes a table. Each page has its own column widths, because the whole list is never in memory. */
 function tableWriter(columns: readonly string[]) {
   let hasHead = false;
   const page = (things: readonly Shown[]): void => {
@@ -84,7 +84,7 @@ function tableWriter(columns: readonly string[]) {
   return { page, end: () => (hasHead ? undefined : page([])) };
 }
 
-/** Things as lines of a table, its head first. */
+/** Formats items as lines of a table, with its header first. */
 export function formatTable(things: readonly object[], columns: readonly string[]): readonly string[] {
   const heads = columns.map((column) => column.replaceAll("_", " ").toUpperCase());
   const rows = [heads, ...things.map((thing) => columns.map((column) => cell((thing as Shown)[column])))];

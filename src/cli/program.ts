@@ -14,16 +14,16 @@ import { exits } from "./exit.ts";
 import { painterOf, printError } from "./output.ts";
 import { addServingCommands } from "./serving/serving-commands.ts";
 
-/** Runs a command; gives its exit code. */
+/** Runs a command. Returns its exit code. */
 export async function run(args: readonly string[]): Promise<number> {
   process.stdout.on("error", endWithoutOutput);
   try {
-    // `latchkey --port 9000` serves, as `latchkey` does, and so would `latchkey --prot 9000`.
+    // `latchkey --port 9000` serves, like `latchkey`. So does `latchkey --prot 9000`.
     const given = /^--(?!help$|version$)/.test(args[0] ?? "") ? ["serve", ...args] : args;
     await makeProgram().parseAsync(given, { from: "user" });
     return Number(process.exitCode ?? exits.done);
   } catch (error) {
-    // Help was asked for, or the parser has told what is wrong.
+    // Help was requested, or the parser has already reported the mistake.
     if (error instanceof CommanderError) return error.exitCode === 0 ? exits.done : exits.usage;
     const { tellFailure } = await import("./failure.ts");
     return tellFailure(error, args.includes("--json"));
@@ -61,7 +61,7 @@ function makeProgram(): Command {
   return program;
 }
 
-/** What the parser tells, as the other messages are: whole sentences, and red where a terminal shows it. */
+/** Formats the parser's messages like the others: whole sentences, and red on a terminal. */
 function inOneVoice(text: string): string {
   const [first = "", ...more] = text
     .trimEnd()
@@ -80,7 +80,7 @@ function version(): string {
   return text;
 }
 
-/** Quietly where whoever reads the output has read enough: `latchkey user list | head`. */
+/** Exits silently if the reader of the output has closed it: `latchkey user list | head`. */
 function endWithoutOutput({ code, message }: NodeJS.ErrnoException): never {
   if (code === "EPIPE") process.exit(exits.done);
   const told = `Standard output cannot be written (${message}). What it got is not whole.`;

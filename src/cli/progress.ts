@@ -3,14 +3,14 @@ import { printOver } from "./output.ts";
 const WIDTH = 30;
 const EVERY_MS = 100;
 
-/** Tells how far a long task has come. */
+/** Shows the progress of a long task. */
 export interface Progress {
-  /** `done` of `total` in whatever measure; `total` null where nobody knows. */
+  /** Shows `done` of `total` in any unit. `total` is null if it is unknown. */
   tell(done: number, total: number | null, count: number): void;
   end(): void;
 }
 
-/** A bar on standard error, where that is a terminal; nothing anywhere else. */
+/** Makes a progress bar on standard error if it is a terminal. Otherwise, shows nothing. */
 export function makeProgress(label: string): Progress {
   if (!process.stderr.isTTY) return { tell: () => undefined, end: () => undefined };
   let last = 0;

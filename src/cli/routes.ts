@@ -1,22 +1,22 @@
 import type { Service } from "../door/index.ts";
 
-/** One route, as whoever runs the service sees it. */
+/** One route, for the operator of the service. */
 export interface ListedRoute {
   readonly method: string;
   readonly path: string;
-  /** Who may: the permission by its name; `open` where no credential is looked at. */
+  /** The name of its permission. `open` if no credential is read. */
   readonly permission: string;
-  /** The schemes that are asked who is calling. */
+  /** The schemes that identify the caller. */
   readonly schemes: readonly string[];
 }
 
-/** Every route of a service: in the order of the paths, and its methods as they are declared. */
+/** Lists all routes of a service: sorted by path, with the methods in their declared order. */
 export function listRoutes({
   routes,
   basePath,
   schemes,
 }: Pick<Service, "routes" | "basePath" | "schemes">): readonly ListedRoute[] {
-  // Two may have one name, as the kinds of API tokens do.
+  // Two may have the same name, like the kinds of API tokens.
   const names = [...new Set(schemes.map(({ name }) => name))].toSorted();
   return routes
     .toSorted((one, other) => (one.path < other.path ? -1 : 1))

@@ -5,7 +5,7 @@ import type { Database } from "../service/settings/values.ts";
 import { loadConfigFile, type ConfigFile } from "../service/system/config-file.ts";
 import { requireLastingStore } from "../service/users/operator.ts";
 
-/** The settings as they were read. What is wrong with others than those that the command needs is in `problems`. */
+/** Reads the settings. Mistakes in settings that the command does not need are in `problems`. */
 export async function requireSettings(...needed: readonly SettingName[]): Promise<{
   readonly config: ConfigFile;
   readonly readings: Readings;
@@ -18,7 +18,7 @@ export async function requireSettings(...needed: readonly SettingName[]): Promis
   return { config, readings, problems };
 }
 
-/** The database of the service, which others can open too, and what the config file declares. */
+/** Returns the database of the service, which others can also open, and the declarations of the config file. */
 export async function requirePlace(mayCreate: boolean): Promise<{
   readonly database: Database;
   readonly config: ConfigFile;

@@ -4,12 +4,12 @@ import type { Operator } from "../service/users/operator.ts";
 import { CommandFailed, messageOf } from "./exit.ts";
 import { printError } from "./output.ts";
 
-/** Does something on the service's store, with the settings of the service. */
+/** Runs a task on the service's store, with the settings of the service. */
 export async function withOperator<T>(
   task: (operator: Operator) => Promise<T>,
   { mayCreate = false } = {},
 ): Promise<T> {
-  // Only now: help and whatever needs no store are there at once.
+  // Loaded only here, so help and commands without a store start immediately.
   const [{ loadConfigFile }, { readSettings }, { readEach }, { openOperator, requireLastingStore }] = await Promise.all(
     [
       import("../service/system/config-file.ts"),
@@ -20,7 +20,7 @@ export async function withOperator<T>(
   );
   const config = await loadConfigFile(process.cwd());
   const { database } = readEach(process.env, config ?? {}, []);
-  // Before the settings as a whole, which make a secret where there is none yet.
+  // Checked before the whole settings are read, which creates a secret if there is none.
   if (!database.isWrong) requireLastingStore(database.value, mayCreate);
   const operator = await openOperator({
     settings: readSettings(process.env, config),
@@ -35,7 +35,7 @@ export async function withOperator<T>(
   }
 }
 
-/** The value of a good answer. Anything else ends the command. */
+/** Returns the value of a successful response. Any other response ends the command. */
 export async function requireDone(operator: Operator, method: string, path: string, body?: unknown): Promise<unknown> {
   const { status, value } = await operator.ask(method, path, body);
   if (status < 400) return value;
@@ -49,12 +49,12 @@ interface ProblemShown {
   readonly errors?: CommandFailed["issues"];
 }
 
-/** The id of a user, named by username or as `id:5`: a username has no colon, so that nobody can be called like another's id. */
+/** Returns the id of a user, given as a username or as `id:5`. A username has no colon, so it can never look like an id. */
 export async function requireUserId(operator: Operator, user: string): Promise<number> {
   return idIn(user) ?? (await requireAccount(operator, user)).id;
 }
 
-/** The account of a user, named in the same ways. */
+/** Returns the account of a user, given in the same ways. */
 export async function requireAccount(operator: Operator, user: string): Promise<Account> {
   const account = await operator.findAccount(idIn(user) ?? user);
   if (account !== null) return account;

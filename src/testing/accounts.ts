@@ -4,17 +4,17 @@ import { accountsCollection, storeAccounts, type Accounts } from "../features/au
 import { bindingsCollection } from "../features/auth/bindings.ts";
 import type { Store, WrittenValues } from "../store/store.ts";
 
-/** Somebody with an account, as a test writes it down. */
+/** A user with an account, in the form that a test writes. */
 export interface Person {
   readonly username: string;
   readonly password?: string;
-  /** In place of a password. */
+  /** The hash, instead of a password. */
   readonly passwordHash?: string | null;
   readonly active?: boolean;
   readonly role?: "user" | "admin";
 }
 
-/** Fills an open or a new store with accounts; their ids are 1, 2, 3 … in the order given. */
+/** Fills an open or a new store with accounts. Their ids are 1, 2, 3 … in the given order. */
 export async function accountsIn(store: Store, people: readonly Person[]): Promise<Accounts> {
   await store.open([accountsCollection, bindingsCollection, ...throttleCollections]);
   for (const person of people) {

@@ -103,7 +103,7 @@ const broken: readonly (readonly [what: string, check: string, change: Partial<P
 ];
 
 for (const [what, check, change] of broken) {
-  test(`a permission that ${what} is caught: ${check}`, () => {
+  test(`catches a permission that ${what}: ${check}`, () => {
     const named = permissionChecks.find(({ name }) => name === check);
     assert.ok(named, "the check is there");
 

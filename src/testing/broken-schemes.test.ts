@@ -13,7 +13,7 @@ const secret = "difference-engine";
 const form = /^(\d{1,6}):([a-z-]{8,64})$/;
 const malformed = rejected("malformed");
 
-/** A good scheme, as small as one can be: `Authorization: Badge 17:difference-engine`. */
+/** Returns a minimal valid scheme: `Authorization: Badge 17:difference-engine`. */
 function badge({ now }: SchemeTools, role = "user"): SchemeSubject & { readonly badges: Map<string, Buffer> } {
   const badges = new Map([["17", digest(secret)]]);
   const endsAt = now + 3600_000;
@@ -54,11 +54,11 @@ interface Broken {
   readonly what: string;
   /** The check that finds it. */
   readonly check: string;
-  /** What is wrong with it; `good` is how it should answer. */
+  /** Returns the defect. `good` is the correct behavior. */
   readonly breaks: (good: Authenticate, tools: SchemeTools) => Partial<Scheme>;
 }
 
-/** Changes the good answer where it is a rejection. */
+/** Changes the correct result if it is a rejection. */
 function insteadOfRejecting(change: (credential: string) => Verdict): Broken["breaks"] {
   return (good) => ({
     async authenticate(credential, call) {
@@ -68,7 +68,7 @@ function insteadOfRejecting(change: (credential: string) => Verdict): Broken["br
   });
 }
 
-/** What a password hash costs. */
+/** Takes as long as a password hash. */
 function work(): void {
   scryptSync("password", "salt", 32, { cost: 16_384 });
 }
@@ -319,7 +319,7 @@ const broken: readonly Broken[] = [
 ];
 
 for (const { what, check, breaks } of broken) {
-  test(`a scheme that ${what} is caught: ${check}`, async () => {
+  test(`catches a scheme that ${what}: ${check}`, async () => {
     const named = schemeChecks.find(({ name }) => name === check);
     assert.ok(named, "the check is there");
     const make = (tools: SchemeTools): SchemeSubject => {

@@ -4,17 +4,17 @@ import { proxyList } from "../core/call/trusted-proxies.ts";
 import { aBoolean, optional, text, aWholeNumber, isText } from "../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../core/checking/options.ts";
 
-/** A request as a test writes it down. */
+/** A request in the form that a test writes. */
 export interface CallSketch {
   readonly method?: string;
-  /** Path and query. */
+  /** The path and the query. */
   readonly path?: string;
-  /** In the order and spelling in which they are to arrive; a name may come twice. */
+  /** The header fields, in the order and spelling in which they arrive. A name may occur twice. */
   readonly headers?: Readonly<Record<string, string>> | readonly (readonly [name: string, value: string])[];
-  /** The address on the other end; `127.0.0.1` where it is left out. */
+  /** The address of the other end. Default: `127.0.0.1`. */
   readonly peer?: string;
   readonly encrypted?: boolean;
-  /** When it arrives, in milliseconds since the epoch. */
+  /** The arrival time, in milliseconds since the epoch. */
   readonly now?: number;
   readonly trustedProxies?: readonly string[];
   readonly body?: string | Uint8Array;
@@ -33,11 +33,11 @@ const checks: ChecksOf<CallSketch> = {
   body: optional((value) => (isText(value) || value instanceof Uint8Array ? null : "it has to be a text or bytes")),
 };
 
-/** What a service is called that says nothing else. */
+/** The default names of a service. */
 const about = { name: "api", allowedOrigins: "allowedOrigins" };
 
 /**
- * A call without a socket, for tests.
+ * Creates a call without a socket, for tests.
  *
  * @example
  * ```ts

@@ -15,41 +15,41 @@ import type { Identity } from "../core/identity.ts";
 import { collectionOf } from "../http/mount/collection.ts";
 import type { Resource } from "../resource/resource.ts";
 
-/** A question to a permission, and the answer that it has to give. */
+/** A question to a permission, with the required answer. */
 export interface PermissionExample {
-  /** Who asks; null: nobody is known. */
+  /** The caller. Null: unknown. */
   readonly who: Identity | null;
   readonly action: Action;
-  /** The parameters of the path; `{ id: 1 }` where it is left out. */
+  /** The parameters of the path. Default: `{ id: 1 }`. */
   readonly params?: Readonly<Record<string, number | string>>;
   readonly decision: Decision;
 }
 
-/** A permission, and what has to be true of it. */
+/** A permission, and its required behavior. */
 export interface PermissionSubject {
   readonly permission: Permission<string>;
-  /** The resource that it is mounted with, where it narrows to rows. */
+  /** The resource that it is mounted with, if it narrows to rows. */
   readonly resource?: Resource;
-  /** Somebody whom nobody knows may be let in. Left out: never. */
+  /** True if unknown callers may be allowed. Default: never. */
   readonly admitsUnknown?: boolean;
-  /** At least one that allows and one that does not, so that it is known to do both. */
+  /** At least one that allows and one that does not, to prove that it does both. */
   readonly examples: readonly PermissionExample[];
 }
 
-/** A promise of every permission, and the test that keeps it. */
+/** A promise of every permission, and its test. */
 export interface PermissionCheck {
   readonly name: string;
-  /** Throws where the permission does not keep it. */
+  /** Throws if the permission breaks the promise. */
   run(make: () => PermissionSubject): void;
 }
 
-/** What every permission promises, as tests of node:test. `make` makes the permission anew for each of them. */
+/** Runs all promises of a permission as tests of node:test. `make` makes a new permission for each of them. */
 export function certifyPermission(name: string, make: () => PermissionSubject): void {
   requireArguments("certifyPermission", arguments, { name: text, make: aFunction });
   for (const check of permissionChecks) test(`${name}: ${check.name}`, () => check.run(make));
 }
 
-/** Every promise of a permission. */
+/** All promises of a permission. */
 export const permissionChecks: readonly PermissionCheck[] = [
   checkOf("it has a name, and says for which actions it narrows", ({ permission }) => {
     assert.ok(typeof permission.name === "string" && permission.name !== "", "it has a name");
@@ -109,7 +109,7 @@ export const permissionChecks: readonly PermissionCheck[] = [
   }),
 ];
 
-/** What is thrown on the way is a broken promise too. */
+/** Creates a check. Any exception also breaks the promise. */
 function checkOf(name: string, keep: (subject: PermissionSubject) => void): PermissionCheck {
   return {
     name,
@@ -137,7 +137,7 @@ const callers: readonly (Identity | null)[] = [
 ];
 const paths: readonly PermissionRequest["params"][] = [{}, { id: 1 }, { id: 2 }, { id: Number.MAX_SAFE_INTEGER }];
 
-/** Everybody, with every action, at every path; and what the examples ask. Each is a copy. */
+/** Returns questions for all callers, with every action, at every path, and those of the examples. Each is a copy. */
 function questionsTo({ examples }: PermissionSubject): readonly PermissionRequest[] {
   const asked = examples.map(({ who, action, params = { id: 1 } }) => ({ identity: who, action, params, now: 0 }));
   const crossed = callers.flatMap((identity) =>

@@ -6,10 +6,10 @@ import { discretionChecks } from "./scheme-contract/discretion.ts";
 import type { MakeSubject } from "./scheme-contract/subject.ts";
 import { verdictChecks } from "./scheme-contract/verdicts.ts";
 
-/** Every promise of a scheme. */
+/** All promises of a scheme. */
 export const schemeChecks: readonly SchemeCheck[] = [...verdictChecks, ...discretionChecks];
 
-/** What every scheme promises, as tests of node:test. `make` makes the scheme anew for each of them. */
+/** Runs all promises of a scheme as tests of node:test. `make` makes a new scheme for each of them. */
 export function certifyScheme(name: string, make: MakeSubject): void {
   requireArguments("certifyScheme", arguments, { name: text, make: aFunction });
   for (const check of schemeChecks) test(`${name}: ${check.name}`, () => check.run(make));

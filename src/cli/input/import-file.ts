@@ -7,39 +7,39 @@ import type { ImportLine, RefusedLine } from "../../service/users/import-users.t
 import { CommandFailed, messageOf } from "../exit.ts";
 import { readCSV, recordsCSV, usersCSV, type CSVRules } from "./import-csv.ts";
 
-/** What a file is written in. */
+/** The format of an import file. */
 export type ImportFormat = "csv" | "jsonl" | "json";
 
-/** What a line turned out to be. */
+/** The content of a line. */
 export type ReadLine = ImportLine | RefusedLine | { readonly line: number; readonly skipped: true };
 
 /** A file that is being imported. */
 export interface ImportFile {
   readonly lines: AsyncIterable<ReadLine>;
   readonly format: ImportFormat;
-  /** How a line is called: a JSON array has records. */
+  /** The word for an entry: a JSON array has records. */
   readonly unit: "line" | "record";
-  /** How much of it was read: in bytes, or in records where it had to be read as a whole. */
+  /** Returns how much was read: in bytes, or in records if the file had to be read as a whole. */
   progress(): { readonly done: number; readonly total: number | null };
 }
 
 const MAX_LINE = 1024 * 1024;
-/** An array is read as a whole, and takes several times as much memory. */
+/** The largest array. It is read as a whole and takes several times as much memory. */
 const MAX_ARRAY = 256 * 1024 * 1024;
 
-/** How what stands in a file is read. */
+/** The way to read the entries of a file. */
 interface Reading {
   readonly csv: CSVRules;
-  /** A JSON value; `otherwise` says what is wrong with one that is no object. */
+  /** Reads a JSON value. `otherwise` is the message for a value that is not an object. */
   entry(line: number, entry: unknown, otherwise: string): ReadLine;
 }
 
-/** Opens a file of users, or standard input for `-`. Throws `CommandFailed` where it cannot be read. */
+/** Opens a file of users, or standard input for `-`. Throws `CommandFailed` if it cannot be read. */
 export function openImportFile(name: string, format: ImportFormat | null): Promise<ImportFile> {
   return openFile(name, format, { csv: usersCSV, entry: readUser });
 }
 
-/** Opens a file of records, likewise. */
+/** Opens a file of records in the same way. */
 export function openRecordFile(
   name: string,
   format: ImportFormat | null,
@@ -63,7 +63,7 @@ async function openFile(name: string, format: ImportFormat | null, reading: Read
         ? readJSONLines(splitLines(all), reading)
         : readCSV(splitLines(all), reading.csv),
   );
-  // What is wrong with the file as a whole is told before anything is made.
+  // A mistake in the file as a whole is reported before anything is created.
   const begun = await lines.next();
   return {
     lines: begun.done === true ? lines : prepend(begun.value, lines),
@@ -73,7 +73,7 @@ async function openFile(name: string, format: ImportFormat | null, reading: Read
   };
 }
 
-/** Why an import has ended before its end; `before` says what is in already, where anything is. */
+/** Returns the reason why an import stopped early. `before` describes what is already imported, if there is anything. */
 export function brokenOff(error: unknown, imported: number, before: string): CommandFailed {
   const reason = messageOf(error);
   return new CommandFailed(imported === 0 ? reason : `${reason}\n${before}`);
@@ -90,10 +90,10 @@ function sizeOf(name: string): number {
   }
 }
 
-/** Stands in a text where the file is not UTF-8: a character that no text may have. */
+/** Marks the places where the file is not UTF-8. No text may contain this character. */
 const BROKEN = "\uFFFF";
 
-/** Text as it comes. What is not UTF-8 becomes `BROKEN`, so that it is one line that is refused and not the file. */
+/** Decodes the text as it arrives. Invalid UTF-8 becomes `BROKEN`, so only its line is refused and not the whole file. */
 async function* decoded(input: Readable, count: (bytes: number) => void): AsyncGenerator<string> {
   const [decoder, strict] = [new TextDecoder(), new TextDecoder("utf-8", { fatal: true })];
   let isBroken = false;
@@ -108,7 +108,7 @@ async function* decoded(input: Readable, count: (bytes: number) => void): AsyncG
   isBroken ||= !isWhole(() => strict.decode());
   yield shown(decoder.decode());
 
-  /** U+FFFD is a character like others, as long as all was UTF-8. */
+  /** Prepares a text for output. U+FFFD is an ordinary character if all of the file was UTF-8. */
   function shown(text: string): string {
     return isBroken ? text.replaceAll("\uFFFD", BROKEN) : text;
   }
@@ -123,7 +123,7 @@ function isWhole(decode: () => unknown): boolean {
   }
 }
 
-/** By its byte order mark, or the zero beside the first character. */
+/** Detects UTF-16 by its byte order mark, or by the zero next to the first character. */
 function requireNoUTF16([first, second]: Buffer): void {
   const isMarked = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
   if (isMarked || (first !== undefined && (first === 0) !== (second === 0)))
@@ -144,7 +144,7 @@ async function* prepend<T>(first: T, others: AsyncGenerator<T>): AsyncGenerator<
   yield* others;
 }
 
-/** What a file is written in, by its name or else by how it begins. */
+/** Returns the format of a file, by its name or by its beginning. */
 export function formatOf(name: string, text: string): ImportFormat {
   if (/\.csv$/i.test(name)) return "csv";
   if (/\.(?:jsonl|ndjson)$/i.test(name)) return "jsonl";
@@ -203,7 +203,7 @@ async function* readArray(
   }
 }
 
-/** The texts of the members of a JSON array, which was parsed before. */
+/** Returns the texts of the members of a JSON array that was already parsed. */
 function membersOf(text: string): readonly string[] {
   const members: string[] = [];
   let [depth, start] = [0, 0];
@@ -219,10 +219,10 @@ function membersOf(text: string): readonly string[] {
   return members;
 }
 
-/** A JSON value, which has to mean what it would mean in a request: nothing of it is rounded, and no member stands twice. */
+/** Reads a JSON value with the rules of a request: nothing is rounded, and no member is duplicate. */
 function readEntry(line: number, text: string, entry: Reading["entry"], otherwise: string): ReadLine {
   const value = parse(text);
-  // What is not UTF-8 is told with its fields.
+  // Invalid UTF-8 is reported together with its fields.
   if (isObject(value) && !text.includes(BROKEN))
     try {
       return entry(line, readJSON(Buffer.from(text)), otherwise);
@@ -246,7 +246,7 @@ function isBrokenText(value: unknown): boolean {
   return isObject(value) || Array.isArray(value) ? JSON.stringify(value).includes(BROKEN) : false;
 }
 
-/** A user as an object, or as an entry of Django's dumpdata, which has other models too. */
+/** Reads a user as an object, or as an entry of Django's dumpdata, which also has other models. */
 function readUser(line: number, entry: unknown, otherwise: string): ReadLine {
   if (!isObject(entry)) return { line, reasons: [otherwise] };
   if (typeof entry["model"] !== "string" || !isObject(entry["fields"])) return { line, record: entry };
@@ -257,7 +257,7 @@ function readObject(line: number, entry: unknown, otherwise: string): ReadLine {
   return isObject(entry) ? { line, record: entry } : { line, reasons: [otherwise] };
 }
 
-/** Refuses what was not UTF-8 when it was read. */
+/** Refuses lines that were not valid UTF-8. */
 async function* inUTF8(lines: AsyncIterable<ReadLine>): AsyncGenerator<ReadLine> {
   for await (const read of lines) {
     const broken =

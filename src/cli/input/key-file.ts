@@ -19,23 +19,26 @@ import type { Secret } from "../../door/index.ts";
 import { codeOf } from "../../service/settings/error.ts";
 import { CommandFailed } from "../exit.ts";
 
-/** A key as the file has it. */
+/** A key in the form of the file. */
 export interface StoredKey {
-  /** By which the service names it: its own, else its RFC 7638 thumbprint. */
+  /** The name for the service: the key's own, otherwise its RFC 7638 thumbprint. */
   readonly kid: string;
   readonly jwk: FileJWK;
 }
 
-/** A JWK with a member of ours, which others pass over (RFC 7517 §4). */
+/** A JWK with an additional member, which other programs ignore (RFC 7517 §4). */
 interface FileJWK extends JWK {
-  /** When the key stopped signing, RFC 3339. */
+  /** The time when the key stopped signing, RFC 3339. */
   readonly stopped_signing_at?: string;
 }
 
-/** What a key does. */
+/** The use of a key. */
 export type KeyState = "signs" | "verifies" | "verifies (public part only)";
 
-/** The keys of a JWK Set file, in its order; none where there is no file. Throws `SigningKeysError` where the service could not use it. */
+/**
+ * Reads the keys of a JWK Set file, in its order. Returns none if the file does not exist. Throws `SigningKeysError` if the service could
+ * not use it.
+ */
 export async function readKeyFile(file: string): Promise<readonly StoredKey[]> {
   if (isAbsent(file)) return [];
   readSigningKeys(file);
@@ -43,7 +46,7 @@ export async function readKeyFile(file: string): Promise<readonly StoredKey[]> {
   return Promise.all(keys.map(async (jwk) => ({ kid: jwk.kid ?? (await calculateJwkThumbprint(jwk)), jwk })));
 }
 
-/** One that cannot be reached may be there. */
+/** Returns true if the file does not exist. A file that cannot be reached may exist. */
 function isAbsent(file: string): boolean {
   try {
     return statSync(file, { throwIfNoEntry: false }) === undefined;
@@ -52,7 +55,7 @@ function isAbsent(file: string): boolean {
   }
 }
 
-/** The key that signs: the first private one. */
+/** Returns the key that signs: the first private one. */
 export function signingKey(keys: readonly StoredKey[]): StoredKey | undefined {
   return keys.find(({ jwk }) => jwk.d !== undefined);
 }
@@ -62,29 +65,31 @@ export function stateOf(key: StoredKey, keys: readonly StoredKey[]): KeyState {
   return key.jwk.d === undefined ? "verifies (public part only)" : "verifies";
 }
 
-/** A new key of that algorithm. */
+/** Makes a new key for that algorithm. */
 export async function makeKey(alg: "EdDSA" | "ES256"): Promise<StoredKey> {
   const { privateKey } =
     alg === "EdDSA" ? generateKeyPairSync("ed25519") : generateKeyPairSync("ec", { namedCurve: "P-256" });
   const jwk = privateKey.export({ format: "jwk" }) as JWK;
   const kid = await calculateJwkThumbprint(jwk);
-  // Otherwise a command would take its name for an option.
+  // Otherwise, a command would read its name as an option.
   if (kid.startsWith("-")) return makeKey(alg);
   return { kid, jwk: { ...jwk, kid, alg, use: "sig" } };
 }
 
-/** The key with which a service signs that has a secret and no file of keys. */
+/** Returns the signing key of a service with a secret and without a key file. */
 export function derivedKey(secret: Secret): StoredKey {
   const { kid, alg, privateKey } = derivedSigningKeys(secret).signing;
   return { kid, jwk: { ...(privateKey.export({ format: "jwk" }) as JWK), kid, alg, use: "sig" } };
 }
 
-/** Reads the file, changes it and puts it in place in one step, so that nobody reads half of it. Of two commands at once, one has to wait. */
+/**
+ * Reads the file, changes it and replaces it in one step, so no process reads half of it. The second of two concurrent commands must wait.
+ */
 export async function changeKeyFile<T>(
   named: string,
   change: (keys: readonly StoredKey[]) => Promise<{ readonly keys: readonly StoredKey[]; readonly result: T }>,
 ): Promise<T> {
-  // A link stays a link.
+  // A symbolic link stays a link.
   const file = existsSync(named) ? realpathSync(named) : named;
   const draft = `${file}.new`;
   const descriptor = openDraft(draft);
@@ -113,7 +118,7 @@ function openDraft(draft: string): number {
   }
 }
 
-/** The service must still be able to read what another user has changed. */
+/** Keeps the owner, because the service must still be able to read a file that another user has changed. */
 function keepOwner(file: string, draft: string): void {
   const { uid, gid, mode } = statSync(file);
   const own = statSync(draft);

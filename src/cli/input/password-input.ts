@@ -5,7 +5,7 @@ import type { Command } from "commander";
 import { CommandFailed, UsageError } from "../exit.ts";
 import { printError } from "../output.ts";
 
-/** Where a new password comes from. Never from an argument: every user of the machine can read those. */
+/** The source of a new password. It is never an argument, because every user of the machine can read those. */
 export interface PasswordOptions {
   readonly passwordStdin?: boolean;
   readonly randomPassword?: boolean;
@@ -15,7 +15,7 @@ export interface PasswordOptions {
 /** A password, or none. */
 export interface ObtainedPassword {
   readonly password: string | null;
-  /** It was drawn here and has to be shown. */
+  /** True if it was generated here and must be shown. */
   readonly isDrawn: boolean;
 }
 
@@ -28,7 +28,7 @@ export function addPasswordOptions(command: Command): Command {
     .option("--random-password", "draw a password and show it once");
 }
 
-/** Reads, asks for or draws a password. */
+/** Reads a password, asks for one, or generates one. */
 export async function obtainPassword(options: PasswordOptions): Promise<ObtainedPassword> {
   const given = [options.passwordStdin, options.randomPassword, options.withoutPassword].filter(Boolean);
   if (given.length > 1) throw new UsageError("Two options say where the password comes from. Keep one.");
@@ -40,7 +40,7 @@ export async function obtainPassword(options: PasswordOptions): Promise<Obtained
   return { password: await askTwice(), isDrawn: false };
 }
 
-/** One line; its end does not belong to it. */
+/** Reads one line without its line end. */
 async function readFromInput(): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -63,7 +63,7 @@ async function askTwice(): Promise<string> {
   return password;
 }
 
-/** Asks on standard error, so that standard output stays what the command gives, and shows nothing of the answer. */
+/** Asks on standard error and hides the answer. Standard output is only for the result of the command. */
 function ask(question: string): Promise<string> {
   const silence = new Writable({ write: (_chunk, _encoding, done) => done() });
   const lines = createInterface({ input: process.stdin, output: silence, terminal: true });

@@ -5,11 +5,11 @@ import type { Arrival } from "../../door/http.ts";
 import { codeOf } from "../../service/settings/error.ts";
 import { CommandFailed, UsageError } from "../exit.ts";
 
-/** A request as a command line writes it down. */
+/** A request in the options of a command. */
 export interface RequestOptions {
   readonly method: string;
   readonly header: readonly string[];
-  /** A file with the head of a request, in place of all the others. */
+  /** A file with the head of a request, instead of the other options. */
   readonly request?: string;
   readonly peer: string;
   readonly tls?: boolean;
@@ -23,7 +23,7 @@ interface Head {
 
 const tokenForm = /^[!#$%&'*+.^_`|~\w-]+$/;
 
-/** The request that is meant, as it would arrive; without a body. */
+/** Returns the described request as it would arrive, without a body. */
 export async function readRequest(url: string, options: RequestOptions): Promise<Arrival> {
   const { request, method, header, peer, tls = false } = options;
   const address = URL.parse(url, "http://localhost");
@@ -52,7 +52,7 @@ async function readHead(file: string): Promise<string> {
   }
 }
 
-/** The request line and the fields of HTTP/1.1, up to the empty line (RFC 9112 §2.1). */
+/** Parses the request line and the header fields of HTTP/1.1, up to the empty line (RFC 9112 §2.1). */
 function parseHead(head: string): Head {
   const [first = "", ...lines] = head.split(/\r?\n/);
   const found = /^(\S+) (\S+)(?: HTTP\/1\.[01])?$/.exec(first);
@@ -66,6 +66,6 @@ function parseField(field: string, at: number): readonly [string, string] {
   const colon = field.indexOf(":");
   const name = field.slice(0, Math.max(colon, 0));
   if (!tokenForm.test(name)) throw new CommandFailed(`Header field ${at + 1} has not the form Name: value.`);
-  // As a socket would bring it: a character for each byte.
+  // The same form as from a socket: one character for each byte.
   return [name, Buffer.from(field.slice(colon + 1).trim()).toString("latin1")];
 }

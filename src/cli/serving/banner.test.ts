@@ -7,13 +7,13 @@ import { createLatchkey } from "../../service/latchkey.ts";
 import { readSettings } from "../../service/settings/settings.ts";
 import { administratorLines, followable } from "./banner.ts";
 
-test("what listens on all addresses is asked at the one of this machine", () => {
+test("shows the address of this machine for a service on all addresses", () => {
   assert.equal(followable("http://0.0.0.0:8000/api"), "http://127.0.0.1:8000/api");
   assert.equal(followable("https://[::]:8000"), "https://[::1]:8000");
   assert.equal(followable("http://192.0.2.7:8000/0.0.0.0:1"), "http://192.0.2.7:8000/0.0.0.0:1");
 });
 
-test("names a first password that was not used yet, and one in the settings that has no effect", async (t) => {
+test("shows an unused first password, and reports one in the settings that has no effect", async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-banner-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const environment = {
@@ -49,7 +49,7 @@ test("names a first password that was not used yet, and one in the settings that
   ]);
 });
 
-test("says nothing of a first password that was used, or was given", async (t) => {
+test("does not mention a first password that was used or given", async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-banner-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   for (const given of ["a password of my own", null]) {

@@ -4,12 +4,12 @@ import type { SchemeName, Settings } from "../../service/settings/settings.ts";
 import { passwordFileOf } from "../../service/system/password-file.ts";
 import type { DrawnPassword, FirstAdministrator, UnusedPassword } from "../../service/users/first-administrator.ts";
 
-/** What the operator reads at the start: where everything is, the first password once, and a line to paste for each scheme. */
+/** Returns the text for the operator at startup: the addresses, the first password once, and a line to paste for each scheme. */
 export function banner(settings: Settings, listening: string, latchkey: Latchkey): string {
   const { firstAdministrator, routes } = latchkey;
   const url = followable(listening);
   const serves = (path: string): boolean => routes.some((route) => route.path === path);
-  // Both can be left out by the config file. Users are always there.
+  // The config file can disable both. Users always exist.
   const asked = url + (serves("/protected/") ? "/protected/" : "/users");
   const { database, adminUsername } = settings;
   const username = firstAdministrator?.username ?? adminUsername;
@@ -28,12 +28,12 @@ export function banner(settings: Settings, listening: string, latchkey: Latchkey
   return `${lines.join("\n")}\n`;
 }
 
-/** The address of a service that listens on all addresses, as this machine can ask it: no browser goes to 0.0.0.0. */
+/** Returns the local address of a service that listens on all addresses, because no browser opens 0.0.0.0. */
 export function followable(url: string): string {
   return url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:");
 }
 
-/** The first administrator: who was made, a password that was not used yet, a password in the settings that has no effect. */
+/** Returns the lines about the first administrator: the new user, an unused password, a password in the settings that has no effect. */
 export function administratorLines(
   settings: Pick<Settings, "adminPassword" | "database">,
   { firstAdministrator, unusedPassword, now }: Pick<Latchkey, "firstAdministrator" | "unusedPassword" | "now">,
@@ -55,7 +55,7 @@ function tellUnused({ username, until }: UnusedPassword, file: string, now: numb
   return `first administrator: ${username}, ${place}, not used yet (good until ${until})`;
 }
 
-/** What the operator is told once of whom a start, or an import, has made. */
+/** Returns the message about the administrator that a start or an import has created. It is shown once. */
 export function tellFirst({ username, drawn }: FirstAdministrator): string {
   return `first administrator: ${username}${drawn === null ? "" : tell(drawn)}`;
 }

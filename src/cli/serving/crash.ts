@@ -2,18 +2,18 @@ import { makeLog, type Log } from "../../door/ops.ts";
 import { exits } from "../exit.ts";
 import { writeError } from "./ending.ts";
 
-/** Once a process has come to a fault that nobody caught, its state can no longer be relied on: this is how long it may take to end. */
+/** The time that a process may take to stop after an uncaught fault. Its state is no longer reliable. */
 const END_WITHIN_MS = 12_000;
 
-/** What is to be done when the process has come to a fault that nobody caught. */
+/** The reaction to an uncaught fault. */
 export interface CrashWatch {
-  /** What finishes the requests in flight and ends the process; before it is set, the process ends at once. */
+  /** Sets the function that finishes the active requests and stops the process. Before it is set, the process stops immediately. */
   finishWith(finish: () => void): void;
 }
 
 /**
- * From now on a fault that nobody caught is a line of the log, what is in flight is finished, and the exit status is 1. Only the
- * command does so: whoever embeds the toolkit decides for a process of their own.
+ * From now on, an uncaught fault is logged, active requests are finished, and the exit status is 1. Only the command does this: a program
+ * that embeds the toolkit decides for itself.
  */
 export function watchForCrashes(log: Log | null): CrashWatch {
   let finish: (() => void) | null = null;
@@ -36,7 +36,7 @@ export function watchForCrashes(log: Log | null): CrashWatch {
   };
 }
 
-/** On standard error where nothing is logged: that a process ends, and why, is always told. */
+/** Reports the fault. Without a log, it writes to standard error, because the end of a process and its reason are always reported. */
 function tell(log: Log | null, message: string, error: unknown): void {
   const told = log ?? makeLog("error", writeError)!;
   told.observe({ kind: "notice", level: "error", message, error });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { makeRestartDelay } from "./restart-delay.ts";
 
-test("workers that cannot start are tried again after longer and longer, and never after more than 2 s", () => {
+test("starts failing workers again after longer and longer delays, and at most after 2 s", () => {
   const delay = makeRestartDelay();
 
   const delays = Array.from({ length: 6 }, () => delay.failed());
@@ -10,7 +10,7 @@ test("workers that cannot start are tried again after longer and longer, and nev
   assert.deepEqual(delays, [100, 200, 400, 800, 1500, 1500]);
 });
 
-test("once one serves, the delay begins anew", () => {
+test("resets the delay once a worker serves", () => {
   const delay = makeRestartDelay();
   for (let failure = 0; failure < 100; failure++) delay.failed();
 

@@ -1,12 +1,12 @@
 const FIRST_MS = 100;
-/** With the half second that a start takes, a place is never empty for more than 2 s once what kept it from being filled is over. */
+/** The longest delay. With the half second of a start, a place is never empty for more than 2 s after the cause of the failure is fixed. */
 const LONGEST_MS = 1500;
 
-/** How long to wait before a worker is started again. */
+/** The delay before a worker is started again. */
 export interface RestartDelay {
-  /** One could not start. Gives the delay in milliseconds: longer and longer, for what keeps it from starting stays as it is. */
+  /** Records a failed start. Returns the delay in milliseconds. It increases, because the cause of the failure usually remains. */
   failed(): number;
-  /** One serves. Whatever it dies of later, it is not its start, so that no caller can stretch the delay. */
+  /** Records a successful start. A later crash has another cause, so no caller can extend the delay. */
   served(): void;
 }
 

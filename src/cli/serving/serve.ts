@@ -23,31 +23,31 @@ import { explainStart, listenOrClose, requireFreeAddress, stackOf } from "./star
 import { workerMetrics } from "./worker-metrics.ts";
 import { runWorkers, type Leaving, type Retiring, type Serving } from "./workers.ts";
 
-/** How long requests may take to finish once the process has been told to stop. */
+/** How long active requests may take after the process was stopped. */
 const GRACE_SECONDS = 10;
 
-/** How often the files of the certificate are looked at. */
+/** The interval between checks of the certificate files. */
 const LOOK_MS = 5000;
 
-/** What a process does before it ends. */
+/** The steps of a shutdown. */
 interface Ending {
-  /** How long the port stays open, so that those who ask `/readyz` learn that they are to go elsewhere. */
+  /** How long the port stays open, so load balancers learn from `/readyz` to use another process. */
   readonly noticeSeconds: number;
-  /** How long connections on which nobody asks are kept after that, so that what is on its way arrives. */
+  /** How long idle connections are kept after that, so that requests in transit arrive. */
   readonly idleSeconds: number;
 }
 
 const endings = {
   direct: { noticeSeconds: 0, idleSeconds: 0.25 },
-  /** docs/proxies.md has haproxy ask every second, and nginx keep a connection for two. */
+  /** In docs/proxies.md, haproxy asks every second, and nginx keeps a connection for two. */
   behindProxy: { noticeSeconds: 2, idleSeconds: 3 },
-  /** The port goes on answering through other workers. */
+  /** Other workers continue to answer on the port. */
   replaced: { noticeSeconds: 0, idleSeconds: 3 },
 } as const satisfies Record<string, Ending>;
 
-/** Serves until SIGTERM or SIGINT. What is wrong with the settings is told at once, with exit status 78. */
+/** Serves until SIGTERM or SIGINT. Mistakes in the settings are reported together, with exit status 78. */
 export async function serve(environment: NodeJS.ProcessEnv, signals: Signals): Promise<void> {
-  // Whoever reads what is written here may go away at any time, and that ends nothing, as it would end another command.
+  // The reader of the output may close it at any time. This does not stop the service, as it would stop another command.
   for (const stream of [process.stdout, process.stderr])
     stream.removeAllListeners("error").on("error", () => undefined);
   process.once("beforeExit", endUnstarted);
@@ -57,7 +57,7 @@ export async function serve(environment: NodeJS.ProcessEnv, signals: Signals): P
     printError(explainStart(error, stackOf));
     const isAboutConfig = isAboutSettings(error) || error instanceof DeclarationError;
     process.exitCode = isAboutConfig ? exits.settings : exits.failed;
-    // A worker lives as long as it hears the primary.
+    // A worker runs until it is disconnected from the primary.
     cluster.worker?.disconnect();
     endUnread();
   } finally {
@@ -65,30 +65,30 @@ export async function serve(environment: NodeJS.ProcessEnv, signals: Signals): P
   }
 }
 
-/** Nothing is under way any more, and the start is not done. */
+/** Nothing is active any more, but the start is not complete. */
 function endUnstarted(): void {
   writeError("Latchkey cannot start. The config file, or the start of a feature, waits for what never comes.\n");
   process.exit(exits.failed);
 }
 
 async function start(environment: NodeJS.ProcessEnv, signals: Signals): Promise<void> {
-  // The thread that answers collects what is short-lived alone: where all cores are busy, V8's other threads are waited for longer than they help.
+  // The main thread collects short-lived objects alone. If all cores are busy, waiting for V8's other threads costs more than they save.
   setFlagsFromString("--no-parallel-scavenge");
   const config = await loadConfigFile(process.cwd());
-  // Before the settings as a whole, which make a secret if there is none.
+  // Checked before the whole settings are read, which creates a secret if there is none.
   if (cluster.isPrimary) await requireFreeAddressFor(environment, config ?? {});
   const settings = readSettings(environment, config);
   for (const notice of [cleartextNotice(settings), missingDatabaseNotice(settings)])
     if (notice !== null && cluster.isPrimary) printError(`${notice}\n`);
   if (settings.workers > 1 && cluster.isPrimary) return runWorkers(settings.workers, signals);
-  // Where all processes of a terminal hear it, it is for the first one, which replaces its workers.
+  // On a terminal, all processes receive it. It is meant for the primary, which replaces its workers.
   signals.hangUpWith(cluster.isWorker ? () => undefined : signals.stop);
-  // When the primary is gone nothing can be told to it any more, and Node ends its workers.
+  // If the primary has died, messages to it fail, and Node stops its workers.
   cluster.worker?.on("error", () => undefined);
   const sink = logSink(process.stdout);
   const log = makeLog(settings.log, sink.write);
   const crash = watchForCrashes(log);
-  // Whoever else ends the process, and Node where a worker has lost its primary.
+  // Also for an exit by other code, and by Node if a worker has lost its primary.
   process.on("exit", () => log?.flush());
   const others = cluster.isWorker ? workerMetrics() : null;
   const latchkey = await createLatchkey({
@@ -98,7 +98,7 @@ async function start(environment: NodeJS.ProcessEnv, signals: Signals): Promise<
     tracer: await openTelemetry(),
     measured: sink.read,
     ...(others === null ? {} : { gatherMetrics: others.gather }),
-    // What is no terminal is a log, and others read it for long.
+    // If it is not a terminal, it is a log that others may read for a long time.
     ...(process.stdout.isTTY ? {} : { passwordFile: passwordFileOf(settings) }),
   });
   others?.answerFrom(latchkey.metrics);
@@ -129,12 +129,13 @@ async function start(environment: NodeJS.ProcessEnv, signals: Signals): Promise<
     latchkey.stop();
     void end(settings.trustedProxies.length === 0 ? endings.direct : endings.behindProxy);
   });
-  // `/readyz` stays as it is: others are ready.
+  // `/readyz` does not change, because other workers are ready.
   cluster.worker?.on("message", (message: Retiring | object) => {
     if ("retire" in message) void end(endings.replaced);
   });
   watchFiles(settings, listener, log);
-  // Last: whoever reads it may end the process at once. 0 is drawn, and never one that an address leaves out.
+  // This is the last step, because its reader may stop the process immediately. Port 0 is a random choice, unlike a port that an address
+  // omits.
   announce({
     banner: banner(settings, listener.url + settings.basePath, latchkey),
     port: settings.port || Number(new URL(listener.url).port),
@@ -142,14 +143,14 @@ async function start(environment: NodeJS.ProcessEnv, signals: Signals): Promise<
   });
 }
 
-/** A start that cannot listen makes nothing: no administrator, no file. Wrong settings are told first. */
+/** Checks that the service can listen before the start creates an administrator or a file. Mistakes in the settings are reported first. */
 async function requireFreeAddressFor(environment: NodeJS.ProcessEnv, config: ConfigFile): Promise<void> {
   const problems: string[] = [];
   const { host, port } = readEach(environment, config, problems);
   if (problems.length === 0) await requireFreeAddress({ host: host.value, port: port.value });
 }
 
-/** A certificate that was renewed is served without a restart. */
+/** Uses a renewed certificate without a restart. */
 function watchFiles({ tls }: Settings, { renewCertificate: use }: Listener, log: Log | null): void {
   if (tls === null) return;
   const look = watchCertificate({ tls, use, observe: log?.observe ?? (() => undefined) });
@@ -157,7 +158,7 @@ function watchFiles({ tls }: Settings, { renewCertificate: use }: Listener, log:
   setInterval(look, LOOK_MS).unref();
 }
 
-/** A worker leaves it to the one process that the operator started. */
+/** Announces the service. A worker leaves this to the process that the operator started. */
 function announce(serving: Serving): void {
   if (cluster.isWorker) process.send!(serving);
   else print(serving.banner);

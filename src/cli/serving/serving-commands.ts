@@ -30,7 +30,9 @@ export function addServingCommands(program: Command): void {
     });
 }
 
-/** The argument wins. A worker has its port from the process that started it, which may have drawn it. */
+/**
+ * Sets the port. The argument has priority. A worker gets its port from the process that started it, which may have chosen a random one.
+ */
 function takePort(port: string | undefined): void {
   if (port === undefined || !cluster.isPrimary) return;
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)

@@ -1,14 +1,17 @@
-/** What the operator tells the process, from its first moment on. */
+/** The signals of the operator, from the first moment of the process. */
 export interface Signals {
-  /** From now on SIGTERM and SIGINT do this; until then there is nothing to finish, and they end the process. */
+  /** Sets the reaction to SIGTERM and SIGINT. Before that, nothing must be finished, and they stop the process. */
   stopWith(stop: () => void): void;
-  /** What SIGTERM and SIGINT do. */
+  /** The reaction to SIGTERM and SIGINT. */
   stop(): void;
-  /** From now on SIGHUP does this, also one that has come before. */
+  /** Sets the reaction to SIGHUP. It also runs for a signal that arrived earlier. */
   hangUpWith(hangUp: () => void): void;
 }
 
-/** The first process of a container ends by no signal that it does not hear, and a reload right after the start is to end nobody. */
+/**
+ * Listens to the signals. The first process of a container is not stopped by a signal without a listener, and a reload right after the
+ * start must not stop any process.
+ */
 export function hearSignals(): Signals {
   let stop = (): void => process.exit();
   let hungUp = false;

@@ -6,7 +6,7 @@ import { createLatchkey } from "../../service/latchkey.ts";
 import { readSettings } from "../../service/settings/settings.ts";
 import { explainStart, listenOrClose, stackOf } from "./starting.ts";
 
-test("a first start that cannot listen says what to do, and the password that its administrator has by then", async () => {
+test("says what to do if a first start cannot listen, and shows the password of its administrator", async () => {
   const other = createServer().listen(0, "127.0.0.1");
   await once(other, "listening");
   const { port } = other.address() as AddressInfo;
@@ -31,7 +31,7 @@ test("a first start that cannot listen says what to do, and the password that it
   other.close();
 });
 
-test("what a fault comes of is told once, also where it leads back to itself", () => {
+test("reports each cause of a fault once, also if the causes form a circle", () => {
   const inner = new Error("inner");
   const outer = new AggregateError([inner, "no error"], "outer", { cause: inner });
   inner.cause = outer;

@@ -12,13 +12,13 @@ import { messageOf } from "../exit.ts";
 import { missingConfigHint } from "../missing-config.ts";
 import { tellFirst } from "./banner.ts";
 
-/** Where a service listens, or would. */
+/** The address on which a service listens. */
 export interface Address {
   readonly host: string;
   readonly port: number;
 }
 
-/** The service is sound, and cannot be reached. What its first start has made is told all the same: it is told once. */
+/** The service works but cannot listen. The results of its first start are still shown, because they are shown only once. */
 export class NotListening extends Error {
   readonly address: Address;
   readonly firstAdministrator: FirstAdministrator | null;
@@ -29,13 +29,13 @@ export class NotListening extends Error {
     this.firstAdministrator = firstAdministrator;
   }
 
-  /** Another program has the port, which may end. */
+  /** True if another program uses the port. It may stop later. */
   get isTaken(): boolean {
     return codeOf(this.cause) === "EADDRINUSE";
   }
 }
 
-/** Throws `NotListening` if the service could not listen there. Call it before the start makes an administrator or a file. */
+/** Throws `NotListening` if the service could not listen there. Call it before the start creates an administrator or a file. */
 export async function requireFreeAddress({ host, port }: Address): Promise<void> {
   const server = createServer();
   try {
@@ -49,7 +49,7 @@ export async function requireFreeAddress({ host, port }: Address): Promise<void>
   await new Promise((resolve) => server.close(resolve));
 }
 
-/** Listens as the settings say; where that cannot be, the service is closed. */
+/** Listens as configured. Closes the service if that fails. */
 export async function listenOrClose(latchkey: Latchkey, settings: Settings): Promise<Listener> {
   try {
     return await listen(latchkey, {
@@ -65,7 +65,7 @@ export async function listenOrClose(latchkey: Latchkey, settings: Settings): Pro
   }
 }
 
-/** What is told of a start that failed; `tellFault` tells what nobody expected. */
+/** Returns the message for a failed start. `tellFault` formats unexpected errors. */
 export function explainStart(error: unknown, tellFault: (error: unknown) => string): string {
   if (error instanceof DeclarationError) return explainDeclaration(error, tellFault);
   if (error instanceof ConfigError && error.cause instanceof DeclarationError)
@@ -96,7 +96,7 @@ function explainListening(cause: unknown, { host, port }: Address): string {
   }
 }
 
-/** Where a fault lies behind one of the mistakes, it is told with its stack. */
+/** Adds the stack of a fault that caused one of the mistakes. */
 function explainDeclaration({ mistakes, cause }: DeclarationError, tellFault: (error: unknown) => string): string {
   const hint = missingConfigHint();
   const told = `Latchkey cannot start. ${listed("declaration", mistakes)}\n${hint === null ? "" : `${hint}\n`}`;
@@ -108,7 +108,7 @@ function listed(what: string, mistakes: readonly string[]): string {
   return `${head} wrong:\n${mistakes.map((each) => `- ${each}`).join("\n")}`;
 }
 
-/** Whatever was thrown, with its stack where it has one. What it comes of follows, each once: a cause may lead back to itself. */
+/** Returns a thrown value with its stack if it has one. Its causes follow, each once, because they may form a circle. */
 export function stackOf(error: unknown): string {
   const seen = new Set<unknown>();
   const told = (each: unknown): string => {

@@ -2,24 +2,24 @@ import type { Worker } from "node:cluster";
 import { problem } from "../../door/index.ts";
 import { countersOf, formatFamilies, mergeFamilies, type MetricFamily } from "../../door/ops.ts";
 
-/** How long a worker may take to tell its metrics. One that is too busy is told of as it was when it last answered. */
+/** How long the primary waits for a worker's metrics. For a busy worker, it uses the last ones. */
 const workerPatienceMs = 1000;
 
 /** How long a worker waits for the metrics of all. */
 const primaryPatienceMs = 3000;
 
-/** What a worker says to the primary: what it counts, or that somebody asks it for the metrics of all. */
+/** A message of a worker to the primary: its metrics, or a request for the metrics of all. */
 type FromWorker = { readonly counts: readonly MetricFamily[] } | { readonly metricsFor: number };
 
-/** What the primary says to a worker. */
+/** A message of the primary to a worker. */
 type FromPrimary = { readonly tellCounts: true } | { readonly metricsOf: number; readonly text: string };
 
 /**
- * The primary's part: a scrape reaches one worker, and tells of all. What ended workers had counted goes on counting.
- * Gives what has to be told of each new worker.
+ * The part of the primary: a scrape reaches one worker and reports all. The counters of stopped workers are kept. Returns a function to
+ * call for each new worker.
  */
 export function gatherWorkerMetrics(): (worker: Worker) => void {
-  // Of those that serve, as they last answered.
+  // The last metrics of each live worker.
   const told = new Map<Worker, readonly MetricFamily[]>();
   let ended: readonly MetricFamily[] = [];
   let gathering: Promise<string> | null = null;
@@ -42,7 +42,7 @@ export function gatherWorkerMetrics(): (worker: Worker) => void {
       gathering ??= gather().finally(() => (gathering = null));
       void gathering.then((text) => say(worker, { metricsOf: message.metricsFor, text }));
     });
-    // Not when it has exited: what it said last may still be on the way then.
+    // Not on exit, because its last message may still be in transit then.
     worker.once("disconnect", () => {
       ended = mergeFamilies([ended, countersOf(told.get(worker) ?? [])]);
       told.delete(worker);
@@ -50,7 +50,7 @@ export function gatherWorkerMetrics(): (worker: Worker) => void {
   };
 }
 
-/** Whether a worker has told its counts in time. */
+/** Returns true if a worker has sent its metrics in time. */
 function asks(worker: Worker): Promise<boolean> {
   return new Promise((resolve) => {
     const end = (answered: boolean): void => {
@@ -68,18 +68,18 @@ function asks(worker: Worker): Promise<boolean> {
   });
 }
 
-/** One that has just ended hears nothing, and need not. */
+/** Sends a message. A worker that has just stopped does not need it. */
 function say(worker: Worker, message: FromPrimary): void {
   worker.send(message, () => undefined);
 }
 
-/** A worker's part. */
+/** The part of a worker. */
 export interface WorkerMetrics {
-  /** The text for a scrape: of all workers. Throws the problem `unavailable` where the primary does not answer. */
+  /** Returns the text for a scrape, with all workers. Throws the problem `unavailable` if the primary does not answer. */
   gather(): Promise<string>;
-  /** Tells the primary, and answers it from now on. */
+  /** Sends the metrics to the primary, and answers its requests from now on. */
   answerFrom(read: () => readonly MetricFamily[]): void;
-  /** Tells the primary what was counted to the end. */
+  /** Sends the last metrics to the primary. */
   tellLast(): void;
 }
 

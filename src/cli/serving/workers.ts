@@ -8,35 +8,35 @@ import { makeRestartDelay } from "./restart-delay.ts";
 import type { Signals } from "./signals.ts";
 import { gatherWorkerMetrics } from "./worker-metrics.ts";
 
-/** What a worker tells when it serves: what the operator is to read. */
+/** The message of a worker that has started to serve, with the text for the operator. */
 export interface Serving {
   readonly banner: string;
   readonly port: number;
-  /** The port was drawn: nobody has chosen it. */
+  /** True if the port was chosen at random. */
   readonly isDrawn: boolean;
 }
 
-/** What a worker is told when another has taken its place: finish and go. */
+/** The message to a worker that was replaced: finish and stop. */
 export interface Retiring {
   readonly retire: true;
 }
 
-/** What a worker tells that has come to a fault: it finishes what it has begun, and another one is to take its place. */
+/** The message of a worker after a fault: it finishes its requests, and another worker must replace it. */
 export interface Leaving {
   readonly leaving: true;
 }
 
-/** A worker that is told to go has 10 s to finish, and whoever does not even notice that is ended. */
+/** A stopped worker has 10 s to finish. One that does not react is killed after this time. */
 const KILL_AFTER_MS = 15_000;
 
-/** Runs `count` processes that share the port. One that dies is replaced; SIGHUP replaces all, one after another; SIGTERM ends all. */
+/** Runs `count` processes that share the port. One that dies is replaced. SIGHUP replaces all, one after another. SIGTERM stops all. */
 export async function runWorkers(count: number, signals: Signals): Promise<void> {
-  // Each takes connections itself from the one queue that all share: what a worker has taken is reset with it. A primary that hands them
-  // out keeps what a dead worker never said it had.
+  // Each worker accepts connections from one shared queue, and they are reset if it dies. A primary that distributes them would keep those
+  // that a dead worker has not confirmed.
   cluster.schedulingPolicy = cluster.SCHED_NONE;
   const crew = makeCrew(count);
   signals.stopWith(crew.stop);
-  // The config file was loaded here too, and what is in it may fail here.
+  // The config file was also loaded here, and its code may fail here.
   watchForCrashes(null).finishWith(crew.stop);
   let replacing: Promise<unknown> = Promise.resolve();
   signals.hangUpWith(() => {
@@ -45,7 +45,7 @@ export async function runWorkers(count: number, signals: Signals): Promise<void>
     });
   });
 
-  // The first one alone: it migrates and makes the administrator, and what is wrong is told once.
+  // The first worker starts alone. It migrates and creates the administrator, and mistakes are reported once.
   try {
     const { banner } = await crew.start();
     print(banner);
@@ -57,9 +57,9 @@ export async function runWorkers(count: number, signals: Signals): Promise<void>
 }
 
 interface Crew {
-  /** Resolves when one more serves. */
+  /** Resolves when one more worker serves. */
   start(): Promise<Serving>;
-  /** Starts what is missing. */
+  /** Starts the missing workers. */
   fill(): Promise<void>;
   replaceAll(): Promise<void>;
   stop(): void;
@@ -67,17 +67,17 @@ interface Crew {
 }
 
 function makeCrew(count: number): Crew {
-  // Who serves. Whoever was told to go no longer belongs to them.
+  // The serving workers. Stopped workers are not among them.
   const members = new Set<Worker>();
   const restartDelay = makeRestartDelay();
   const followMetrics = gatherWorkerMetrics();
   const starting = new Set<Promise<Serving>>();
-  /** Where the first one serves: port 0 is drawn once. */
+  /** The port of the first worker. Port 0 is chosen only once. */
   let port: number | null = null;
   let environment: { readonly LATCHKEY_PORT?: string } = {};
   const stopped = new AbortController();
   const isStopping = (): boolean => stopped.signal.aborted;
-  /** Ends early when all are to stop. */
+  /** Ends early when all workers must stop. */
   const pause = (ms: number): Promise<void> => wait(ms, undefined, { signal: stopped.signal }).catch(() => undefined);
 
   function start(): Promise<Serving> {
@@ -102,22 +102,22 @@ function makeCrew(count: number): Crew {
     return serving;
   }
 
-  /** At once: it has served, so it did not die of its start, and whoever made it fall must not keep the others waiting. */
+  /** Restarts immediately: the worker has served, so its start was not the problem. The cause of its crash must not delay the others. */
   async function replace(worker: Worker, how: string): Promise<void> {
     if (isStopping()) return;
-    // With the last one the socket is gone, and nobody else knows its port.
+    // The socket closes with the last worker, so the port must be passed on.
     if (members.size === 0) environment = { LATCHKEY_PORT: String(port) };
     tell(`Worker ${worker.process.pid} ${how}; another one starts.`);
     await fill();
   }
 
-  /** Several may fill at once: each looks again before it starts one. */
+  /** Concurrent calls are possible. Each checks again before it starts a worker. */
   async function fill(): Promise<void> {
     while (!isStopping() && members.size + starting.size < count) {
       try {
         await start();
       } catch (error) {
-        // Else the worker has said why.
+        // Otherwise, the worker has reported the reason.
         if (error instanceof OtherPort) tell(error.message);
         await pause(restartDelay.failed());
       }
@@ -127,7 +127,7 @@ function makeCrew(count: number): Crew {
   return {
     start,
     fill,
-    /** A new one serves before an old one is told to go, so that the port is never without an answer. */
+    /** A new worker serves before an old one is stopped, so the port always answers. */
     async replaceAll() {
       await Promise.allSettled(starting);
       for (const old of Array.from(members)) {
@@ -135,7 +135,7 @@ function makeCrew(count: number): Crew {
         await start();
         if (members.delete(old)) retire(old);
       }
-      // Others may have died meanwhile.
+      // Others may have died in the meantime.
       await fill();
     },
     stop() {
@@ -147,7 +147,7 @@ function makeCrew(count: number): Crew {
   };
 }
 
-/** Tells when a worker takes nothing more, and when it has ended. */
+/** Reports when a worker accepts nothing more, and when it has exited. */
 function followEnd(worker: Worker, tellEnd: (how: string) => void): void {
   worker.on("message", (message: Leaving | object) => {
     if ("leaving" in message) tellEnd("finishes what it has begun");
@@ -155,14 +155,14 @@ function followEnd(worker: Worker, tellEnd: (how: string) => void): void {
   worker.once("exit", (status, signal) => tellEnd(`ended with ${signal ?? `status ${status}`}`));
 }
 
-/** Tells a worker that another has its place. One that stands still would keep its memory and its connections for good. */
+/** Tells a worker to stop after it was replaced. A blocked one would otherwise keep its memory and its connections forever. */
 function retire(worker: Worker): void {
   worker.send({ retire: true } satisfies Retiring, () => undefined);
   const timer = setTimeout(() => worker.process.kill("SIGKILL"), KILL_AFTER_MS).unref();
   worker.once("exit", () => clearTimeout(timer));
 }
 
-/** Ends the workers, and this process behind them. Where one of them did not end as it should, neither did this process. */
+/** Stops the workers, and then this process. If one of them did not stop normally, the exit status of this process shows it. */
 function endAll(): void {
   void Promise.all(signalAll("SIGTERM").map(endOf)).then((ends) => {
     if (!ends.every(Boolean)) process.exitCode ||= exits.failed;
@@ -174,14 +174,14 @@ function endAll(): void {
   }, KILL_AFTER_MS).unref();
 }
 
-/** Those that start and those that finish are told too. Gives who was. */
+/** Sends a signal to all workers, including those that are starting or finishing. Returns them. */
 function signalAll(signal: NodeJS.Signals): Worker[] {
   const living = Object.values(cluster.workers ?? {}).flatMap((worker) => (worker?.isDead() === false ? worker : []));
   for (const worker of living) worker.kill(signal);
   return living;
 }
 
-/** Whether it ended as it should: one that is still starting is ended by the signal itself. */
+/** Resolves to true if the worker stopped normally. A signal kills a worker that is still starting. */
 function endOf(worker: Worker): Promise<boolean> {
   return new Promise((resolve) =>
     worker.once("exit", (status, signal) => resolve(status === 0 || signal === "SIGTERM")),
@@ -205,7 +205,10 @@ class OtherPort extends Error {
   }
 }
 
-/** Why one does not serve. It has drawn another port where it was started before the last of the others died, and the socket went with that. */
+/**
+ * Returns the reason why a worker does not serve. It has another random port if it was started before the last of the others died, because
+ * the socket closed with that one.
+ */
 function onOtherPort({ port, isDrawn }: Serving, known: number): WorkerEnded | OtherPort {
   return isDrawn ? new WorkerEnded(exits.failed) : new OtherPort(port, known);
 }
@@ -220,7 +223,7 @@ function servingOf(worker: Worker): Promise<Serving> {
   });
 }
 
-/** A line as the log has them; there for those who run it, also where the workers log nothing. */
+/** Prints a line in the format of the log, for the operator, even if the workers do not log. */
 function tell(message: string): void {
   printError(`${JSON.stringify({ time: new Date().toISOString(), level: "error", event: "notice", message })}\n`);
 }

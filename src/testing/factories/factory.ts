@@ -16,40 +16,44 @@ import type { DraftOf, RecordOf, Resource } from "../../resource/resource.ts";
 import { processSeed, randomOf, type Random } from "./random.ts";
 import { drawValue } from "./values.ts";
 
-/** Draws valid records and drafts of a resource. */
+/** Generates valid records and drafts of a resource. */
 export interface Factory<R extends Resource> {
-  /** What a caller sends to create one. Fields that have a default are left out unless they are given; so is what the service gives itself. */
+  /**
+   * Returns the body with which a caller creates a record. Fields with a default, and fields that the service sets, are left out unless
+   * they are given.
+   */
   draft(given?: Partial<DraftOf<R>>): DraftOf<R>;
-  /** As many drafts. */
+  /** Returns this many drafts. */
   drafts(count: number, given?: Partial<DraftOf<R>>): readonly DraftOf<R>[];
-  /** What a caller reads: a record that stands in no database, for the tests of one's own functions. */
+  /** Returns a record as a caller reads it. It is in no database, and is for tests of your own functions. */
   record(given?: Partial<RecordOf<R>>): RecordOf<R>;
-  /** What these are drawn from. */
+  /** The seed of the random values. */
   readonly seed: string;
 }
 
-/** What a factory can be told. */
+/** The options of a factory. */
 export interface FactoryOptions {
-  /** Draws the same each time; that of the process where it is left out, which a test that fails prints and `TEST_SEED` sets. */
+  /** The seed, for repeatable values. Default: that of the process. A failed test prints it, and `TEST_SEED` sets it. */
   readonly seed?: string | number;
 }
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** So often a record is drawn again that its `check` does not take, and a value that its kind does not take or another record has. */
+/** The number of attempts for a record that its `check` refuses, and for a value that its kind refuses or another record has. */
 const TRIES = 200;
 
-/** So often a value, where an example is declared instead. */
+/** The number of attempts for a value with a declared example, which is used afterwards. */
 const TRIES_BESIDE_EXAMPLE = 5;
 
-/** How often a field that may be null is. */
+/** The share of null in fields that allow it. */
 const NULLS = 0.25;
 
 const made = new Map<string, number>();
 
 /**
- * A factory of valid random records and drafts, from the declaration alone: kinds, lengths, ranges, unique fields and `check` hold. What
- * cannot be drawn it says with the cure: a pattern, or a kind of one's own, needs an `example`; an id of another record has to be given.
+ * Creates a factory of valid random records and drafts from the declaration alone: kinds, lengths, ranges, unique fields and `check` are
+ * respected. If a value cannot be generated, the error says what to do: a pattern, or a custom kind, needs an `example`, and the id of
+ * another record must be given.
  *
  * @example
  * ```ts
@@ -64,7 +68,7 @@ export function factory<R extends Resource>(resource: R, options: FactoryOptions
   requireArguments("factory", [resource], { resource: aResource });
   requireOptions(options, { seed: optional((seed) => (isText(seed) ? null : aWholeNumber(seed))) }, { of: "factory" });
   const seed = String(options.seed ?? processSeed());
-  // Two factories of one resource draw different things, and what another resource draws changes neither.
+  // Two factories of one resource generate different values, and other resources do not affect them.
   const count = made.get(resource.name) ?? 0;
   if (options.seed === undefined) made.set(resource.name, count + 1);
   const random = randomOf(`${seed}/${resource.name}${options.seed === undefined ? `/${count}` : ""}`);
@@ -81,7 +85,7 @@ export function factory<R extends Resource>(resource: R, options: FactoryOptions
 interface Drawing {
   readonly resource: Resource;
   readonly random: Random;
-  /** What unique fields were given, folded. */
+  /** The values of unique fields so far, folded. */
   readonly taken: Map<string, Set<string>>;
 }
 
@@ -115,13 +119,13 @@ function fieldsOf({ resource }: Drawing): readonly (readonly [string, Field])[] 
   return Object.entries(resource.fields);
 }
 
-/** In the order of the declaration, as the service shows them; what is not declared comes last. */
+/** Sorts values as declared, like the service. Undeclared values come last. */
 function inOrder(drawing: Drawing, values: Values): Values {
   const names = fieldsOf(drawing).flatMap(([name]) => (name in values ? [name] : []));
   return { ...Object.fromEntries(names.map((name) => [name, values[name]])), ...values };
 }
 
-/** Draws until `check` finds nothing. What a test gives itself may be wrong on purpose, and is then left as it is. */
+/** Generates values until `check` accepts them. Values from the test may be wrong on purpose, so they are kept. */
 function drawChecked({ resource }: Drawing, given: Values, draw: () => Values): Values {
   let drawn = draw();
   if (resource.check === null) return drawn;
@@ -175,7 +179,7 @@ function drawField(
   );
 }
 
-/** Whether no other record of this factory has it, where it is unique; it is taken then. */
+/** Returns true if the value may be used: if the field is unique, no other record of this factory has it. Marks it as taken. */
 function isFree({ taken }: Drawing, name: string, { options }: Field, value: unknown): boolean {
   if (options.unique === undefined || options.unique === false) return true;
   const values = taken.get(name) ?? new Set<string>();
@@ -185,7 +189,7 @@ function isFree({ taken }: Drawing, name: string, { options }: Field, value: unk
   return true;
 }
 
-/** For defaults and generated values of a record that nobody has made. */
+/** Returns a context for defaults and generated values of a record without a creator. */
 function contextOf(random: Random): DraftContext {
   const id = random.whole(1, 1_000_000);
   const identity: Identity = {

@@ -1,16 +1,16 @@
 import { randomInt } from "node:crypto";
 
-/** Chance that can be repeated: the same seed draws the same. */
+/** Repeatable random values: the same seed gives the same values. */
 export interface Random {
-  /** From 0 up to but not 1. */
+  /** Returns a number from 0 up to, but not including, 1. */
   next(): number;
-  /** A whole number from `least` to `most`, both among them. */
+  /** Returns a whole number from `least` to `most`, including both. */
   whole(least: number, most: number): number;
-  /** One of them. */
+  /** Returns one of the items. */
   pick<T>(from: readonly [T, ...(readonly T[])] | readonly T[]): T;
 }
 
-/** Chance from a seed, a text: mulberry32 over its FNV-1a digest. For tests alone, since anybody can guess it. */
+/** Returns random values from a seed text: mulberry32 over its FNV-1a digest. Only for tests, because the values are predictable. */
 export function randomOf(seed: string): Random {
   let state = digest(seed);
   const next = (): number => {
@@ -31,10 +31,7 @@ function digest(text: string): number {
 
 let ofProcess: string | null = null;
 
-/**
- * The seed of this process: that of `TEST_SEED`, or one that is drawn. Where the process ends with a failure it tells how to draw the same
- * again.
- */
+/** Returns the seed of this process: that of `TEST_SEED`, or a random one. If the process fails, it prints how to repeat the values. */
 export function processSeed(): string {
   if (ofProcess !== null) return ofProcess;
   const given = process.env["TEST_SEED"] ?? "";

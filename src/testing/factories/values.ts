@@ -2,12 +2,12 @@ import { isObject } from "../../core/checking/members.ts";
 import type { Field } from "../../resource/kinds/field.ts";
 import type { Random } from "./random.ts";
 
-// Values are drawn from the JSON Schema of a kind, so that kinds of one's own are drawn too. Whether one is right only the kind can say:
-// whoever draws asks it, and draws again.
+// Values are generated from the JSON Schema of a kind, so custom kinds work too. Only the kind can say whether a value is valid, so the
+// calling code asks it and tries again.
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** Something that fits the schema of a field, as a caller sends it; whether its kind takes it is not known yet. */
+/** Returns a value that fits the schema of a field, in the form that a caller sends. Its kind may still refuse it. */
 export function drawValue({ kind, options }: Field, random: Random): unknown {
   if (kind.column.type === "decimal" && kind.name === "decimal" && kind.column.number !== true)
     return drawDecimal(options, random);
@@ -48,7 +48,7 @@ function drawFrom(schema: Schema, random: Random): unknown {
 
 const words = ["amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "harbour", "island", "juniper"] as const;
 
-/** What a program that takes text must take: accents, other scripts, marks that another place would read as its own. */
+/** Texts that every program must accept: accents, other scripts, characters with a special meaning elsewhere. */
 const rareWords = [
   "Łódź",
   "naïve",
@@ -77,7 +77,7 @@ function drawNumber(
     maximum,
     numberOr(exclusiveMaximum, least + 2000) - (exclusiveMaximum === undefined ? 0 : 1 / parts),
   );
-  // The ends more often than chance would, for that is where mistakes are.
+  // The limits are chosen more often, because most mistakes are there.
   const at = random.next();
   if (at < 0.05) return least;
   if (at < 0.1) return most;
@@ -123,7 +123,7 @@ function drawString({ format, minLength, maxLength }: Schema, random: Random): s
   }
 }
 
-/** Words of some length, in characters (Unicode code points), without white space at its ends. */
+/** Returns words of some length, in characters (Unicode code points), without white space at the ends. */
 function drawWords(random: Random, minLength: number, maxLength: number): string {
   const most = Math.min(maxLength, Math.max(minLength, random.next() < 0.05 ? 200 : 40));
   const length = random.next() < 0.05 ? most : random.whole(minLength, most);
@@ -146,7 +146,7 @@ function drawLetters(random: Random, count: number): string {
   return Array.from({ length: count }, () => letters[random.whole(0, 25)]!).join("");
 }
 
-/** Of version 4 (RFC 9562). */
+/** Returns a UUID of version 4 (RFC 9562). */
 function drawUUID(random: Random): string {
   const digits = (count: number): string =>
     Array.from({ length: count }, () => random.whole(0, 15).toString(16)).join("");
@@ -158,7 +158,7 @@ function drawInstant(random: Random): string {
   return new Date(random.whole(from, to)).toISOString();
 }
 
-/** An amount between the field's own bounds, which its schema does not have. */
+/** Returns an amount within the field's own limits, which its schema does not have. */
 function drawDecimal(options: object, random: Random): string {
   const {
     scale,

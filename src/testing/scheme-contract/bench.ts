@@ -12,11 +12,11 @@ import type { Collection, Store } from "../../store/store.ts";
 import { callOf } from "../calls.ts";
 import type { MakeSubject, SchemeSubject } from "./subject.ts";
 
-/** A promise of every scheme, and the test that keeps it. */
+/** A promise of every scheme, and its test. */
 export interface SchemeCheck {
   /** The promise. */
   readonly name: string;
-  /** Rejects where the scheme does not keep it. */
+  /** Rejects if the scheme breaks the promise. */
   run(make: MakeSubject): Promise<void>;
 }
 
@@ -25,24 +25,24 @@ export interface Bench {
   readonly subject: SchemeSubject;
   readonly clock: { now: number };
   readonly observed: readonly Observation[];
-  /** Sends a request with these parts of it. */
+  /** Sends a request with these parts. */
   ask(sent: Sent, path?: string): Promise<Answered>;
-  /** Sends a request with a credential, in the first carrier where none is named. */
+  /** Sends a request with a credential. Default: in the first carrier. */
   present(
     credential: string,
     options?: { readonly carrier?: Carrier; readonly path?: string; readonly body?: string },
   ): Promise<Answered>;
-  /** Asks the scheme itself. */
+  /** Passes a credential to the scheme directly. */
   judge(credential: string, options?: { readonly carrier?: Carrier; readonly call?: Call }): Promise<Verdict>;
-  /** A call to hand to the scheme itself, which notes the header fields that are read. */
+  /** Returns a call for the scheme that records which header fields are read. */
   watchedCall(read: Set<string>): Call;
 }
 
-/** What brings credentials: header fields, and a query. */
+/** The parts of a request that contain credentials: header fields and a query. */
 export interface Sent {
   readonly headers?: readonly (readonly [string, string])[];
   readonly query?: readonly string[];
-  /** The subject's own where it is left out. */
+  /** The body. Default: that of the subject. */
   readonly body?: string;
 }
 
@@ -52,12 +52,12 @@ export interface Answered {
   readonly text: string;
 }
 
-/** Needs somebody. */
+/** The path that requires a known caller. */
 export const CLOSED = "/certified";
-/** Needs nobody. */
+/** The path that is open to all callers. */
 export const OPEN = "/open";
 
-/** Declares a check, which has a bench of its own each time. */
+/** Declares a check. It gets a new bench each time. */
 export function checkOf(name: string, keep: (bench: Bench) => Promise<void>): SchemeCheck {
   return { name, run: (make) => atBench(make, keep) };
 }
@@ -138,7 +138,7 @@ async function atBench(make: MakeSubject, keep: (bench: Bench) => Promise<void>)
   }
 }
 
-/** A store whose parts may be opened one after another, by whoever needs them. */
+/** Returns a store whose parts can be opened one after another by different code. */
 function growingStore(): Store {
   const store = sqliteStore({ path: ":memory:" });
   const opened = new Map<string, Collection>();
@@ -177,7 +177,7 @@ const endpoints = (["GET", "POST"] as const).flatMap((method) => {
   ];
 });
 
-/** What brings a credential. */
+/** Returns the parts of a request that contain a credential. */
 export function carried(carrier: Carrier, credential: string): Sent {
   switch (carrier.in) {
     case "authorization":
@@ -192,17 +192,17 @@ export function carried(carrier: Carrier, credential: string): Sent {
   }
 }
 
-/** Percent-encoded, with what is no text written as it is: it arrives so too. */
+/** Percent-encodes a credential. Invalid Unicode is written unchanged, because it also arrives this way. */
 function encoded(credential: string): string {
   return credential.isWellFormed() ? encodeURIComponent(credential) : "%ed%a0%80";
 }
 
-/** The names of the header fields that a carrier is read from. */
+/** Returns the names of the header fields that a carrier is read from. */
 export function fieldsOf(carrier: Carrier): readonly string[] {
   return (carried(carrier, "").headers ?? []).map(([name]) => name.toLowerCase());
 }
 
-/** Notes what is read. */
+/** Records which header fields are read. */
 class WatchedCall extends Call {
   readonly #read: Set<string>;
 

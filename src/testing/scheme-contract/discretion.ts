@@ -4,7 +4,7 @@ import type { Rejection } from "../../access/scheme/scheme.ts";
 import { checkOf, fieldsOf, OPEN, type Answered, type Bench, type SchemeCheck } from "./bench.ts";
 import { assertAccepted, assertRefused } from "./verdicts.ts";
 
-/** Promises about what is told, and what is kept for oneself. */
+/** The promises about what is shown and what is kept secret. */
 export const discretionChecks: readonly SchemeCheck[] = [
   checkOf("a challenge is one that clients can read, and names a scheme that is accepted", async (bench) => {
     const { scheme } = bench.subject;
@@ -97,7 +97,7 @@ export const discretionChecks: readonly SchemeCheck[] = [
     if (unknown === undefined) return;
     const rounds: string[] = [];
     const longer = new Set<string>();
-    // A machine that is busy may spoil a round, but not in the same way three times.
+    // A busy machine may disturb one round, but not three in the same way.
     for (let round = 0; round < 3; round++) {
       const [unknownMs, wrongMs] = await leastTimes(bench, [unknown, wrong]);
       const isSame =
@@ -121,7 +121,7 @@ export const discretionChecks: readonly SchemeCheck[] = [
       later.push(await cpuMs(async () => void (answer = await bench.present(wrong))));
       assertThrottled(answer!, countsGuesses);
     }
-    // What takes 5 ms computes something; without it an answer takes a small part of that.
+    // Work of 5 ms is a computation. Without it, a response takes a small part of that.
     const isIdle = median(before) < 5 || median(later) < median(before) / 2;
     assert.ok(!countsGuesses || isIdle, "what is throttled costs no work");
   }),
@@ -140,7 +140,7 @@ const challengeForm = new RegExp(
   `^${name}(?: +(?:[A-Za-z0-9._~+/-]+=*|${parameter}(?:[ \\t]*,[ \\t]*${parameter})*))?$`,
 );
 
-/** Whether it can be looked for: a malformed credential of a few letters stands in many words. */
+/** Returns true if the text can be searched for. A malformed credential of a few letters is part of many words. */
 function isSecret({ length }: string): boolean {
   return length >= 8;
 }
@@ -164,7 +164,7 @@ function assertThrottled({ status, headers }: Answered, countsGuesses: boolean):
   assert.match(headers.get("retry-after") ?? "", /^[1-9]\d*$/, "429 says when to come again");
 }
 
-/** What a task costs on all threads: other programs on the machine do not count. */
+/** Measures the CPU time of a task on all threads. Other programs on the machine do not count. */
 async function cpuMs(task: () => Promise<void>): Promise<number> {
   const start = process.cpuUsage();
   await task();
@@ -181,12 +181,12 @@ function wordsOf({ status, headers, text }: Answered): unknown {
   return { status, code, detail, challenge: headers.get("www-authenticate") };
 }
 
-/** Of tries in turn, in milliseconds: what a busy machine adds is in hardly any of the least. */
+/** Returns the shortest times of alternating attempts, in milliseconds. A busy machine rarely affects the shortest ones. */
 async function leastTimes(bench: Bench, credentials: readonly string[]): Promise<readonly number[]> {
   const times = credentials.map((): number[] => []);
   for (let round = 0; round < 7; round++) {
     for (const [at, credential] of credentials.entries()) {
-      // Later than any window in which guesses count.
+      // Later than every window in which guesses count.
       bench.clock.now += 120_000;
       const start = performance.now();
       await bench.judge(credential);
