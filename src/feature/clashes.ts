@@ -23,7 +23,7 @@ export interface NamedParts {
 /** Returns a sentence for each duplicate among all parts, with the features and the fix. */
 export function clashesOf(given: readonly NamedParts[], speaksXML: boolean): readonly string[] {
   const all = withoutTwins(given);
-  // Schemes that are `shared` may have the same name as each other, but not as any other scheme.
+  // Schemes that are `shared` may have the same name as each other, but no other scheme may have it.
   const alone = new Set(
     all.flatMap(({ parts: { schemes = [] } }) =>
       schemes.filter(({ shared }) => shared !== true).map(({ name }) => name),
