@@ -22,13 +22,13 @@ import { command } from "../harness/command.ts";
 import { basicHeader, serve } from "../harness/serve.ts";
 import { startService } from "../harness/service-process.ts";
 
-// On SQLite alone: the file of the password is beside the file of the database.
+// Only for SQLite: the password file is next to the database file.
 
 const day = 86_400;
 const drawn = { LATCHKEY_ADMIN_PASSWORD: "" };
 
 for (const workers of ["1", "2"])
-  test(`where the output is no terminal, the first password goes into a file of its owner's alone (workers: ${workers})`, async () => {
+  test(`writes the first password into a file of its owner if the output is not a terminal (workers: ${workers})`, async () => {
     await using service = await startService({ ...drawn, LATCHKEY_LOG: "debug", LATCHKEY_WORKERS: workers });
     const file = path.join(path.dirname(service.file), "latchkey.password");
 
@@ -46,7 +46,7 @@ for (const workers of ["1", "2"])
     );
   });
 
-test("on a terminal the first password is shown, and no file is made", async (t) => {
+test("shows the first password on a terminal, and creates no file", async (t) => {
   const folder = folderOf(t);
   const service = `'${process.execPath}' '${command}'`;
   const args = process.platform === "linux" ? ["-qec", service, "/dev/null"] : ["-q", "/dev/null", "sh", "-c", service];
@@ -64,7 +64,7 @@ test("on a terminal the first password is shown, and no file is made", async (t)
   const address = /http:\/\/[\d.:]+/.exec(said)![0];
   const password = /password: ([\w-]{20}) \(shown only now/.exec(said)?.[1] ?? "";
   const answer = await fetch(`${address}/protected/`, { headers: basicHeader("admin", password) });
-  // What ends the terminal ends the service.
+  // The end of the terminal ends the service.
   child.stdin.write("\u0003");
   child.stdout.resume();
   await once(child, "exit");
@@ -76,7 +76,7 @@ test("on a terminal the first password is shown, and no file is made", async (t)
   );
 });
 
-test("a drawn password that nobody used is good for seven days, and is wrong after them like every other", async (t) => {
+test("accepts an unused generated password for seven days, and then treats it like any wrong one", async (t) => {
   const api = await serve(t, { settings: drawn });
   const login = { username: "admin", password: passwordOf(api.service) };
 
@@ -88,7 +88,7 @@ test("a drawn password that nobody used is good for seven days, and is wrong aft
   assert.deepEqual({ ...late.json, request_id: "" }, { ...wrong.json, request_id: "" });
 });
 
-test("a drawn password that was used once, by whatever login, stays good", async (t) => {
+test("keeps a generated password valid after its first use, in any kind of login", async (t) => {
   for (const use of ["token", "basic"]) {
     const api = await serve(t, { settings: drawn });
     const password = passwordOf(api.service);
@@ -106,7 +106,7 @@ test("a drawn password that was used once, by whatever login, stays good", async
   }
 });
 
-test("another password in place of an unused one has no end", async (t) => {
+test("sets no expiry for a password that replaces an unused one", async (t) => {
   const api = await serve(t, { settings: { ...drawn, LATCHKEY_DATABASE: `sqlite:${folderOf(t)}/a.db` } });
   const proof = { current_password: passwordOf(api.service) };
   const before = basicHeader("admin", proof.current_password);
@@ -117,7 +117,7 @@ test("another password in place of an unused one has no end", async (t) => {
   assert.equal((await api.get("/protected/", basicHeader("admin", "one of my own"))).status, 200);
 });
 
-test("what stands where the file is to be is replaced, and a link leads nobody elsewhere", async (t) => {
+test("replaces an existing password file, and follows no link", async (t) => {
   const folder = folderOf(t);
   const file = path.join(folder, "latchkey.password");
   const elsewhere = path.join(folder, "elsewhere");
@@ -137,7 +137,7 @@ test("what stands where the file is to be is replaced, and a link leads nobody e
   }
 });
 
-test("where the file cannot be made the start ends with the cure, and nobody has a password that cannot be read", async (t) => {
+test("ends the start with the fix if the file cannot be written, and sets no unreadable password", async (t) => {
   const folder = folderOf(t);
   const database = path.join(folder, "a.db");
   mkdirSync(path.join(folder, "latchkey.password"));
@@ -158,7 +158,7 @@ test("where the file cannot be made the start ends with the cure, and nobody has
   );
 });
 
-test("of services that start at once one makes the password, and its file has the one that works", async (t) => {
+test("creates one password when several services start together, and its file has the valid one", async (t) => {
   const folder = folderOf(t);
   const file = path.join(folder, "latchkey.password");
 
@@ -174,7 +174,7 @@ test("of services that start at once one makes the password, and its file has th
   for (const service of services) await service.close();
 });
 
-test("the file stands beside the SQLite file, else in the working directory", () => {
+test("puts the file next to the SQLite file, or into the working directory", () => {
   const of = (LATCHKEY_DATABASE: string) =>
     passwordFileOf(readSettings({ LATCHKEY_DATABASE, LATCHKEY_SECRET: "a secret that is known to all of them" }));
 
@@ -184,7 +184,7 @@ test("the file stands beside the SQLite file, else in the working directory", ()
   assert.equal(of("postgres://latchkey@localhost/latchkey"), path.resolve("latchkey.password"));
 });
 
-test("the first administrator's e-mail is the username where that is one", async (t) => {
+test("uses the first administrator's email as the username, if it is set", async (t) => {
   const api = await serve(t, { settings: { ...drawn, LATCHKEY_ADMIN_USERNAME: "ada@example.com" } });
   const headers = basicHeader("ada@example.com", passwordOf(api.service));
 

@@ -17,7 +17,7 @@ function logIn(api: API, address: string, username: string, password: string) {
   });
 }
 
-/** Guesses on 90 connections, each try under a name that no account has, until it is stopped. Gives how often each status came. */
+/** Sends guesses on 90 connections until it is stopped, each under an unknown name. Returns the number of each status. */
 function flood(api: API, addressOf: (turn: number) => string) {
   const statuses = new Map<number, number>();
   let stopped = false;
@@ -41,7 +41,7 @@ function flood(api: API, addressOf: (turn: number) => string) {
 interface Flood {
   readonly title: string;
   readonly addressOf: (turn: number) => string;
-  /** How many guesses of a minute are hashed at most. */
+  /** The maximum number of guesses that are hashed per minute. */
   readonly hashed: number;
   readonly logins: number;
 }

@@ -15,12 +15,12 @@ import {
 import { DeclarationError } from "../../src/door/resources.ts";
 import { sqliteStore } from "../../src/door/stores.ts";
 
-// On SQLite alone: these services are refused before they open their store.
+// Only for SQLite: these services are refused before they open their store.
 
 const secret = new Secret("a secret of thirty-two characters.");
 const people = accounts();
 
-/** What stops the start of a service with these features. */
+/** Returns the mistakes that stop the start of a service with these features. */
 async function mistakesOf(...features: readonly Feature[]): Promise<string> {
   const started = createService({ store: sqliteStore({ path: ":memory:" }), secret, features });
   const error: unknown = await started.then(
@@ -47,25 +47,25 @@ const slips: readonly (readonly [make: () => Feature, told: RegExp])[] = [
 ];
 
 for (const [make, told] of slips)
-  test(`a way of logging in with a wrong option does not start: ${told.source.slice(0, 60)}`, async () => {
+  test(`refuses to start a login method with a wrong option: ${told.source.slice(0, 60)}`, async () => {
     assert.match(await mistakesOf(people, make()), told);
   });
 
-test("accounts with a wrong option do not start", async () => {
+test("refuses to start accounts with a wrong option", async () => {
   // @ts-expect-error -- registation
   assert.match(await mistakesOf(accounts({ registation: "open" })), /registation; did you mean registration\?/);
   // @ts-expect-error -- opne
   assert.match(await mistakesOf(accounts({ registration: "opne" })), /one of closed, open; did you mean open\?/);
 });
 
-test("a secret that can be guessed does not start", async () => {
+test("refuses to start with a secret that can be guessed", async () => {
   for (const weak of ["", "secret", "x".repeat(31)]) {
     const options = { store: sqliteStore({ path: ":memory:" }), secret: new Secret(weak) };
     await assert.rejects(createService(options), /the secret has fewer than 32 bytes.*openssl rand -base64 48/);
   }
 });
 
-test("a cookie of refresh tokens that a scheme would read stops the start", async () => {
+test("refuses to start with a refresh cookie that a scheme would read", async () => {
   for (const [session, tokens] of [
     [sessionLogin(people, { cookie: "shop" }), tokenLogin(people, { refreshCookie: "shop" })],
     [sessionLogin(people), tokenLogin(people, { refreshCookie: "session" })],

@@ -18,7 +18,7 @@ async function drawFor(api: API, id: number): Promise<string> {
 
 const logIn = (api: API, username: string, password: string) => api.post("/api/session/", { username, password });
 
-test("a one-time password logs in once, and its user then chooses another", async (t) => {
+test("logs in once with a one-time password, and then requires another one", async (t) => {
   const api = await serve(t);
   const { id, email } = await newcomer(api);
   const password = await drawFor(api, id);
@@ -34,7 +34,7 @@ test("a one-time password logs in once, and its user then chooses another", asyn
   assert.equal((await logIn(api, email, password)).status, 401);
 });
 
-test("of many logins at once with one one-time password one comes in, however they log in", async (t) => {
+test("accepts one of many concurrent logins with a one-time password, in any kind of login", async (t) => {
   const api = await serve(t);
   const { id, email } = await newcomer(api);
   const password = await drawFor(api, id);
@@ -47,7 +47,7 @@ test("of many logins at once with one one-time password one comes in, however th
   assert.equal(answers.filter(({ status }) => status < 400).length, 1);
 });
 
-test("it is no password for every request, and none after seven days", async (t) => {
+test("refuses a one-time password for other requests, and after seven days", async (t) => {
   const api = await serve(t);
   const { id, email } = await newcomer(api);
   const password = await drawFor(api, id);
@@ -57,7 +57,7 @@ test("it is no password for every request, and none after seven days", async (t)
   assert.equal((await logIn(api, email, password)).status, 401);
 });
 
-test("it ends the password and the logins that there were, and is told to nobody else", async (t) => {
+test("ends the old password and logins, and shows the new one to no other user", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const pair = (await api.post("/api/token/", { username: ann.email, password: ann.password })).json;
@@ -74,7 +74,7 @@ test("it ends the password and the logins that there were, and is told to nobody
   assert.ok(!stored.includes(password));
 });
 
-test("only administrators with a fresh login draw one, for somebody else who may come in", async (t) => {
+test("lets only administrators with a fresh login create one, for another active user", async (t) => {
   const api = await serve(t);
   const [ann, ben] = [await api.user("Ann"), await api.user("Ben")];
   const draw = (id: number, headers = api.admin, body?: unknown) => api.post(`/users/${id}/password`, body, headers);

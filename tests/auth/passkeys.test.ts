@@ -18,7 +18,7 @@ interface Owner {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Makes a user with a passkey. */
+/** Creates a user with a passkey. */
 async function addPasskey(api: API, name: string, algorithm?: "ES256" | "EdDSA" | "RS256"): Promise<Owner> {
   const { id, email, password } = await api.user(name);
   const login = (await api.post("/api/token/", { username: email, password })).json;
@@ -39,7 +39,7 @@ async function logIn(api: API, { authenticator }: Owner, twist?: Twist, path = "
 }
 
 for (const algorithm of ["ES256", "EdDSA", "RS256"] as const)
-  test(`logs in with a passkey of ${algorithm} alone, at level 2`, async (t) => {
+  test(`logs in with only a passkey of ${algorithm}, at level 2`, async (t) => {
     const api = await serve(t, { settings });
     const ann = await addPasskey(api, "Ann", algorithm);
 
@@ -54,7 +54,7 @@ for (const algorithm of ["ES256", "EdDSA", "RS256"] as const)
     }
   });
 
-test("takes a passkey as the second factor after a password", async (t) => {
+test("accepts a passkey as the second factor after a password", async (t) => {
   const api = await serve(t, { settings });
   const ann = await addPasskey(api, "Ann");
   const first = await api.post("/api/token/", { username: ann.email, password: ann.password });
@@ -62,7 +62,7 @@ test("takes a passkey as the second factor after a password", async (t) => {
   assert.deepEqual([factors[0].id, factors[0].kind], [ann.factor, "passkey"]);
   assert.equal(factors[0].ask.allowCredentials.length, 1);
 
-  // Without user verification: something that the user has.
+  // Without user verification, it proves only possession.
   const credential = ann.authenticator.assert(factors[0].ask, { flags: 0x01 });
   const done = await api.post("/api/login/", { pending, factor: ann.factor, credential });
 
@@ -89,7 +89,7 @@ test("confirms a login with a passkey", async (t) => {
 
 const foreign = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
 
-/** Answers of an attacker, or of a browser that is somewhere else. */
+/** Responses of an attacker, or of a browser on another site. */
 const hostile: Readonly<Record<string, Twist>> = {
   "another origin": { origin: "https://evil.example" },
   "an origin that ends alike": { origin: "https://notexample.com" },
@@ -112,7 +112,7 @@ const hostile: Readonly<Record<string, Twist>> = {
   "extensions that are none": { flags: 0xc5, more: Buffer.from([0x01]) },
 };
 
-/** Further answers to a request to log in. */
+/** More responses to a login request. */
 const hostileAssertions: Readonly<Record<string, Twist>> = {
   ...hostile,
   "another key": { signWith: foreign },
@@ -125,7 +125,7 @@ const hostileAssertions: Readonly<Record<string, Twist>> = {
   "no handle": { userHandle: null },
 };
 
-/** Further answers to a request to make a passkey. */
+/** More responses to a request to create a passkey. */
 const hostileRegistrations: Readonly<Record<string, Twist>> = {
   ...hostile,
   "another format": { fmt: "packed" },
@@ -136,7 +136,7 @@ const hostileRegistrations: Readonly<Record<string, Twist>> = {
   "no attested key": { flags: 0x05 },
 };
 
-test("accepts no hostile answer to a login", async (t) => {
+test("refuses every hostile response to a login", async (t) => {
   const api = await serve(t, { settings });
   const ann = await addPasskey(api, "Ann");
 
@@ -148,7 +148,7 @@ test("accepts no hostile answer to a login", async (t) => {
   assert.equal((await logIn(api, ann)).status, 200);
 });
 
-test("accepts no hostile answer of a new passkey", async (t) => {
+test("refuses every hostile response for a new passkey", async (t) => {
   const api = await serve(t, { settings });
   const { id, email, password } = await api.user("Ann");
 
@@ -165,7 +165,7 @@ test("accepts no hostile answer of a new passkey", async (t) => {
   assert.deepEqual((await api.get(`/users/${id}/factors`, api.admin)).json, []);
 });
 
-test("accepts nothing that is no answer, and never answers 500", async (t) => {
+test("refuses input that is not a response, and never answers 500", async (t) => {
   const api = await serve(t, { settings });
   const ann = await addPasskey(api, "Ann");
   const shapes: readonly unknown[] = [
@@ -193,7 +193,7 @@ test("accepts nothing that is no answer, and never answers 500", async (t) => {
   }
 });
 
-test("accepts a challenge once, for five minutes, and for its own login only", async (t) => {
+test("accepts a challenge once, for five minutes, and only for its own login", async (t) => {
   const api = await serve(t, { settings });
   const ann = await addPasskey(api, "Ann");
   const { pending, ask } = (await api.post("/api/login/passkey/")).json;
@@ -213,7 +213,7 @@ test("accepts a challenge once, for five minutes, and for its own login only", a
   assert.equal((await api.post("/api/token/", { pending: late.pending, credential: answered })).status, 401);
 });
 
-test("refuses and logs a signature counter that goes back", async (t) => {
+test("refuses and logs a signature counter that decreases", async (t) => {
   const api = await serve(t, { settings });
   const ann = await addPasskey(api, "Ann");
   assert.equal((await logIn(api, ann, { counter: 10 })).status, 200);
@@ -226,7 +226,7 @@ test("refuses and logs a signature counter that goes back", async (t) => {
   assert.equal((await logIn(api, ann, { counter: 11 })).status, 200);
 });
 
-test("does not log in with a passkey of another user, whatever handle it has", async (t) => {
+test("refuses a login with a passkey of another user, with any user handle", async (t) => {
   const api = await serve(t, { settings });
   const [ann, bob] = [await addPasskey(api, "Ann"), await addPasskey(api, "Bob")];
   const handle = Buffer.from(`user:${bob.id}`).toString("base64url");
@@ -242,7 +242,7 @@ test("does not log in with a passkey of another user, whatever handle it has", a
   assert.equal(answer.status, 401);
 });
 
-test("keeps one way to log in for a user without a password", async (t) => {
+test("keeps one login method for a user without a password", async (t) => {
   const api = await serve(t, { settings });
   const ann = await addPasskey(api, "Ann");
   const accounts = await import("../../src/features/auth/accounts/stored-accounts.ts");

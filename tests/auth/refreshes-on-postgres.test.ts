@@ -4,15 +4,15 @@ import pg from "pg";
 import { startPostgres, type TestServer } from "../harness/postgres.ts";
 import { adminPassword, serve, type API } from "../harness/serve.ts";
 
-// What a refresh and the end of its family wait for on PostgreSQL: each other, and nothing else.
+// On PostgreSQL, a refresh and the end of its family wait only for each other.
 
 let postgres: TestServer;
 before(async () => void (postgres = await startPostgres()));
 after(() => postgres.stop());
 
-test("a refresh and a logout do not wait for PostgreSQL to clear up the table of ended families", async (t) => {
+test("refreshes and logs out while PostgreSQL cleans up the table of ended families", async (t) => {
   const { api, refresh, other } = await loggedIn(t);
-  // As VACUUM and ANALYZE hold it, for as long as they take.
+  // The same lock as VACUUM and ANALYZE, for as long as they run.
   await other.query("BEGIN; LOCK TABLE dead_families IN SHARE UPDATE EXCLUSIVE MODE");
 
   const refreshed = await api.post("/api/token/refresh/", { refresh });
@@ -23,7 +23,7 @@ test("a refresh and a logout do not wait for PostgreSQL to clear up the table of
 });
 
 for (const first of ["refresh", "logout"] as const)
-  test(`where a refresh and a logout meet and the ${first} comes first, the family has ended and no login of it is listed`, async (t) => {
+  test(`ends the family and lists no login of it if a refresh and a logout meet and the ${first} comes first`, async (t) => {
     const { api, refresh, other } = await loggedIn(t);
     await other.query("BEGIN; SELECT FROM accounts WHERE id = 1 FOR UPDATE");
     const begin = {
@@ -45,7 +45,7 @@ for (const first of ["refresh", "logout"] as const)
     assert.equal((await api.post("/api/token/refresh/", { refresh: child })).status, 401);
   });
 
-/** A service, the refresh token of somebody, and a connection of somebody else to the database. */
+/** Creates a service, a refresh token of a user, and another connection to the database. */
 async function loggedIn(
   t: TestContext,
 ): Promise<{ readonly api: API; readonly refresh: string; readonly other: pg.Client }> {
@@ -59,9 +59,9 @@ async function loggedIn(
   return { api, refresh, other };
 }
 
-/** Until so many connections wait for a lock. */
+/** Waits until this many connections wait for a lock. */
 async function waiting(client: pg.Client, count: number): Promise<void> {
-  // Within a transaction pg_stat_activity knows no connection that is newer than its first look.
+  // Within a transaction, pg_stat_activity does not show connections that are newer than its first read.
   const all = "SELECT DISTINCT pid FROM pg_locks WHERE NOT granted";
   for (const start = performance.now(); (await client.query(all)).rows.length < count;)
     assert.ok(performance.now() - start < 5000, "nobody waits");

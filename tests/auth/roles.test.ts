@@ -20,7 +20,7 @@ const notes = defineResource({ name: "note", fields: { body: text() } });
 const permission = anyOf(readOnly, hasRole(users, "editor"), administrator);
 const config = { users, mounts: [mount(notes, { permission })] };
 
-test("a role of one's own is given, shown and asked for", async (t) => {
+test("assigns, shows and requires a custom role", async (t) => {
   const api = await serve(t, { config });
   const ann = await api.user("Ann");
   assert.equal((await api.post("/notes", { body: "a" }, ann.headers)).status, 403);
@@ -36,7 +36,7 @@ test("a role of one's own is given, shown and asked for", async (t) => {
   const headers = { authorization: `Bearer ${access}` };
   assert.equal((await api.post("/notes", { body: "a" }, headers)).status, 201);
   assert.equal((await api.get("/api/session/", headers)).json.role, "editor");
-  // It administers nothing.
+  // It has no rights of an administrator.
   assert.equal((await api.get("/users/1", headers)).status, 403);
   assert.equal((await api.patch(`/users/${ann.id}/account`, { role: "admin" }, headers)).status, 403);
   assert.equal((await api.patch(`/users/${ann.id}/account`, { role: "edtor" }, api.admin)).status, 400);
@@ -45,7 +45,7 @@ test("a role of one's own is given, shown and asked for", async (t) => {
     assert.match(JSON.stringify(paths[place].get), /"enum":\["user","editor","admin"\]/, place);
 });
 
-test("a role that is not declared any more stops the start while somebody has it, with the cure", async (t) => {
+test("refuses to start with the fix if a user has a role that is no longer declared", async (t) => {
   const settings = {
     LATCHKEY_DATABASE: (await sharedDatabase(t)).url,
     LATCHKEY_SECRET: "a secret of more than 32 characters",
@@ -75,12 +75,12 @@ const slips: readonly (readonly [roles: unknown, told: RegExp])[] = [
 ];
 
 for (const [roles, told] of slips)
-  test(`roles that are declared wrong do not start: ${JSON.stringify(roles)}`, async () => {
+  test(`refuses to start with wrong roles: ${JSON.stringify(roles)}`, async () => {
     const features = [accounts({ roles: roles as readonly string[] })];
     await assert.rejects(createService({ store: sqliteStore({ path: ":memory:" }), features }), told);
   });
 
-test("a role that is not declared does not compile, and throws", () => {
+test("refuses an undeclared role in the compiler and at run time", () => {
   // @ts-expect-error -- edtor
   assert.throws(() => hasRole(users, "edtor"), /hasRole: there is no role edtor; did you mean editor\?/);
   // @ts-expect-error -- editor

@@ -65,7 +65,7 @@ test("gives the API token after the second factor", async (t) => {
   assert.equal((await api.get("/protected/", { authorization: `Token ${done.json.token}` })).status, 200);
 });
 
-test("remembers nothing of a login before it is complete", async (t) => {
+test("stores nothing of a login before it is complete", async (t) => {
   const api = await serve(t);
   const ann = await addTOTP(api, "Ann");
   const before = await lastLogin(api, ann.id);
@@ -131,7 +131,7 @@ test("ends a waiting login after five wrong codes, after five minutes, and with 
   assert.equal((await complete(changed, ann.code())).json.code, "login_expired");
 });
 
-test("counts ten wrong codes an hour for an account, whatever login they come with", async (t) => {
+test("counts ten wrong codes an hour for an account, over all its logins", async (t) => {
   const api = await serve(t);
   const ann = await addTOTP(api, "Ann");
 

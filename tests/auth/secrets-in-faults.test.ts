@@ -20,7 +20,7 @@ import { migratePostgres, planPostgres, postgresStore, sqliteStore, type Store }
 import { ownService } from "../harness/own-service.ts";
 import { askPostgres, startPostgres } from "../harness/postgres.ts";
 
-// What a caller sends and what a column holds may be a secret. A fault tells what it was, and never what stood in it.
+// Values from a caller or a column may be secrets. A fault shows their kind, never their content.
 
 const secret = "hunter2 of Ada";
 const number = 271_828;
@@ -96,7 +96,7 @@ const stores: Readonly<Record<string, () => Promise<Store>>> = {
 };
 
 for (const [database, makeStore] of Object.entries(stores))
-  test(`no fault tells what was sent or kept (${database})`, async (t) => {
+  test(`shows no sent or stored value in a fault (${database})`, async (t) => {
     const { ask, observed, service } = await ownService(t, {
       store: await makeStore(),
       mounts,
@@ -129,7 +129,7 @@ for (const [database, makeStore] of Object.entries(stores))
     assert.match(told, /Column pin of splits is of type text and cannot hold a text with half of a pair of surrogates/);
   });
 
-test("what the database says of a value is told without it", async (t) => {
+test("hides the value in messages of the database", async (t) => {
   const url = await server.makeDatabase();
   const store = postgresStore({ url: new Secret(url) });
   const { ask, observed, service } = await ownService(t, {
@@ -146,7 +146,7 @@ test("what the database says of a value is told without it", async (t) => {
   assert.equal(await service.store.count(mount(named("kept"), asked).collection, null), 0);
 });
 
-test("what stands where a secret or a value that nobody is shown belongs is not told at the start either", async () => {
+test("hides values in the place of a secret or a hidden field at the start too", async () => {
   const people = accounts();
   const failures = [
     createService({

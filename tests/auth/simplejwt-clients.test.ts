@@ -5,16 +5,16 @@ import { adminPassword, serve, type Answered, type API } from "../harness/serve.
 
 const admin = { username: "admin", password: adminPassword };
 
-/** What a client of SimpleJWT holds between requests. */
+/** The tokens that a client of SimpleJWT holds between requests. */
 interface Tokens {
   access: string;
   refresh: string;
 }
 
-/** How such clients find out that they have to refresh. */
+/** The ways in which such clients notice that they have to refresh. */
 type Waits = "for token_not_valid" | "for any 401" | "until exp";
 
-/** An interceptor as they are written around axios: one repeat, and concurrent requests share a refresh or do not. */
+/** Creates an interceptor like those for axios: one retry, with or without a shared refresh for concurrent requests. */
 function client(api: API, tokens: Tokens, waits: Waits, keepsFirst: boolean) {
   async function refresh(): Promise<boolean> {
     const answer = await api.post("/api/token/refresh/", { refresh: tokens.refresh });
@@ -44,7 +44,7 @@ for (const rotation of ["on", "off"]) {
     for (const keepsFirst of [false, true]) {
       const works = !keepsFirst || rotation === "off";
       const kind = `waits ${waits} and keeps ${keepsFirst ? "its first refresh token" : "what it gets"}`;
-      test(`a client that ${kind} ${works ? "stays logged in" : "is logged out"}, rotation ${rotation}`, async (t) => {
+      test(`keeps or ends the login as documented: a client that ${kind} ${works ? "stays logged in" : "is logged out"}, rotation ${rotation}`, async (t) => {
         const api = await serve(t, { settings: { LATCHKEY_REFRESH_ROTATION: rotation } });
         const { access, refresh } = (await api.post("/api/token/", admin)).json;
         const request = client(api, { access, refresh }, waits, keepsFirst);
@@ -60,7 +60,7 @@ for (const rotation of ["on", "off"]) {
     }
   }
 
-  test(`tabs that refresh at once stay logged in, rotation ${rotation}`, async (t) => {
+  test(`keeps tabs logged in that refresh at the same time, rotation ${rotation}`, async (t) => {
     const api = await serve(t, { settings: { LATCHKEY_REFRESH_ROTATION: rotation } });
     const { access, refresh } = (await api.post("/api/token/", admin)).json;
     const tabs = kinds.map((waits) => client(api, { access, refresh }, waits, false));
@@ -76,7 +76,7 @@ for (const rotation of ["on", "off"]) {
   });
 }
 
-test("what the recorded exchanges of SimpleJWT ask is answered as the page says", async (t) => {
+test("answers the recorded exchanges of SimpleJWT as the page says", async (t) => {
   const api = await serve(t);
   const { access, refresh } = (await api.post("/api/token/", admin)).json;
   const told = ({ status, json }: Answered): string => `${status} ${json?.code ?? ""}`.trim();

@@ -5,7 +5,7 @@ import { basicHeader, serve } from "../harness/serve.ts";
 const good = { name: "Ann", email: "ann@example.com" };
 const longMailbox = `${"a".repeat(64)}@${`${"b".repeat(61)}.`.repeat(3)}ccc`;
 
-test("a field that is not in order is told by its pointer and a code, and nothing is stored", async (t) => {
+test("reports an invalid field by its pointer and a code, and stores nothing", async (t) => {
   const api = await serve(t);
   const rows: readonly (readonly [body: object, pointer: string, code: string])[] = [
     [{ email: "a@example.com" }, "/name", "required"],
@@ -77,7 +77,7 @@ test("a field that is not in order is told by its pointer and a code, and nothin
   assert.equal((await api.get("/users", api.admin)).json.length, 1);
 });
 
-test("what is in order is kept as the contract says", async (t) => {
+test("stores valid values as in the contract", async (t) => {
   const api = await serve(t);
   const rows: readonly (readonly [body: { name: string; email: string } & Record<string, string>, shown: object])[] = [
     [
@@ -111,7 +111,7 @@ test("what is in order is kept as the contract says", async (t) => {
   }
 });
 
-test("a password is verified as it was received, to the last space", async (t) => {
+test("verifies a password exactly as received, to the last space", async (t) => {
   const api = await serve(t);
   await api.post("/users", { ...good, password: " spaces around " }, api.admin);
 
@@ -119,7 +119,7 @@ test("a password is verified as it was received, to the last space", async (t) =
   assert.equal((await api.get("/users", basicHeader(good.email, "spaces around"))).status, 401);
 });
 
-test("e-mails and usernames are unique without regard to case", async (t) => {
+test("keeps emails and usernames unique, ignoring case", async (t) => {
   const api = await serve(t);
   await api.post("/users", { ...good, username: "Ann" }, api.admin);
   await api.post("/users", { name: "Bob", email: "bob@example.com", username: "cid@example.com" }, api.admin);
@@ -144,7 +144,7 @@ test("e-mails and usernames are unique without regard to case", async (t) => {
   );
 });
 
-test("of many who take the same e-mail at once one gets it", async (t) => {
+test("gives an email to one of many concurrent requests", async (t) => {
   const api = await serve(t);
 
   const answers = await Promise.all(
@@ -157,7 +157,7 @@ test("of many who take the same e-mail at once one gets it", async (t) => {
   assert.equal(answers.filter(({ status, json }) => status === 409 && json.code === "taken").length, 29);
 });
 
-test("a username that follows the e-mail goes where it goes, until one is chosen", async (t) => {
+test("changes a username that follows the email, until one is chosen", async (t) => {
   const api = await serve(t);
   await api.post("/users", { ...good, password: "password of ann" }, api.admin);
   const usernameOf = async (): Promise<string> => (await api.get("/users/2/account", api.admin)).json.username;
@@ -172,7 +172,7 @@ test("a username that follows the e-mail goes where it goes, until one is chosen
   assert.equal((await api.get("/users", basicHeader("BEA@example.com", "password of ann"))).status, 200);
 });
 
-test("an account whose username follows a long e-mail, or one with a colon, can be changed like any other", async (t) => {
+test("changes an account whose username follows a long email, or one with a colon", async (t) => {
   const api = await serve(t);
 
   for (const [at, email] of [longMailbox, "ann@[IPv6:::1]"].entries()) {

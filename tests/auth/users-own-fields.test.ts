@@ -22,7 +22,7 @@ const users = {
 
 const ann = { name: "Ann", email: "ann@example.com" };
 
-test("fields of one's own stand on users in every representation, and lists are filtered and sorted by them", async (t) => {
+test("shows custom fields of users in every representation, and filters and sorts lists by them", async (t) => {
   const api = await serve(t, { config: { users } });
 
   const made = await api.post("/users", { ...ann, phone: "+49 30", tenant_id: 7 }, api.admin);
@@ -42,7 +42,7 @@ test("fields of one's own stand on users in every representation, and lists are 
   assert.ok(paths["/users"].get.parameters.some(({ name }: { name?: string }) => name === "tenant_id[in]"));
 });
 
-test("what administrators give nobody else gives or changes, in no way of writing", async (t) => {
+test("lets only administrators set and change their fields, in every kind of write", async (t) => {
   const api = await serve(t, { config: { users, registration: "open" } });
   const self = { ...ann, password: "password of ann" };
 
@@ -63,7 +63,7 @@ test("what administrators give nobody else gives or changes, in no way of writin
       "content-type": pointer,
     }),
     await api.put("/users/2", { ...ann, tenant_id: 8 }, headers),
-    // Left out of a PUT it would be the default again.
+    // If PUT leaves it out, it gets the default.
     await api.put("/users/2", ann, headers),
   ];
   for (const { status, text: told } of attempts) assert.equal(status, 403, told);
@@ -72,7 +72,7 @@ test("what administrators give nobody else gives or changes, in no way of writin
   assert.equal((await api.get("/users/2", api.admin)).json.tenant_id, 7);
 });
 
-test("users who are there already get the field's default", async (t) => {
+test("gives existing users the field's default", async (t) => {
   const settings = {
     LATCHKEY_DATABASE: (await sharedDatabase(t)).url,
     LATCHKEY_SECRET: "a secret of more than 32 characters",
@@ -104,7 +104,7 @@ const slips: readonly (readonly [users: unknown, told: RegExp])[] = [
 ];
 
 for (const [given, told] of slips)
-  test(`users that are declared wrong do not start: ${told.source.slice(0, 60)}`, async () => {
+  test(`refuses to start with wrong fields of users: ${told.source.slice(0, 60)}`, async () => {
     const config = { users: given as OwnUserFields };
     assert.throws(
       () => readSettings({ LATCHKEY_DATABASE: "sqlite::memory:" }, config),
@@ -123,7 +123,7 @@ function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }
 
-test("a filter by a field that is not there does not compile", () => {
+test("refuses a filter by an unknown field in the compiler", () => {
   // @ts-expect-error -- tenat
   assert.ok(accounts({ fields: users.fields, filters: { tenat: ["eq"] } }));
   // @ts-expect-error -- tenat

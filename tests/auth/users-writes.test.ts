@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { adminPassword, basicHeader, serve } from "../harness/serve.ts";
 
-test("administrators see and change everyone, others themselves alone", async (t) => {
+test("lets administrators see and change all users, and others only themselves", async (t) => {
   const api = await serve(t);
   const [ann, bob] = [await api.user("Ann"), await api.user("Bob")];
   const rows: readonly (readonly [method: string, path: string, body: unknown, status: number])[] = [
@@ -37,7 +37,7 @@ test("administrators see and change everyone, others themselves alone", async (t
   );
 });
 
-test("PUT replaces what is shown and leaves what is not sent of the rest", async (t) => {
+test("replaces the shown fields with PUT, and keeps the others if they are not sent", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
 
@@ -51,7 +51,7 @@ test("PUT replaces what is shown and leaves what is not sent of the rest", async
   assert.equal((await api.get(`/users/${ann.id}`, ann.headers)).status, 200, "the password has stayed");
 });
 
-test("an id that PUT has created, or that was deleted, is never handed out again by POST", async (t) => {
+test("never assigns an id again with POST that PUT has created or that was deleted", async (t) => {
   const api = await serve(t);
   const put = (id: number) => api.put(`/users/${id}`, { name: `n${id}`, email: `n${id}@example.com` }, api.admin);
   let count = 0;
@@ -76,7 +76,7 @@ test("an id that PUT has created, or that was deleted, is never handed out again
   assert.equal(await post(), 7);
 });
 
-test("who is deleted is gone with every credential, also when the id comes back", async (t) => {
+test("deletes a user with every credential, even if the id is used again", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const { access, refresh } = (await api.post("/api/token/", { username: ann.email, password: ann.password })).json;
@@ -95,7 +95,7 @@ test("who is deleted is gone with every credential, also when the id comes back"
   assert.equal((await api.get("/users", basicHeader("bob@example.com", "password of bob"))).status, 200);
 });
 
-test("the last active administrator stays, and whoever has orders", async (t) => {
+test("keeps the last active administrator, and a user with orders", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   await api.post("/orders", {}, ann.headers);
@@ -116,11 +116,11 @@ test("the last active administrator stays, and whoever has orders", async (t) =>
   assert.equal((await api.delete("/users/1", api.admin)).json.code, "last_admin", "an inactive one does not count");
 });
 
-test("of two administrators who remove each other at once one stays", async (t) => {
+test("keeps one of two administrators who delete each other at the same time", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   await api.patch(`/users/${ann.id}/account`, { role: "admin" }, api.admin);
-  // Her password is known by then: one that had to be looked at would be that of somebody who is out.
+  // Caches her verified password. Otherwise it would be checked only after she has lost access.
   await api.get("/protected/", ann.headers);
 
   const answers = await Promise.all([
@@ -134,7 +134,7 @@ test("of two administrators who remove each other at once one stays", async (t) 
   );
 });
 
-test("many who change one record at once, without If-Match, all do", async (t) => {
+test("applies all of many concurrent changes of a record without If-Match", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
 
@@ -145,7 +145,7 @@ test("many who change one record at once, without If-Match, all do", async (t) =
   assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
 });
 
-test("whoever changes their own password or username shows the present password", async (t) => {
+test("requires the current password to change your own password or username", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const current_password = ann.password;
@@ -201,7 +201,7 @@ test("whoever changes their own password or username shows the present password"
   );
 });
 
-test("with open registration anyone can create a user, and nothing but that", async (t) => {
+test("lets anyone create a user with open registration, and nothing else", async (t) => {
   const api = await serve(t, { config: { registration: "open" } });
 
   const made = await api.post("/users", { name: "Ann", email: "ann@example.com", password: "password of ann" });
@@ -216,7 +216,7 @@ test("with open registration anyone can create a user, and nothing but that", as
   );
 });
 
-test("a login is in the way of nobody who changes the account meanwhile, and whoever keeps the account sees it", async (t) => {
+test("does not let a login block a concurrent change of the account, and shows it to its readers", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const path = `/users/${ann.id}/account`;

@@ -5,7 +5,7 @@ import { adminPassword, basicHeader, serve } from "../harness/serve.ts";
 
 const login = { username: "admin", password: adminPassword };
 
-test("the way in leads to everything there is", async (t) => {
+test("links the start page to all resources", async (t) => {
   for (const base of ["", "/api/v1"]) {
     const api = await serve(t, { settings: { LATCHKEY_BASE_PATH: base } });
 
@@ -31,7 +31,7 @@ test("the way in leads to everything there is", async (t) => {
   }
 });
 
-test("it tells who is calling, and is kept by nobody else", async (t) => {
+test("shows the caller, in a response that no shared cache stores", async (t) => {
   const api = await serve(t);
 
   const known = await api.get("/", api.admin);
@@ -55,7 +55,7 @@ test("it tells who is calling, and is kept by nobody else", async (t) => {
   assert.equal((await api.get("/?page=2")).status, 400);
 });
 
-test("a stale cookie is told and cleared, and nobody is turned away", async (t) => {
+test("reports and clears an old cookie, and still answers", async (t) => {
   const api = await serve(t);
   const cookieOf = async (path: string, body: unknown): Promise<string> =>
     (await api.post(path, body)).headers.getSetCookie()[0]!.split(";")[0]!;
@@ -83,7 +83,7 @@ test("a stale cookie is told and cleared, and nobody is turned away", async (t) 
     assert.equal(answer.status, 200, said);
     assert.equal(answer.json.problem?.status ?? null, status, `${said} ${answer.text}`);
     if (status !== 401 || code === "invalid_credentials") assert.equal(answer.json.problem?.code ?? null, code, said);
-    // Beside a rejected cookie the other one says who is calling.
+    // With a rejected cookie, the other one identifies the caller.
     const isKnown = "cookie" in headers && (headers.cookie.includes(session) || headers.cookie.includes(access));
     assert.equal(answer.json.caller !== null, isKnown, said);
     assert.deepEqual(
@@ -95,7 +95,7 @@ test("a stale cookie is told and cleared, and nobody is turned away", async (t) 
   }
 });
 
-test("it is no way to guess unseen", async (t) => {
+test("counts guesses at the start page", async (t) => {
   const api = await serve(t);
   for (let count = 0; count < 10; count++) await api.get("/", basicHeader("admin", `wrong ${count}`));
 
@@ -104,7 +104,7 @@ test("it is no way to guess unseen", async (t) => {
   assert.deepEqual([right.status, right.json.caller, right.json.problem.code], [200, null, "too_many_attempts"]);
 });
 
-test("whoever has a root of their own keeps it", async (t) => {
+test("keeps a custom root endpoint", async (t) => {
   const own = defineEndpoint({ method: "GET", path: "/", access: "open", handle: () => ({ status: 204 }) });
   const api = await serve(t, { config: { endpoints: [own] } });
 

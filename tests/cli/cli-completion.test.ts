@@ -11,7 +11,7 @@ import { bashScript, fishScript, zshScript } from "../../src/cli/completion/scri
 const folder = mkdtempSync(path.join(tmpdir(), "latchkey-completion-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-/** A command with what ours have, and with what a shell could take for its own. */
+/** Creates a command like ours, with texts that a shell could interpret. */
 function program(): Command {
   const latchkey = new Command("latchkey").version("1", "--version", "show the version");
   const user = latchkey.command("user").description("users: it's $(touch hacked) `touch hacked` \\ the list");
@@ -22,7 +22,7 @@ function program(): Command {
 }
 const places = placesOf(program());
 
-/** Whether the shell is there; bash always is where these tests run. */
+/** Returns true if the shell is installed. bash always is where these tests run. */
 function has(shell: string): boolean {
   return spawnSync(shell, ["--version"]).status === 0;
 }
@@ -37,20 +37,20 @@ function bash(...words: readonly string[]): readonly string[] {
   return stdout.split("\n").filter((word) => word !== "");
 }
 
-test("bash completes commands, options, words behind options, and files", () => {
+test("completes commands, options, values of options, and files in bash", () => {
   assert.deepEqual(bash(""), ["user", "restore", "--version", "--help", "-h"]);
   assert.deepEqual(bash("us"), ["user"]);
   assert.deepEqual(bash("user", ""), ["create", "list", "--help", "-h"]);
   assert.deepEqual(bash("user", "create", "--n"), ["--name"]);
   assert.deepEqual(bash("user", "create", "-n", ""), []);
   assert.deepEqual(bash("user", "list", "--role", ""), ["user", "admin"]);
-  // What stands behind an option is no command.
+  // The value of an option is not a command.
   assert.deepEqual(bash("user", "list", "--role", "admin", "--r"), ["--role"]);
   assert.deepEqual(bash("restore", "a"), ["a file.db"]);
   assert.deepEqual(bash("restore", "--log", "scr"), ["script.bash"]);
 });
 
-test("fish completes the same", { skip: !has("fish") && "no fish on this machine" }, () => {
+test("completes the same in fish", { skip: !has("fish") && "no fish on this machine" }, () => {
   writeFileSync(path.join(folder, "script.fish"), fishScript(places));
   const complete = (typed: string): readonly string[] => {
     const line = `source script.fish; complete -C ${JSON.stringify(typed)}`;
@@ -66,7 +66,7 @@ test("fish completes the same", { skip: !has("fish") && "no fish on this machine
   assert.ok(complete("latchkey restore a").includes("a file.db"));
 });
 
-test("zsh takes the script as it is", { skip: !has("zsh") && "no zsh on this machine" }, () => {
+test("accepts the script in zsh unchanged", { skip: !has("zsh") && "no zsh on this machine" }, () => {
   writeFileSync(path.join(folder, "_latchkey"), zshScript(places));
 
   const { stderr, status } = spawnSync(
@@ -81,7 +81,7 @@ test("zsh takes the script as it is", { skip: !has("zsh") && "no zsh on this mac
   assert.deepEqual([stderr, status], ["", 0]);
 });
 
-test("no text of a description is run by a shell", () => {
+test("runs no text of a description in a shell", () => {
   bash("");
   const { stdout } = spawnSync("ls", { cwd: folder, encoding: "utf8" });
 

@@ -38,7 +38,7 @@ before(async () => {
 
 after(() => server.stop());
 
-/** A resource of somebody's own, with a column of every type. */
+/** A custom resource with a column of every type. */
 const books = mount(
   defineResource({
     name: "book",
@@ -63,7 +63,7 @@ function serveOn(t: Parameters<typeof serve>[0], database: string): Promise<API>
   });
 }
 
-/** What clients of a service hold, and what they see with it. */
+/** Creates the data that clients of a service hold and see. */
 async function fillService(api: API) {
   const ask = async (method: string, url: string, headers: Record<string, string>, body?: unknown) => {
     const reply = await api.ask(method, url, body === undefined ? { headers } : { headers, body });
@@ -99,7 +99,7 @@ async function fillService(api: API) {
   return { ann, used, living, ended, kept, closed, token, key, last, retried, order, etag };
 }
 
-test("a service that was moved to PostgreSQL knows everyone, ends nobody and brings nothing back", async (t) => {
+test("keeps every user, login and revocation of a service that is moved to PostgreSQL", async (t) => {
   using place = placeFor();
   const file = path.join(place.folder, "latchkey.db");
   const back = path.join(place.folder, "back.db");
@@ -114,7 +114,7 @@ test("a service that was moved to PostgreSQL knows everyone, ends nobody and bri
   const movedBack = await moveDatabase(databaseOf(url), databaseOf(`sqlite:${back}`), () => {});
 
   assert.deepEqual([moved.code, moved.errors], [0, ""]);
-  // There and back it is the same, row by row.
+  // The copy back is the same, row by row.
   const { tables } = JSON.parse(moved.out) as { tables: readonly CopiedCount[] };
   assert.deepEqual(movedBack, tables);
   assert.ok(tables.every(({ digest }) => /^[0-9a-f]{64}$/.test(digest)));
@@ -124,16 +124,16 @@ test("a service that was moved to PostgreSQL knows everyone, ends nobody and bri
 
   const api = await serveOn(t, url);
   const statusOf = async (headers: Headers) => (await api.get("/protected/", headers)).status;
-  // Those who were let in still are.
+  // Valid credentials stay valid.
   const credentials = [ann.headers, held.kept, token(held.token), token(held.key), bearer(living)];
   assert.deepEqual(await Promise.all(credentials.map(statusOf)), [200, 200, 200, 200, 200]);
   assert.equal((await api.post("/api/token/refresh/", { refresh: living.refresh })).status, 200);
-  // Those who were not, are not.
+  // Ended credentials stay ended.
   assert.deepEqual(await Promise.all([held.closed, bearer(ended)].map(statusOf)), [401, 401]);
   assert.equal((await api.post("/api/token/refresh/", { refresh: ended.refresh })).status, 401);
   api.clock.turn(30);
   assert.equal((await api.post("/api/token/refresh/", { refresh: used.refresh })).status, 401);
-  // What is there is the same, down to the validators and to what a retry is told.
+  // The data is the same, including the validators and the response to a retry.
   assert.equal((await api.get("/users", api.admin)).text, shown.users.text);
   assert.equal((await api.get("/books", api.admin)).text, shown.books.text);
   assert.equal((await api.get(`/users/${ann.id}`, { ...ann.headers, "if-none-match": held.etag })).status, 304);
@@ -141,14 +141,14 @@ test("a service that was moved to PostgreSQL knows everyone, ends nobody and bri
   assert.deepEqual([replayed.headers.get("idempotency-replayed"), replayed.text], ["true", held.order.text]);
   const items = await api.get(`/orders/${held.order.json.id}/items`, ann.headers);
   assert.equal(items.json[0].unit_price, "9999999999.99");
-  // Whatever compares without regard to case still does, and no id is handed out again.
+  // Comparisons still ignore case, and no id is assigned twice.
   const taken = await api.post("/users", { name: "x", email: "ANN@example.COM" }, api.admin);
   assert.deepEqual([taken.status, taken.json.errors[0].pointer], [409, "/email"]);
   const next = await api.user("Next");
   assert.ok(next.id > held.last.id && next.id !== 50, `${next.id} was handed out`);
 });
 
-test("columns that nobody declares any more are moved with the rest, checked and restored, of whatever type", async (t) => {
+test("moves, checks and restores columns of any type that are no longer declared", async (t) => {
   using place = placeFor();
   const file = path.join(place.folder, "latchkey.db");
   const url = await server.makeDatabase();
@@ -174,7 +174,7 @@ test("columns that nobody declares any more are moved with the rest, checked and
   }
 });
 
-test("rows that refer to rows behind them arrive, and so do references that go in a circle", async () => {
+test("copies rows that refer to later rows, and references in a circle", async () => {
   using place = placeFor();
   const file = path.join(place.folder, "latchkey.db");
   const url = await server.makeDatabase();
@@ -215,7 +215,7 @@ test("rows that refer to rows behind them arrive, and so do references that go i
   await assert.rejects(askPostgres(url, "DELETE FROM leaves"), /reference nodes\(leaf_id\)/);
 });
 
-test("a move that cannot be is refused with the cure, and changes nothing", async (t) => {
+test("refuses an impossible move with the fix, and changes nothing", async (t) => {
   using place = placeFor();
   const at = (name: string): string => path.join(place.folder, name);
   writeFileSync(at("text.db"), "no database, but a text that is longer than any header".repeat(10));
@@ -238,7 +238,7 @@ test("a move that cannot be is refused with the cure, and changes nothing", asyn
     { from: `sqlite:${at("text.db")}`, to: empty, says: /is no SQLite database/ },
     { from: `sqlite:${at("other.db")}`, to: empty, says: /is no database of Latchkey/ },
     { from: `sqlite:${at("newer.db")}`, to: empty, says: /schema version 99 and this program knows/ },
-    // The row is told, for its owner to find it; the value is not.
+    // Names the row, so that its owner can find it, but not the value.
     {
       from: `sqlite:${at("nul.db")}`,
       to: empty,
@@ -275,12 +275,12 @@ test("a move that cannot be is refused with the cure, and changes nothing", asyn
   );
 });
 
-test("a move that is killed half-way leaves the target empty, and is simply begun again", async (t) => {
+test("leaves the target empty if a move is killed, and lets it start again", async (t) => {
   using place = placeFor();
   const file = `sqlite:${path.join(place.folder, "latchkey.db")}`;
   const url = await server.makeDatabase();
   await (await serveOn(t, file)).service.close();
-  // Everything is written when the statistics are, which have to wait here.
+  // Everything else is written before the statistics, which have to wait here.
   const blocker = new pg.Client({ connectionString: url });
   await blocker.connect();
   await blocker.query("BEGIN; LOCK TABLE pg_statistic IN SHARE MODE");
@@ -298,7 +298,7 @@ test("a move that is killed half-way leaves the target empty, and is simply begu
   assert.equal((await api.get("/protected/", api.admin)).status, 200);
 });
 
-test("a backup is one state of a database that is written meanwhile, and holds no secret", async () => {
+test("writes a backup of one state during other writes, without a secret", async () => {
   await using service = await startService();
   using place = placeFor({ LATCHKEY_DATABASE: `sqlite:${service.file}` });
   const headers = {
@@ -349,14 +349,14 @@ test("a backup is one state of a database that is written meanwhile, and holds n
   assert.match(checked.out, /no damage was found/);
 });
 
-test("a restore puts the backup in place, keeps what was there, and what logged in before has ended", async (t) => {
+test("restores the backup, keeps the old database, and ends older logins", async (t) => {
   using place = placeFor({ LATCHKEY_DATABASE: "sqlite:latchkey.db" });
   const file = path.join(place.folder, "latchkey.db");
   const copy = path.join(place.folder, "copy.db");
   const old = await serveOn(t, `sqlite:${file}`);
   const held = await fillService(old);
   await backupDatabase(file, copy, false, () => {});
-  // After the backup: a logout that a restore must not undo, and a user whom it takes away again.
+  // After the backup: a logout that a restore must not undo, and a user whom it removes again.
   await old.delete("/api/session/", held.kept);
   const late = await old.user("Late");
   const lost = await old.post("/api/token/", { username: late.email, password: late.password });
@@ -392,7 +392,7 @@ test("a restore puts the backup in place, keeps what was there, and what logged 
   assert.deepEqual(await Promise.all(ofLogins.map(statusOf)), [401, 401, 401]);
   assert.equal((await api.post("/api/token/refresh/", { refresh: held.living.refresh })).status, 401);
   assert.ok(!(await api.get("/users", api.admin)).text.includes("late@"));
-  // What was handed out is not handed out again, so that nobody takes one state of a thing for another.
+  // Revisions are not assigned again, so that two states never have the same one.
   const anew = await api.patch(`/users/${held.ann.id}`, { name: "Ann the Third" }, held.ann.headers);
   assert.deepEqual([changed.status, anew.status], [200, 200]);
   assert.ok((await api.user("Newcomer")).id > late.id);
@@ -406,7 +406,7 @@ test("a restore puts the backup in place, keeps what was there, and what logged 
   );
 });
 
-test("a restore keeps logins where that is said, and ends every token where that is", async (t) => {
+test("keeps logins after a restore, or ends every token, as requested", async (t) => {
   using place = placeFor();
   const file = path.join(place.folder, "latchkey.db");
   const copy = path.join(place.folder, "copy.db");
@@ -431,7 +431,7 @@ test("a restore keeps logins where that is said, and ends every token where that
   }
 });
 
-test("a damaged database is found by check, and put aside by a restore", async (t) => {
+test("finds a damaged database with check, and puts it aside with a restore", async (t) => {
   using place = placeFor({ LATCHKEY_DATABASE: "sqlite:latchkey.db" });
   const file = path.join(place.folder, "latchkey.db");
   const old = await serveOn(t, `sqlite:${file}`);
@@ -453,7 +453,7 @@ test("a damaged database is found by check, and put aside by a restore", async (
   assert.equal((await api.get("/users", api.admin)).json.length, 1);
 });
 
-test("for PostgreSQL, backup and restore name its own tools, and check tells what is there", async (t) => {
+test("names PostgreSQL's own tools for backup and restore, and reports its content with check", async (t) => {
   const url = await server.makeDatabase();
   await (await serveOn(t, url)).service.close();
   using place = placeFor({ LATCHKEY_DATABASE: url });
@@ -487,10 +487,10 @@ function databaseOf(text: string): Database {
   return parsed.value;
 }
 
-/** Where the history of migrations stands. A copy has the place for it, also where nothing was migrated yet. */
+/** The tables of the migration history. A copy has them, even without any migration. */
 const history = ["latchkey_migrations", "latchkey_unfinished"];
 
-/** Every row of every table, as SQLite has them, but for what is noted of declarations and of keys that nobody asked for yet. */
+/** Returns every row of every table in SQLite, except notes about declarations and about unused keys. */
 function tablesOf(file: string): unknown {
   const database = new DatabaseSync(file, { readOnly: true, returnArrays: true });
   const names = database
@@ -506,12 +506,12 @@ function tablesOf(file: string): unknown {
   return tables.filter(([name, rows]) => rows!.length > 0 || !history.includes(String(name)));
 }
 
-/** Files that something half made has left. */
+/** Returns the files that an interrupted command has left. */
 function leftOvers({ folder }: Place): readonly string[] {
   return readdirSync(folder).filter((name) => /\.(?:moving|backup|restoring)-/.test(name));
 }
 
-test("a column that may go has to be one, and a misspelt option is refused", async () => {
+test("refuses a removable column that does not exist, and a misspelt option", async () => {
   using place = placeFor({ LATCHKEY_DATABASE: "sqlite:latchkey.db" });
   await place.run(["db", "migrate"]);
 

@@ -29,7 +29,7 @@ export default {
 };
 `;
 
-test("routes lists every route of the settings and the config file, and leaves nothing behind", async () => {
+test("lists every route of the settings and the config file with `routes`, and leaves no files", async () => {
   using place = placeFor({ LATCHKEY_SCHEMES: "basic,token", LATCHKEY_SECRET_FILE: "not.there" });
   writeFileSync(path.join(place.folder, "latchkey.config.mts"), config);
 
@@ -52,7 +52,7 @@ test("routes lists every route of the settings and the config file, and leaves n
   assert.deepEqual(readdirSync(place.folder), ["latchkey.config.mts"]);
 });
 
-test("openapi writes the description to standard output or into a file", async () => {
+test("writes the description to standard output or a file with `openapi`", async () => {
   using place = placeFor();
   writeFileSync(path.join(place.folder, "latchkey.config.mts"), config);
 
@@ -69,7 +69,7 @@ test("openapi writes the description to standard output or into a file", async (
   );
 });
 
-test("openapi says so where the documentation is left out, and a broken config file is wrong settings", async () => {
+test("reports missing documentation, and treats a broken config file as wrong settings", async () => {
   using place = placeFor();
   const file = path.join(place.folder, "latchkey.config.mts");
 
@@ -83,7 +83,7 @@ test("openapi says so where the documentation is left out, and a broken config f
   assert.match(broken.errors, /latchkey\.config\.mts cannot be run\./);
 });
 
-test("explain says what the permission of the route makes of the caller", async (t) => {
+test("explains the decision of the route's permission for the caller", async (t) => {
   const note = defineResource({ name: "note", fields: { body: text(), owner_id: integer({ default: caller }) } });
   const permission = anyOf(readOnly, owner("owner_id"), administrator);
   const api = await serve(t, { config: { mounts: [mount(note, { permission })] } });
@@ -110,7 +110,7 @@ test("explain says what the permission of the route makes of the caller", async 
   assert.match(await explain("GET", "/notes", "Basic YTpi"), /its permission is not asked/);
 });
 
-test("a wrong command line is told in whole sentences, with the command that was probably meant", async () => {
+test("reports a wrong command line in whole sentences, with the probable command", async () => {
   using place = placeFor();
 
   const { code, errors } = await place.run(["rotes"]);

@@ -22,7 +22,7 @@ function find(lists: readonly Explained[], list: string): Explained {
   return found;
 }
 
-test("db explain shows every permitted list with its plan and its cost", async () => {
+test("shows every permitted list with its plan and its cost with `db explain`", async () => {
   const lists = await explain("sqlite:latchkey.db");
 
   for (const { list, ms, plan } of lists) assert.ok(typeof ms === "number" && plan !== "", list);
@@ -35,7 +35,7 @@ test("db explain shows every permitted list with its plan and its cost", async (
   assert.match(find(lists, "/users search by -name").plan, /SEARCH _users_words USING PRIMARY KEY/);
 });
 
-test("db explain on PostgreSQL", async (t) => {
+test("runs `db explain` on PostgreSQL", async (t) => {
   const server = await startPostgres();
   t.after(() => server.stop());
 

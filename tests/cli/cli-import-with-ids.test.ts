@@ -7,8 +7,8 @@ import { placeFor, type Place } from "../harness/cli.ts";
 import { moduleOf } from "../harness/command.ts";
 import { startPostgres } from "../harness/postgres.ts";
 
-// `latchkey import --with-ids` keeps the id of a record in all that is written with it: its own row, the rows of its relations, and what its
-// hook writes. For both kinds of ids, both kinds of relations, both formats and both databases.
+// `latchkey import --with-ids` keeps the id of a record in all rows that are written with it: its own row, its link rows, and those of its
+// hook. For both kinds of ids, both kinds of relations, both formats and both databases.
 
 const door = (name: string): string => pathToFileURL(moduleOf(`door/${name}`)).href;
 const declared = `
@@ -57,7 +57,7 @@ export default {
 `;
 
 const referred = ["tags", "rooms"];
-/** The resources with relations and hooks, and what their hooks write. */
+/** The resources with relations and hooks, and the writes of their hooks. */
 const related = [
   ["posts", "notes"],
   ["pages", "lines"],

@@ -6,7 +6,7 @@ import { placeFor, type Place } from "../harness/cli.ts";
 import { basicHeader } from "../harness/serve.ts";
 import { startService } from "../harness/service-process.ts";
 
-/** `pbkdf2_sha256$1000$salt$…` of "correct horse battery", as Django's hasher makes it. */
+/** `pbkdf2_sha256$1000$salt$…` of "correct horse battery", from Django's hasher. */
 const django = "pbkdf2_sha256$1000$salt$hHq2CwjSpsUCltVF/ZDe25M5jA5hBHN9+inXRaOGbjU=";
 
 interface Imported {
@@ -20,7 +20,7 @@ function write({ folder }: Place, name: string, content: string | Uint8Array): s
   return name;
 }
 
-test("Django's auth_user as CSV: bad lines are told with their reasons, good ones are kept, with their passwords", async () => {
+test("imports Django's auth_user as CSV with passwords, and reports bad lines with their reasons", async () => {
   using place = placeFor();
   const rows = [
     "id,password,last_login,is_superuser,username,first_name,last_name,email,is_staff,is_active,date_joined",
@@ -50,7 +50,7 @@ test("Django's auth_user as CSV: bad lines are told with their reasons, good one
     second.errors,
     /^line 2: email: another user has it already\. username: another user has it already\.$/m,
   );
-  // Made first, as a start would, and its password stands in the file.
+  // Created first, as at a start. Its password is in the file.
   assert.equal(users.shift()!["username"], "admin");
   assert.ok(existsSync(path.join(place.folder, "latchkey.password")));
   assert.deepEqual(users[0], {
@@ -80,7 +80,7 @@ test("Django's auth_user as CSV: bad lines are told with their reasons, good one
   assert.equal(answer.status, 200);
 });
 
-test("JSON lines and Django's dumpdata, from a file and from standard input", async () => {
+test("imports JSON lines and Django's dumpdata, from a file and from standard input", async () => {
   using place = placeFor();
   const entry = (username: string, more: object) => ({
     model: "auth.user",
@@ -119,7 +119,7 @@ test("JSON lines and Django's dumpdata, from a file and from standard input", as
   assert.deepEqual([broken.out, broken.errors], ["1 imported, 1 refused.\n", "line 2: name: It is not UTF-8.\n"]);
 });
 
-test("a file that is no list of users is refused as a whole", async () => {
+test("refuses a file that is not a list of users as a whole", async () => {
   using place = placeFor();
   const files = [
     write(place, "other.csv", "product,price\nTea,3\n"),
@@ -140,11 +140,11 @@ test("a file that is no list of users is refused as a whole", async () => {
     ended.map(({ errors }) => /no column email|is empty|ENOENT|no JSON array/.exec(errors)?.[0]),
     ["no column email", "is empty", "ENOENT", "no JSON array"],
   );
-  // Of what was imported before nothing is said where that is nothing.
+  // The number of imported users is not reported if it is zero.
   assert.ok(ended.every(({ errors }) => !errors.includes("0 were imported")));
   const folder = await place.run(["user", "import", "."]);
   assert.deepEqual([folder.code, folder.errors], [1, ". is a directory. Name a file.\n"]);
-  // Nothing was made for them: neither a database, nor its first administrator.
+  // Nothing was created for them: neither a database nor its first administrator.
   assert.deepEqual(
     readdirSync(place.folder).filter((name) => name.startsWith("latchkey.")),
     [],

@@ -11,7 +11,7 @@ interface ShownKey {
   readonly state: string;
 }
 
-test("keys change hands under load without a request that fails, and a retired one takes its tokens with it", async () => {
+test("changes keys under load without a failed request, and ends the tokens of a retired key", async () => {
   using place = placeFor({ LATCHKEY_SIGNING_KEYS: "keys.json" });
   const file = path.join(place.folder, "keys.json");
   const first = (await place.json(["key", "new"])) as ShownKey;
@@ -72,13 +72,13 @@ test("keys change hands under load without a request that fails, and a retired o
   assert.equal(await ask(service, early), 200);
 
   assert.equal((await place.run(["key", "retire", first.kid, "--force"])).code, 0);
-  // Asking for the published keys looks at the file, so that nobody has to wait a second here.
+  // A request for the published keys reads the file, so that this test does not have to wait a second.
   await fetch(`${service.address}/.well-known/jwks.json`);
   assert.equal(await ask(service, early), 401);
   assert.equal(await ask(service, await login(service)), 200);
 });
 
-test("a file of keys takes over from the derived key without a request that fails, whoever restarts first", async () => {
+test("switches from the derived key to a key file without a failed request, in any order of restarts", async () => {
   using place = placeFor({ LATCHKEY_SIGNING_KEYS: "keys.json" });
   const settings = {
     LATCHKEY_DATABASE: `sqlite:${path.join(place.folder, "latchkey.db")}`,
@@ -112,14 +112,14 @@ test("a file of keys takes over from the derived key without a request that fail
   assert.deepEqual([early, meanwhile, late].map(kidOf), [derived!.kid, derived!.kid, made.kid]);
   for (const token of [early, meanwhile, late]) assert.equal(await ask(after, token), 200);
 
-  // A kid may begin with a hyphen, which behind -- is no option.
+  // A kid may begin with a hyphen. After `--`, it is not an option.
   assert.match((await place.run(["key", "retire", "--", derived!.kid])).errors, /are alive until 20/);
   assert.equal((await place.run(["key", "retire", "--force", "--", derived!.kid])).code, 0);
   await fetch(`${after.address}/.well-known/jwks.json`);
   assert.deepEqual([await ask(after, early), await ask(after, late)], [401, 200]);
 });
 
-test("where the secret cannot be read no file of keys is made: it would end the tokens of the derived key", async () => {
+test("creates no key file if the secret cannot be read, because it would end tokens of the derived key", async () => {
   using place = placeFor({ LATCHKEY_SIGNING_KEYS: "keys.json" });
   const secret = path.join(place.folder, "latchkey.secret");
   writeFileSync(secret, "the server's own secret of this test, which is long");
@@ -136,7 +136,7 @@ test("where the secret cannot be read no file of keys is made: it would end the 
   assert.equal(((await place.json(["key", "list"])) as ShownKey[]).length, 2);
 });
 
-test("the file of keys is for its owner alone, and one that is broken is left as it is", async () => {
+test("makes the key file private to its owner, and leaves a broken one unchanged", async () => {
   using place = placeFor({ LATCHKEY_SIGNING_KEYS: "keys.json" });
   const file = path.join(place.folder, "keys.json");
   const made = await place.run(["key", "new"]);
@@ -151,7 +151,7 @@ test("the file of keys is for its owner alone, and one that is broken is left as
   assert.deepEqual([broken.code, readFileSync(file, "utf8")], [78, '{"keys":[{"kty":"oct"}]}']);
 });
 
-test("a token's checksum is checked without a database, and explain tells what each scheme saw", async () => {
+test("checks a token's checksum without a database, and explains the result of each scheme", async () => {
   using place = placeFor();
   const none = await place.run(["token", "check"], "nothing here\n");
   await place.run(["user", "create", "--name", "Ann", "--email", "ann@example.com", "--without-password"]);

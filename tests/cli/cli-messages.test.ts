@@ -4,7 +4,7 @@ import path from "node:path";
 import { test } from "node:test";
 import { placeFor } from "../harness/cli.ts";
 
-test("names the scheme that is missing if API tokens are off", async () => {
+test("names the missing scheme if API tokens are off", async () => {
   using place = placeFor({ LATCHKEY_SCHEMES: "basic,session" });
   await place.run(["user", "create", "--name", "Ann", "--email", "ann@example.com", "--without-password"]);
   const off =
@@ -14,7 +14,7 @@ test("names the scheme that is missing if API tokens are off", async () => {
     assert.deepEqual(await place.run(["token", name, "ann@example.com"]), { code: 1, out: "", errors: off });
 });
 
-test("names the option that was meant, before one that is missing", async () => {
+test("suggests the right option before it reports a missing one", async () => {
   using place = placeFor();
   const rows: readonly (readonly [args: readonly string[], errors: string])[] = [
     [
@@ -30,7 +30,7 @@ test("names the option that was meant, before one that is missing", async () => 
   for (const [args, errors] of rows) assert.deepEqual(await place.run(args), { code: 2, out: "", errors });
 });
 
-test("says once that a role is not declared, and that the folder has no config file", async () => {
+test("reports an undeclared role and a folder without a config file once", async () => {
   using place = placeFor();
   const config = path.join(place.folder, "latchkey.config.mjs");
   writeFileSync(config, 'export default { users: { roles: ["user", "editor", "admin"] } };');
@@ -55,7 +55,7 @@ test("says once that a role is not declared, and that the folder has no config f
   assert.deepEqual(await place.run(["user", "list"]), { code: 78, out: "", errors: `${told}\n` });
 });
 
-test("says how to reach a PostgreSQL that does not listen, and that MySQL is not supported", async () => {
+test("explains how to reach a PostgreSQL that does not listen, and that MySQL is not supported", async () => {
   const down = "postgres://ann:secret@127.0.0.1:1/shop";
   for (const args of [["user", "list"], ["serve"]]) {
     using place = placeFor({

@@ -19,7 +19,7 @@ import { adminPassword } from "../harness/serve.ts";
 
 interface Shop {
   readonly operator: Operator;
-  /** Imports records into a resource; gives the lines that were refused. */
+  /** Imports records into a resource. Returns the refused lines. */
   add(
     resource: string,
     records: readonly object[],
@@ -28,7 +28,7 @@ interface Shop {
   all(resource: string): Promise<readonly ExportedRecord[]>;
 }
 
-/** A service with one user, whose id is 1. */
+/** Creates a service with one user, whose id is 1. */
 async function shop(t: TestContext, place: Place, config: ConfigFile = {}): Promise<Shop> {
   const settings = {
     LATCHKEY_DATABASE: `sqlite:${path.join(place.folder, "latchkey.db")}`,
@@ -54,7 +54,7 @@ async function shop(t: TestContext, place: Place, config: ConfigFile = {}): Prom
   };
 }
 
-test("records go through the rules of their resource, and each bad line is told with its field", async (t) => {
+test("applies the rules of the resource to records, and reports each bad line with its field", async (t) => {
   using place = placeFor();
   const { add, all } = await shop(t, place);
 
@@ -93,7 +93,7 @@ test("records go through the rules of their resource, and each bad line is told 
   ]);
 });
 
-test("JSON is kept as it is, also where it looks like the key of another change", async (t) => {
+test("keeps JSON unchanged, also if it looks like the key of another change", async (t) => {
   using place = placeFor();
   const note = defineResource({ name: "note", fields: { data: json() } });
   const { add, all } = await shop(t, place, { mounts: [mount(note, { permission: anyone })] });
@@ -107,7 +107,7 @@ test("JSON is kept as it is, also where it looks like the key of another change"
   );
 });
 
-test("a dry run tells the same and writes nothing", async (t) => {
+test("reports the same in a dry run, and writes nothing", async (t) => {
   using place = placeFor();
   const { add, all } = await shop(t, place);
   const orders = [{ user_id: 1 }, { user_id: 99 }, { user_id: 1, status: "lost" }, { user_id: 1 }];
@@ -121,7 +121,7 @@ test("a dry run tells the same and writes nothing", async (t) => {
   assert.deepEqual([done.length, (await all("orders")).length], [2, 2]);
 });
 
-test("with their ids records are what they were, also what the service had given them", async (t) => {
+test("restores records with their ids and the values of the service", async (t) => {
   using place = placeFor();
   const { add, all } = await shop(t, place);
   const orders = [
@@ -145,7 +145,7 @@ test("with their ids records are what they were, also what the service had given
   assert.deepEqual([kept.length, new Set(kept.map(({ id }) => id)).size], [5, 5]);
 });
 
-test("the command says how many it were and which not, and an export gives the same file again", async () => {
+test("reports the number of records and the refused lines, and exports the same file again", async () => {
   using place = placeFor();
   const write = (name: string, text: string): string => (writeFileSync(path.join(place.folder, name), text), name);
   await place.run(["user", "import", write("users.csv", "email\nann@example.com\n")]);
@@ -174,7 +174,7 @@ test("the command says how many it were and which not, and an export gives the s
   assert.deepEqual(unknown.errors, 'There is no resource "order". There are users, orders, orders/items.\n');
 });
 
-test("what is wrong is told before the rest is written, so that nobody who is killed between the two misses it", async (t) => {
+test("reports errors before the remaining writes, so that they are not lost if the process is killed", async (t) => {
   using place = placeFor();
   const { operator } = await shop(t, place);
   const placed = operator.mounts.find(({ resource }) => resource.name === "order")!;
@@ -185,7 +185,7 @@ test("what is wrong is told before the rest is written, so that nobody who is ki
 
   const refused = await running.add(
     lines.map((record, at) => ({ line: at + 1, record })),
-    // A read of this store is made at once.
+    // A read of this store is synchronous.
     ({ line }) => void Promise.resolve(operator.store.count(placed.collection, null)).then((n) => told.push([line, n])),
   );
 
@@ -193,7 +193,7 @@ test("what is wrong is told before the rest is written, so that nobody who is ki
   assert.equal(await operator.store.count(placed.collection, null), 2);
 });
 
-test("an import that was killed goes on where it was: no line is there twice, and none is missing", async (t) => {
+test("resumes a killed import without duplicate or missing lines", async (t) => {
   using place = placeFor({ LATCHKEY_SECRET: "a secret that all processes of the service know" });
   const { operator } = await shop(t, place);
   const count = 5000;
@@ -216,7 +216,7 @@ test("an import that was killed goes on where it was: no line is there twice, an
   assert.equal(await operator.store.count(collection, null), count);
 });
 
-test("records are sent as a user, whose they are and whose permissions hold, or say that they need one", async (t) => {
+test("imports records as a user with their permissions, or reports that a user is needed", async (t) => {
   using place = placeFor();
   const { operator, add, all } = await shop(t, place);
   const made = { name: "Ada", email: "ada@example.com", username: "ada", password: "long and unusual" };
@@ -248,10 +248,10 @@ test("records are sent as a user, whose they are and whose permissions hold, or 
   );
 });
 
-test("the command names the user, and refuses one that there is not or that may do nothing", async () => {
+test("names the user, and refuses an unknown one or one without permission", async () => {
   using place = placeFor();
   writeFileSync(path.join(place.folder, "orders.csv"), "status\npaid\n");
-  // The database is made by the first command that may.
+  // The first command that may do so creates the database.
   await place.run(
     ["user", "import", "-", "--format", "jsonl"],
     '{"name":"Ada","email":"ada@example.com","username":"ada"}',
@@ -268,7 +268,7 @@ test("the command names the user, and refuses one that there is not or that may 
 });
 
 test(
-  "what cannot be written on standard output is told in a sentence, and the exit code is 1",
+  "reports a failed write to standard output in a sentence, with exit code 1",
   { skip: !existsSync("/dev/full") },
   async () => {
     using place = placeFor();
@@ -297,7 +297,7 @@ test(
   },
 );
 
-test("an export that is killed leaves nothing under the name of its file", async () => {
+test("leaves no file under its final name when an export is killed", async () => {
   using place = placeFor();
   const lines = Array.from({ length: 5000 }, (_, at) => JSON.stringify({ email: `user${at}@example.com` }));
   await place.run(["user", "import", "-"], lines.join("\n"));

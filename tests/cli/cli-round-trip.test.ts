@@ -7,7 +7,7 @@ import { placeFor, type Place } from "../harness/cli.ts";
 import { moduleOf } from "../harness/command.ts";
 import { startPostgres } from "../harness/postgres.ts";
 
-// What `latchkey export` writes, `latchkey import --with-ids` makes again: every kind of field, in both formats, on both databases.
+// `latchkey import --with-ids` restores the output of `latchkey export`: every kind of field, in both formats, on both databases.
 
 const door = (name: string): string => pathToFileURL(moduleOf(`door/${name}`)).href;
 const declared = `
@@ -108,7 +108,7 @@ function placeOn(t: TestContext, database?: string): Place {
   return place;
 }
 
-/** Fills the place, and makes it again elsewhere of what was exported. */
+/** Fills one place, and imports its export into the other. */
 async function roundTrip(from: Place, to: Place, end: string): Promise<void> {
   await from.run(["db", "migrate"]);
   await imported(from, "tags", [{ name: "one" }, { name: "two" }]);
@@ -131,11 +131,11 @@ async function roundTrip(from: Place, to: Place, end: string): Promise<void> {
   }
 }
 
-test("every kind of field goes out and in again, as CSV in SQLite", async (t) => {
+test("exports and imports every kind of field, as CSV in SQLite", async (t) => {
   await roundTrip(placeOn(t), placeOn(t), "csv");
 });
 
-test("so it does as JSON lines in PostgreSQL, and what is not in the file is said", async (t) => {
+test("exports and imports every kind of field, as JSON lines in PostgreSQL, and reports missing columns", async (t) => {
   const server = await startPostgres();
   t.after(() => server.stop());
   const [from, to] = [placeOn(t, await server.makeDatabase()), placeOn(t, await server.makeDatabase())];
@@ -146,7 +146,7 @@ test("so it does as JSON lines in PostgreSQL, and what is not in the file is sai
   assert.match(errors, /secret is not in the file: nobody is shown its values/);
 });
 
-test("what a computed field cannot be made of is its own line, and the others are imported", async (t) => {
+test("reports a line whose computed field fails, and imports the others", async (t) => {
   const place = placeOn(t);
   await place.run(["db", "migrate"]);
   const lines = ["one", "", "two"].map((title, at) => ({ ...plain, title, code: `c${at}` }));
@@ -162,7 +162,7 @@ test("what a computed field cannot be made of is its own line, and the others ar
   assert.equal((await place.run(["export", "things"])).out.trim().split("\n").length, 2);
 });
 
-test("a quote that is never closed costs its own line, also before a field of several lines", async (t) => {
+test("loses only its own line for a missing quote, also before a field of several lines", async (t) => {
   const place = placeOn(t);
   await place.run(["db", "migrate"]);
   const head = "title,code,note,price,state,words,tags";
@@ -174,7 +174,7 @@ test("a quote that is never closed costs its own line, also before a field of se
   assert.match(errors, /^line 4: Its quotes do not match/m);
 });
 
-test("a line means what it would mean in a request: nothing is rounded, overflows or stands twice", async (t) => {
+test("reads a line like a request: rounds nothing, and refuses overflows and duplicates", async (t) => {
   const place = placeOn(t);
   await place.run(["db", "migrate"]);
   const given = JSON.stringify({ ...plain, title: "A", code: "c" });
@@ -214,7 +214,7 @@ test("a line means what it would mean in a request: nothing is rounded, overflow
   );
 });
 
-test("a file of another encoding, or whose lines end otherwise, is refused as a whole with the cure", async (t) => {
+test("refuses a file with another encoding or other line ends as a whole, with the fix", async (t) => {
   const place = placeOn(t);
   await place.run(["db", "migrate"]);
   const text = "title,code,price,state,words,tags\nA,c,1.00,a,[],[]\n";

@@ -12,7 +12,7 @@ import { serve } from "../harness/serve.ts";
 
 const tableOf = ({ tables }: Stats, name: string): TableStats => tables.find(({ table }) => table === name)!;
 
-/** A place with a database in which there are three users. */
+/** Creates a place with a database of three users. */
 async function filled(t: TestContext): Promise<{ readonly place: Place; readonly file: string }> {
   const place = placeFor();
   t.after(() => place[Symbol.dispose]());
@@ -22,7 +22,7 @@ async function filled(t: TestContext): Promise<{ readonly place: Place; readonly
   return { place, file };
 }
 
-test("latchkey db stats tells rows, bytes and the oldest of each table of a SQLite file that is in use", async (t) => {
+test("shows rows, bytes and the oldest record of each table of a SQLite file in use with `db stats`", async (t) => {
   const { place, file } = await filled(t);
 
   const stats = (await place.json(["db", "stats"])) as Stats;
@@ -36,7 +36,7 @@ test("latchkey db stats tells rows, bytes and the oldest of each table of a SQLi
   assert.match(text.out, /The database has [\d,]+ bytes, [\d,]+ of them free for what is written next, [\d,]+ in the/);
 });
 
-test("of large tables it tells in time what a part of them tells", async (t) => {
+test("estimates large tables in time from a part of them", async (t) => {
   const { file } = await filled(t);
   const database = new DatabaseSync(file, { timeout: 10_000 });
   database.exec(`PRAGMA foreign_keys = OFF;
@@ -56,7 +56,7 @@ test("of large tables it tells in time what a part of them tells", async (t) => 
   assert.ok(whole.tables.reduce((sum, { bytes }) => sum + bytes, 0) <= whole.bytes);
 });
 
-test("it tells the same of a PostgreSQL database", async (t) => {
+test("shows the same for a PostgreSQL database", async (t) => {
   const server = await startPostgres();
   t.after(() => server.stop());
   const url = await server.makeDatabase();

@@ -8,7 +8,7 @@ import { command } from "../harness/command.ts";
 import { basicHeader } from "../harness/serve.ts";
 import { startService } from "../harness/service-process.ts";
 
-test("users are made, listed and changed by the rules of the service", async () => {
+test("creates, lists and changes users by the rules of the service", async () => {
   using place = placeFor();
 
   const ann = await place.run(
@@ -71,7 +71,7 @@ test("users are made, listed and changed by the rules of the service", async () 
   );
 });
 
-test("what a command changes counts for a service that is running, at once", async () => {
+test("applies changes of a command to a running service immediately", async () => {
   using place = placeFor();
   const settings = { LATCHKEY_DATABASE: `sqlite:${path.join(place.folder, "latchkey.db")}` };
   await using service = await startService(settings);
@@ -112,7 +112,7 @@ test("what a command changes counts for a service that is running, at once", asy
   assert.equal(await ask(basicHeader("cal@example.com", "another good password")), 200);
 });
 
-test("wrong usage ends with 2, wrong settings with 78, help with 0, and nothing is left behind", async () => {
+test("exits with 2 for wrong usage, 78 for wrong settings, and 0 for help, and leaves no files", async () => {
   using place = placeFor();
   const codes: [readonly string[], number][] = [
     [["--help"], 0],
@@ -135,7 +135,7 @@ test("wrong usage ends with 2, wrong settings with 78, help with 0, and nothing 
   assert.deepEqual(readdirSync(place.folder), []);
 });
 
-test("an old Node is told what is missing, before anything is loaded that it cannot load", () => {
+test("tells users of an old Node what is missing before it loads modules that need a newer one", () => {
   const pretend = `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.19.0" } })`;
 
   for (const args of [[], ["user", "list"]]) {
@@ -153,7 +153,7 @@ test("an old Node is told what is missing, before anything is loaded that it can
   }
 });
 
-test("a username like a number is never taken for an id", async () => {
+test("never takes a username that looks like a number for an id", async () => {
   using place = placeFor();
   await place.run(["user", "import", "-"], "email,username\na@example.com,\nb@example.com,2\n");
 
@@ -167,7 +167,7 @@ test("a username like a number is never taken for an id", async () => {
   assert.equal(unknown.code, 1);
 });
 
-test("unlocking lets a user in at once who was guessed at, while the service runs", async () => {
+test("lets a user in immediately after an unlock, while the service runs", async () => {
   const settings = { LATCHKEY_ADMIN_PASSWORD: "first-administrator" };
   using place = placeFor(settings);
   await using service = await startService({

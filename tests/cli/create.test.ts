@@ -16,7 +16,7 @@ import fc from "fast-check";
 import { packageName, pluralOf, resourceMistake, titleOf, type Plan } from "../../create/src/names.ts";
 import { projectFiles, writeProject } from "../../create/src/project.ts";
 
-// `npm run verify -- create` makes projects of the packed packages and runs them; this is what needs no install.
+// `npm run verify -- create` makes projects with the packed packages and runs them. This file tests the parts that need no installation.
 const root = path.join(import.meta.dirname, "../..");
 const versions = { latchkey: "1.2.3", node: "26.0.0", typescript: "7.0.0", nodeTypes: "26.0.0" };
 const plan: Plan = { folder: "shop", name: "shop", title: "Shop", resource: "order_line", login: "bearer" };
@@ -34,7 +34,7 @@ function filesIn(folder: string): readonly string[] {
     .toSorted();
 }
 
-test("a project has every file of the template, in the words of its own resource", (t) => {
+test("creates a project with every file of the template, adapted to its own resource", (t) => {
   const folder = path.join(emptyPlace(t), "shop");
   const files = projectFiles(plan, versions);
 
@@ -56,7 +56,7 @@ test("a project has every file of the template, in the words of its own resource
   assert.deepEqual(readdirSync(path.dirname(folder)), ["shop"]);
 });
 
-test("a folder that is empty but for its repository is taken; anything else is left as it is", (t) => {
+test("uses a folder that is empty except for its repository, and leaves any other one unchanged", (t) => {
   const place = emptyPlace(t);
   mkdirSync(path.join(place, ".git"));
 
@@ -72,14 +72,14 @@ test("a folder that is empty but for its repository is taken; anything else is l
   );
 });
 
-test("what cannot be written whole is not written at all", (t) => {
+test("writes nothing if it cannot write everything", (t) => {
   const place = emptyPlace(t);
   const empty = path.join(place, "empty");
   mkdirSync(empty);
   const broken = new Map([
     ["resources/a.ts", "1"],
     ["b.ts", "2"],
-    // A file stands where a folder has to be.
+    // A file is in the place of a folder.
     ["b.ts/c.ts", "3"],
   ]);
 
@@ -91,7 +91,7 @@ test("what cannot be written whole is not written at all", (t) => {
 });
 
 test(
-  "a place where one may not write is told",
+  "reports a place without write permission",
   { skip: process.getuid?.() === 0 && "root may write everywhere" },
   (t) => {
     const place = emptyPlace(t);
@@ -104,7 +104,7 @@ test(
   },
 );
 
-test("names of folders become names that npm takes, whatever they are", () => {
+test("turns any folder name into a name that npm accepts", () => {
   assert.equal(packageName("Größe & Co"), "grosse-co");
   assert.equal(packageName("..."), "");
   assert.deepEqual([titleOf("my-api"), titleOf("Größe & Co")], ["My API", "Größe & Co"]);
@@ -115,7 +115,7 @@ test("names of folders become names that npm takes, whatever they are", () => {
   );
 });
 
-test("names of resources are words of their own, and their plurals are English", () => {
+test("uses words for names of resources, with English plurals", () => {
   assert.deepEqual(["book", "story", "day", "box", "branch", "bus"].map(pluralOf), [
     "books",
     "stories",
@@ -143,7 +143,7 @@ test("names of resources are words of their own, and their plurals are English",
     assert.notEqual(resourceMistake(name), null, name);
 });
 
-test("a title of any text stands in the config file as it is", () => {
+test("writes a title of any text into the config file unchanged", () => {
   const title = `$&"); process.exit(1); ("\\`;
 
   const config = projectFiles({ ...plan, title }, versions).get("latchkey.config.ts")!;
@@ -151,7 +151,7 @@ test("a title of any text stands in the config file as it is", () => {
   assert.ok(config.includes(`title: ${JSON.stringify(title)}, version`), config);
 });
 
-test("create-latchkey has the version of this release", () => {
+test("gives create-latchkey the version of this release", () => {
   const read = (file: string) => JSON.parse(readFileSync(path.join(root, file), "utf8"));
 
   assert.equal(read("create/package.json").version, read("package.json").version);

@@ -7,7 +7,7 @@ import { catalogue } from "../../src/door/http.ts";
 const root = path.join(import.meta.dirname, "../..");
 const page = readFileSync(path.join(root, "docs/errors.md"), "utf8");
 
-/** How a code is said of a field, a parameter or a place in a body. */
+/** The ways in which a code is reported for a field, a parameter or a position in a body. */
 const saying = [
   /new Flaw\(\s*"(\w+)"/g,
   /\b(?:say|wrong)\([\w"/.-]+, "(\w+)"/g,
@@ -15,7 +15,7 @@ const saying = [
   /\["(\w+)", "The parameter /g,
 ];
 
-test("docs/errors.md has every code of a place", () => {
+test("lists every code of a position in docs/errors.md", () => {
   const files = globSync("src/{access,http,features/auth,resource,service}/**/*.ts", { cwd: root });
   const said = files
     .filter((file) => !file.endsWith(".test.ts"))
@@ -30,7 +30,7 @@ test("docs/errors.md has every code of a place", () => {
   assert.ok(said.length > 50 && new Set(said).size > 15, String([...new Set(said)]));
 });
 
-test("docs/errors.md has every problem as the catalogue has it", () => {
+test("lists every problem of the catalogue in docs/errors.md", () => {
   const rows = page.split("\n").filter((line) => /^\| \d{3} \|/.test(line));
 
   const expected = Object.entries(catalogue).map(

@@ -9,7 +9,7 @@ const root = path.join(import.meta.dirname, "../..");
 const doors = globSync("src/door/*.ts", { cwd: root });
 
 for (const door of [...doors, "src/service/service.ts", "src/testing/testing.ts", "src/cli/latchkey.ts"])
-  test(`on a Node that is too old ${door} says so in one sentence`, () => {
+  test(`reports an old Node in one sentence from ${door}`, () => {
     const { stderr, stdout } = spawnSync(process.execPath, asOlderNode(importing(path.join(root, door))), {
       encoding: "utf8",
     });

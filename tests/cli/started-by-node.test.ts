@@ -4,7 +4,7 @@ import { command } from "../harness/command.ts";
 import { basicHeader } from "../harness/serve.ts";
 import { startService } from "../harness/service-process.ts";
 
-// Node speaks to threads of ours too: what it says is not ours.
+// Node also sends messages to our threads. They must be ignored.
 const nothing = "data:text/javascript,0";
 
 for (const [title, flags] of [
@@ -12,7 +12,7 @@ for (const [title, flags] of [
   ["--import", ["--import", nothing]],
   ["--inspect", ["--inspect=127.0.0.1:0"]],
 ] as const) {
-  test(`node ${title} runs the service, also where it writes and reads for long`, async () => {
+  test(`runs the service with node ${title}, also for long reads and writes`, async () => {
     await using service = await startService({}, [process.execPath, ...flags, command]);
     const headers = { ...basicHeader("admin", service.password), "content-type": "application/json" };
 

@@ -31,7 +31,7 @@ const posts = defineResource({
   },
 });
 
-/** A page without what only its source says. */
+/** Returns a page without the white space of its source. */
 function lineOf({ text: page }: OwnAnswer): string {
   return page.replaceAll(/\s+/g, " ");
 }
@@ -46,7 +46,7 @@ function serviceOf(t: Parameters<typeof ownService>[0], listsTags: Permission) {
   });
 }
 
-test("a page of which nobody looked who asks for it says nothing of that", async (t) => {
+test("says nothing about the caller on a page that did not check credentials", async (t) => {
   const api = await serve(t);
   const headers = { ...api.admin, accept: "text/html" };
 
@@ -60,7 +60,7 @@ test("a page of which nobody looked who asks for it says nothing of that", async
   assert.match((await api.get("/users", { accept: "text/html" })).text, />Log in<\/a>/);
 });
 
-test("a path where nothing is costs no reading of who asks, in any format", async (t) => {
+test("does not identify the caller for an unknown path, in any format", async (t) => {
   let looks = 0;
   const { get } = await ownService(t, {
     schemes: [
@@ -81,7 +81,7 @@ test("a path where nothing is costs no reading of who asks, in any format", asyn
   assert.equal(looks, 1);
 });
 
-test("ids can be chosen by name where their list may be read, and no page asks for one that may not", async (t) => {
+test("offers ids by name if their list may be read, and requests no list that may not", async (t) => {
   for (const [permission, isListed] of [
     [anyone, true],
     [nobody, false],
@@ -96,14 +96,14 @@ test("ids can be chosen by name where their list may be read, and no page asks f
     const refused = await ask("POST", "/posts", { ...browser, body: { title: "", tags: [1] } });
     assert.equal(refused.status, 400);
     assert.equal(/data-choices="\/tags"/.test(refused.text), isListed);
-    // Its name is still there: one record may be read.
+    // Its name is still shown, because one record may be read.
     assert.match(lineOf(refused), /value="1" checked> ?<span class="mono dim">1<\/span> <bdi>Ink<\/bdi>/);
   }
   const { get } = await serviceOf(t, administrator);
   assert.match((await get("/posts", { ...browser, as: "root" })).text, /data-choices="\/tags"/);
 });
 
-test("several ids are boxes with their names, and what was sent is there again whatever it is", async (t) => {
+test("shows several ids as checkboxes with names, and keeps all sent values", async (t) => {
   const { ask, get } = await serviceOf(t, anyone);
   for (const name of ["Ink", "<b>"]) await ask("POST", "/tags", { body: { name } });
   await ask("POST", "/posts", { body: { title: "a", tags: [2, 1], days: ["tue"] } });
@@ -133,7 +133,7 @@ test("several ids are boxes with their names, and what was sent is there again w
   assert.match(strange, /name="tags" value="77" checked/);
 });
 
-test("a long text has a field of several lines, which keeps each of them", async (t) => {
+test("shows a long text in a field of several lines, and keeps each line", async (t) => {
   const { ask, get } = await serviceOf(t, anyone);
   const body = "\n\n  First </textarea><script>alert(1)</script>\n\tsecond\n";
   const made = await ask("POST", "/posts", { body: { title: "a", body: `a${body}b` } });

@@ -32,7 +32,7 @@ const shelves = defineResource({
 const own = anyOf(administrator, owner("owner_id"));
 const browser = { headers: { accept: "text/html" } };
 
-/** A store, and how often it was asked for records by their ids. */
+/** Creates a store that counts reads of records by their ids. */
 async function countingStore() {
   const asked = { times: 0 };
   const inner = await emptyStore();
@@ -46,7 +46,7 @@ async function countingStore() {
   return { asked, store };
 }
 
-/** A library in which each book is its owner's alone. */
+/** Creates a library in which each book is visible only to its owner. */
 async function library(t: TestContext) {
   const { asked, store } = await countingStore();
   const service = await ownService(t, {
@@ -70,7 +70,7 @@ const cells = ({ text: page }: OwnAnswer): readonly string[] =>
 const known = '<span class="mono dim">1</span> <a href="/books/1" dir="auto">Emma &lt;b&gt;</a>';
 const hidden = '<span class="mono">2</span>';
 
-test("beside an id stands what its record is called, for those who may read that, by one question a page", async (t) => {
+test("shows the name of a record next to its id if the caller may read it, with one query a page", async (t) => {
   const { get, asked } = await library(t);
 
   const list = await get("/shelves", { as: "ada", ...browser });
@@ -84,7 +84,7 @@ test("beside an id stands what its record is called, for those who may read that
   assert.match((await get("/shelves", { as: "root", ...browser })).text, /Emma[^]*Ulysses/);
 });
 
-test("several ids of one field stand there with what their records are called, by one question a page", async (t) => {
+test("shows names for several ids of one field, with one query a page", async (t) => {
   const { asked, store } = await countingStore();
   const lists = defineResource({
     name: "list",
@@ -122,7 +122,7 @@ test("several ids of one field stand there with what their records are called, b
   assert.match((await get("/lists/3", { as: "root", ...browser })).text, /B&lt;1&gt;[^]*B&lt;2&gt;/);
 });
 
-test("a record may be called by what is computed, and by its id where that cannot be made", async (t) => {
+test("names a record by a computed field, or by its id if that fails", async (t) => {
   let isBroken = false;
   const nameOf = (first: string, last: string): string => {
     if (isBroken) throw new Error("no name");
@@ -163,7 +163,7 @@ test("a record may be called by what is computed, and by its id where that canno
   assert.match(nameless.text, /<dd><span class="mono">1<\/span><\/dd>/);
 });
 
-test("the words of an enumeration are shown in their tones", async (t) => {
+test("shows the words of an enumeration in their tones", async (t) => {
   const { get } = await library(t);
 
   const page = (await get("/shelves", browser)).text;
@@ -177,7 +177,7 @@ test("the words of an enumeration are shown in their tones", async (t) => {
   );
 });
 
-test("the pages of the docs and of problems look as the others do", async (t) => {
+test("gives the pages of the docs and of problems the same look as the others", async (t) => {
   const { get } = await ownService(t, {
     features: [
       consolePages({ title: "Bookshop", logo: "/logo.svg", colors: { accent: "#8a2c0d" } }),

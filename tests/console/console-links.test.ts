@@ -8,7 +8,7 @@ import { sharedDatabase } from "../harness/test-store.ts";
 
 const here = "http://127.0.0.1:8000";
 
-test("no page has a link to another site, whatever was asked for", async (t) => {
+test("has no link to another site on any page", async (t) => {
   const { send } = await rawSocket(t);
   const hostile = [
     "//evil.example/",
@@ -32,14 +32,14 @@ test("no page has a link to another site, whatever was asked for", async (t) => 
 
 const browser = { headers: { accept: "text/html" } };
 
-/** The addresses of links, as a browser reads them. */
+/** Returns the URLs of links as a browser reads them. */
 function linksIn(page: string): string[] {
   const links = [...page.matchAll(/<a[^>]* href="(?!#)([^"]*)"/g)].map(([, link = ""]) => link);
   const entities = { "&amp;": "&", "&#39;": "'", "&quot;": '"', "&lt;": "<", "&gt;": ">" } as Record<string, string>;
   return links.map((link) => link.replaceAll(/&[a-z#0-9]+;/g, (entity) => entities[entity]!));
 }
 
-test("whatever a key is made of, each link leads to its own record, and what no path can name is none", async (t) => {
+test("links each record by any key, except keys that no path can contain", async (t) => {
   const keys = [
     "plain",
     "a/b",
@@ -97,7 +97,7 @@ test("whatever a key is made of, each link leads to its own record, and what no 
   assert.match((await get("/cities", browser)).text, /name of a\/b/);
 });
 
-test("where nothing is served at the root, a page of it still says what there is", async (t) => {
+test("lists the resources on a page of an unserved root", async (t) => {
   const books = defineResource({ name: "book", description: "To be read.", fields: { title: text() } });
   const { get } = await ownService(t, {
     mounts: [mount(books, { permission: anyone })],

@@ -13,7 +13,7 @@ const notes = defineResource({
 const asPage = { accept: "text/html" };
 const most = 256 * 1024;
 
-test("a page shows the beginning of what is long, and leaves it out of the form", async (t) => {
+test("shows the beginning of a long value, and leaves it out of the form", async (t) => {
   const api = await serve(t, { config: { mounts: [mount(notes, { permission: anyone })] } });
   const long = "<&>".repeat(100_000);
   const sent = { title: long, meta: Array.from({ length: 200_000 }, () => "") };

@@ -74,12 +74,12 @@ const some = fc.record(
   { requiredKeys: ["read"] },
 );
 
-/** A word that stands nowhere else. */
+/** A word that occurs nowhere else. */
 const word = fc.string({ unit: fc.constantFrom(..."qxzkvwj"), minLength: 12, maxLength: 20 });
 const whose = { team: fc.constantFrom(1, 2), owner_id: fc.constantFrom(2, 3) };
 const named = fc.array(fc.record({ ...whose, name: word }), { minLength: 3, maxLength: 3 });
 
-/** What stands on a page to be sent: `DELETE /notes/1`. */
+/** Returns the requests that a page offers: `DELETE /notes/1`. */
 function offeredOn({ text: page }: OwnAnswer): ReadonlySet<string> {
   const forms = page.matchAll(/<form\b[^>]*data-method="(\w+)"\s+data-path="([^"]*)"/g);
   return new Set([...forms].map(([, method, path]) => `${method} ${path}`));
@@ -87,7 +87,7 @@ function offeredOn({ text: page }: OwnAnswer): ReadonlySet<string> {
 
 const RUNS = Number(process.env["CONSOLE_RUNS"] ?? 12);
 
-test("pages of tenants show what JSON shows to the same caller, with names, and buttons for what is not refused", async (t) => {
+test("shows on pages of tenants what JSON shows to the same caller, with names, and buttons for allowed actions", async (t) => {
   const kinds = fc.tuple(some, some, some, one, named, named, named);
 
   await fc.assert(
@@ -157,11 +157,11 @@ test("pages of tenants show what JSON shows to the same caller, with names, and 
         const bodies: Readonly<Record<string, object>> = { PUT: record, PATCH: {}, POST: { to: "x" } };
         const isRefused = async (each: string): Promise<boolean> => {
           const [verb = "", to = ""] = each.split(" ");
-          // Whose it is has to be said where nobody is known.
+          // An unknown caller must name the owner.
           const made = to.endsWith("/lend") ? {} : { team: teams[as ?? ""] ?? 1, owner_id: people[as ?? ""]?.id ?? 2 };
           const sent =
             verb === "DELETE" ? {} : { body: verb === "POST" ? { ...bodies["POST"], ...made } : bodies[verb] };
-          // It can change nothing: no state has such a tag.
+          // It can change nothing, because no state has such a tag.
           const { status } = await ask(verb, to, { ...asked, ...sent, headers: { "if-match": '"none"' } });
           return [401, 403, 404, 405].includes(status);
         };
@@ -170,7 +170,7 @@ test("pages of tenants show what JSON shows to the same caller, with names, and 
         if (method === "GET" && page.status === 200 && path.includes("/", 1)) {
           const all = ["PATCH", "PUT", "DELETE"].map((verb) => `${verb} ${path}`);
           for (const each of path.startsWith("/notes/") ? [...all, `POST ${path}/lend`] : all) {
-            // Where a part can be changed, replacing is a second button of the same form.
+            // A form for a change has a second button for a replacement.
             const isThere = offered.has(each) || (each.startsWith("PUT") && page.text.includes('data-as="PUT"'));
             assert.equal(isThere, !(await isRefused(each)), `${each} on ${place}`);
           }

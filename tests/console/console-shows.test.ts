@@ -51,7 +51,7 @@ const actions = ["list", "create", "read", "replace", "update", "delete"] as con
 const one: fc.Arbitrary<Permission<"owner_id", "owner_id">> = fc.constantFrom(...everyPermission);
 const some = fc.record(Object.fromEntries(actions.map((action) => [action, one])), { requiredKeys: ["read"] });
 
-/** A word that stands nowhere else. */
+/** A word that occurs nowhere else. */
 const word = fc.string({ unit: fc.constantFrom(..."qxzkvwj"), minLength: 12, maxLength: 20 });
 const book = fc.record({
   key: fc.integer({ min: 1_000_000, max: 9_999_999 }),
@@ -62,7 +62,7 @@ const book = fc.record({
   line: word,
 });
 
-test("a page never shows what JSON would not show to the same caller, whatever the permissions", async (t) => {
+test("never shows a value that JSON would hide from the same caller, with any permissions", async (t) => {
   const library = fc.uniqueArray(book, { minLength: 2, maxLength: 4, selector: ({ key }) => key });
 
   await fc.assert(
@@ -100,10 +100,10 @@ test("a page never shows what JSON would not show to the same caller, whatever t
         const headers = method === "PATCH" ? { "if-match": '"none"' } : {};
         const page = await ask(method, at, { ...asked, headers: { ...headers, accept: "text/html" } });
         const data = await ask(method, at, { ...asked, headers });
-        // A form that comes back has the record in it, as the caller may read it.
+        // A form that is shown again contains the record, as far as the caller may read it.
         const record = method === "PATCH" ? (await ask("GET", at, as === undefined ? {} : { as })).text : "";
         const place = `${method} ${at} as ${as}`;
-        // Beside an id stands what its record is called, as the caller may read that.
+        // The name of a record is next to its id, as far as the caller may read it.
         const referred = await ask("GET", `/books/${shelf[0]!.key}`, as === undefined ? {} : { as });
 
         assert.equal(page.status, data.status, place);

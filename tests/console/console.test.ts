@@ -4,7 +4,7 @@ import { brotliCompressSync } from "node:zlib";
 import { authenticated, defineFeature, defineResource, json, mount, text } from "../../src/door/index.ts";
 import { adminPassword, basicHeader, serve, type Answered, type API } from "../harness/serve.ts";
 
-/** What a browser sends where somebody follows a link or types an address. */
+/** The header fields of a browser for a followed link or a typed URL. */
 const browser = {
   host: "127.0.0.1:8000",
   accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
@@ -13,7 +13,7 @@ const browser = {
 };
 const form = { ...browser, "content-type": "application/x-www-form-urlencoded" };
 
-/** A page in one line: where its source breaks lines says nothing. */
+/** Returns a page in one line, without the line breaks of its source. */
 function lineOf({ text }: Answered): string {
   return text.replaceAll(/\s+/g, " ");
 }
@@ -25,7 +25,7 @@ async function logIn(api: API, next = "/"): Promise<Record<string, string>> {
   return { ...browser, cookie: answer.headers.getSetCookie()[0]!.split(";")[0]! };
 }
 
-test("every address answers a browser with a page, and a program as ever", async (t) => {
+test("answers a browser with a page at every URL, and a program as usual", async (t) => {
   const api = await serve(t);
   const admin = await logIn(api);
   const { json: order } = await api.post("/orders", {}, api.admin);
@@ -55,7 +55,7 @@ test("every address answers a browser with a page, and a program as ever", async
     assert.doesNotMatch(lineOf(page), /<script>|\sstyle=|\son\w+=|<style/);
     const { headers } = await api.get(path, { ...admin, accept: "*/*" });
     assert.match(headers.get("content-type")!, /json$/, path);
-    // Logins, keys and the token stand on that page, and are kept by nobody.
+    // The account page shows logins, keys and the token, and must not be stored.
     const kept = path.endsWith("/account") ? "no-store" : headers.get("cache-control");
     assert.equal(page.headers.get("cache-control"), kept, path);
     const head = await api.ask("HEAD", path, { headers: admin });
@@ -63,7 +63,7 @@ test("every address answers a browser with a page, and a program as ever", async
   }
 });
 
-test("a page may load its own style and script and nothing else, and both are kept for a year", async (t) => {
+test("lets a page load only its own style and script, which are cached for a year", async (t) => {
   for (const base of ["", "/api/v1"]) {
     const api = await serve(t, { settings: { LATCHKEY_BASE_PATH: base } });
 
@@ -87,7 +87,7 @@ test("a page may load its own style and script and nothing else, and both are ke
   }
 });
 
-test("each page has a tag of its own, for each caller", async (t) => {
+test("gives each page a separate tag, for each caller", async (t) => {
   const api = await serve(t);
   const admin = await logIn(api);
   const ann = await api.user("Ann");
@@ -105,7 +105,7 @@ test("each page has a tag of its own, for each caller", async (t) => {
   assert.equal((await api.get(path, { ...admin, "if-none-match": tag })).status, 200);
 });
 
-test("whoever is not logged in gets the form, and comes back to where they were", async (t) => {
+test("shows the login form to a caller who is not logged in, and returns to the page", async (t) => {
   const api = await serve(t);
 
   const page = await api.get("/orders?status=open", browser);
@@ -115,7 +115,7 @@ test("whoever is not logged in gets the form, and comes back to where they were"
   assert.match(lineOf(page), /<form class="panel form" method="post" action="\/api\/session\/"/);
   assert.equal(next, "/orders?status=open");
   assert.equal(page.headers.get("cache-control"), "no-store");
-  // A browser would put a window of its own before the page. Programs are challenged as ever.
+  // A browser would show a dialog before the page. Programs still get the challenge.
   assert.doesNotMatch(page.headers.get("www-authenticate")!, /Basic/);
   assert.match((await api.get("/orders")).headers.get("www-authenticate")!, /Basic/);
 
@@ -124,7 +124,7 @@ test("whoever is not logged in gets the form, and comes back to where they were"
   assert.deepEqual([back.status, back.headers.get("location")], [303, "/orders?status=open"]);
 });
 
-test("a login that failed keeps what was typed, but for the password", async (t) => {
+test("keeps the typed values of a failed login, except for the password", async (t) => {
   const api = await serve(t);
   const body = new URLSearchParams({ username: `ann"><b>`, password: "wrong-secret", next: "/orders" }).toString();
 
@@ -137,7 +137,7 @@ test("a login that failed keeps what was typed, but for the password", async (t)
   assert.doesNotMatch(lineOf(page), /wrong-secret/);
 });
 
-test("where nobody can log in on a page, a browser is asked by Basic", async (t) => {
+test("asks a browser by Basic if there is no login form", async (t) => {
   const api = await serve(t, { settings: { LATCHKEY_SCHEMES: "basic" } });
 
   const page = await api.get("/orders", browser);
@@ -146,7 +146,7 @@ test("where nobody can log in on a page, a browser is asked by Basic", async (t)
   assert.doesNotMatch(lineOf(page), /<form class="panel form" method="post"/);
 });
 
-test("where there are sessions alone, whoever is not logged in any more gets the form too", async (t) => {
+test("shows the form to a caller who is no longer logged in, with sessions only", async (t) => {
   const api = await serve(t, { settings: { LATCHKEY_SCHEMES: "session" } });
 
   for (const headers of [browser, { ...browser, cookie: "session=ended" }])
@@ -163,14 +163,14 @@ test("where there are sessions alone, whoever is not logged in any more gets the
   assert.equal((await api.get("/orders", admin)).status, 200);
 });
 
-test("a page offers what its reader may do, and nothing else", async (t) => {
+test("offers only the actions that the reader may take", async (t) => {
   const api = await serve(t, { binding: "node" });
   const ann = await api.user("Ann");
   const { json: order } = await api.post("/orders", {}, ann.headers);
   const offered = async (path: string, headers: Record<string, string>) => {
     const page = await api.get(path, { ...browser, ...headers });
     const forms = lineOf(page).matchAll(/data-method="([A-Z]+)" data-path="(?!\/api)([^"]*)"/g);
-    // What is sent by fields is sent as JSON too.
+    // Fields are sent as JSON too.
     return [...new Set([...forms].map(([, method, target]) => `${method} ${target}`))];
   };
 
@@ -188,7 +188,7 @@ test("a page offers what its reader may do, and nothing else", async (t) => {
   assert.deepEqual(await offered(`/orders/${order.id}`, { authorization: `Token ${key.json.key}` }), []);
 });
 
-test("a form with mistakes comes back with each of them at its field, and with what was typed", async (t) => {
+test("shows a form with mistakes again, with each at its field and with the typed values", async (t) => {
   const api = await serve(t);
   const admin = await logIn(api);
   const { json: order } = await api.post("/orders", {}, api.admin);
@@ -207,7 +207,7 @@ test("a form with mistakes comes back with each of them at its field, and with w
   assert.match(lineOf(page), new RegExp(`data-method="POST" data-path="/orders/${order.id}/items"`));
 });
 
-test("a change that came too late shows both versions, and loses neither", async (t) => {
+test("shows both versions of a late change, and loses neither", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const path = `/users/${ann.id}`;
@@ -229,7 +229,7 @@ test("a change that came too late shows both versions, and loses neither", async
   assert.match(lineOf(late), new RegExp(`<a class="btn" href="${path}">See it as it is now</a>`));
 });
 
-test("a change with a mistake comes back with the record, and sends again what was sent", async (t) => {
+test("shows a change with a mistake again with the record, and sends the same values again", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const tag = '"7"';
@@ -247,7 +247,7 @@ test("a change with a mistake comes back with the record, and sends again what w
   assert.match(lineOf(page), /data-match="&quot;7&quot;"/);
 });
 
-test("every answer can be explained to whoever gets it, and to nobody else", async (t) => {
+test("explains every response to its receiver, and to no other caller", async (t) => {
   const api = await serve(t, { binding: "node" });
   const ann = await api.user("Ann");
   const { json: order } = await api.post("/orders", {}, api.admin);
@@ -272,7 +272,7 @@ test("every answer can be explained to whoever gets it, and to nobody else", asy
   assert.equal((await why("/console/why?of=/users", ann.headers)).json.status, 404);
 });
 
-test("an explanation is no way to guess unseen", async (t) => {
+test("counts guesses at explanations", async (t) => {
   const api = await serve(t);
   const wrong = basicHeader("admin", "wrong");
 
@@ -293,7 +293,7 @@ const hostile = [
   "W".repeat(10_000),
 ];
 
-test("ten thousand rows of hostile text are text, and a page of them is small", async (t) => {
+test("shows ten thousand rows of hostile text as text, on a small page", async (t) => {
   const words = mount(
     defineResource({
       name: "word",
@@ -327,7 +327,7 @@ test("ten thousand rows of hostile text are text, and a page of them is small", 
   assert.ok(brotliCompressSync(hundred.text).length < 40_000);
 });
 
-test("a form on a page with related records is meant for the record's own state", async (t) => {
+test("uses the record's own state for a form on a page with related records", async (t) => {
   const api = await serve(t);
   const { json: order } = await api.post("/orders", {}, api.admin);
   const path = `/orders/${order.id}`;

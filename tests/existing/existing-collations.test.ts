@@ -6,7 +6,7 @@ import { onBoth, onPostgres, onSQLite } from "../harness/existing.ts";
 import { ownService } from "../harness/own-service.ts";
 import { askPostgres } from "../harness/postgres.ts";
 
-/** Columns for which the database takes other texts for the same. */
+/** Returns columns in which the database treats different texts as equal. */
 const alike = (type: string): string =>
   `CREATE TABLE word (id ${type} PRIMARY KEY NOT NULL, v ${type});
    CREATE INDEX words ON word (v);
@@ -69,7 +69,7 @@ onSQLite(
   },
 );
 
-/** What the start of the service has told. */
+/** Returns the messages at the start of the service. */
 function toldBy({ observed }: { readonly observed: readonly Observation[] }): readonly string[] {
   return observed.flatMap((each) => (each.kind === "notice" ? [each.message] : []));
 }

@@ -27,7 +27,7 @@ const theirs = {
     CREATE VIEW both_of AS SELECT 1 AS one;
     INSERT INTO Artist VALUES (1, 'X');
     INSERT INTO Album (AlbumId, Title, ArtistId, Price, Kind, ReleasedAt) VALUES (1, 'A', 1, 1.5, 'LP', '2026-01-31 09:30:00');`
-    // One column cannot differ from another by case alone in SQLite.
+    // SQLite does not allow two columns that differ only in case.
     .replace(', "ID" integer', ""),
   postgres: `
     CREATE TYPE kind AS ENUM ('LP', 'it''s');
@@ -65,19 +65,19 @@ onBoth("what db inspect writes compiles, and serves the tables", theirs, async (
     }),
   );
 
-  // An integer that is the key of a table counts itself in SQLite.
+  // An integer key of a table counts by itself in SQLite.
   const giveNone = [...text.matchAll(/gives no ids.*\nexport const (\w+)/g)].map(([, name]) => name);
   assert.deepEqual(giveNone, before.engine === "sqlite" ? [] : ["n2OddNames", "shopUsers"]);
 
   const { default: config } = (await import(pathToFileURL(file).href)) as { readonly default: ConfigFile };
-  // It takes the compiler some seconds, and this one has more kinds.
+  // The compiler takes some seconds, and this database has more kinds.
   const said =
     before.engine === "sqlite"
       ? { stdout: "" }
       : await promisify(execFile)(path.join(root, "node_modules/.bin/tsc"), ["-p", folder]).catch(
           (error: { readonly stdout: string }) => error,
         );
-  // As somebody who may read: the declarations let administrators alone.
+  // As an authorized reader: the declarations allow only administrators.
   const service = await before.serve(...config.mounts!);
   const get = (at: string) => service.get(at, { as: "root" });
 
@@ -87,7 +87,7 @@ onBoth("what db inspect writes compiles, and serves the tables", theirs, async (
     { title: album.title, price: album.price, kind: album.kind, label: album.label, artist_id: album.artist_id },
     { title: "A", price: "1.50", kind: "LP", label: "A!", artist_id: 1 },
   );
-  // SQLite's indexes have the number of the row behind every entry, and those of PostgreSQL have not.
+  // SQLite's indexes contain the number of the row in every entry, PostgreSQL's do not.
   const served = before.engine === "sqlite" ? "artist_id=1" : "sort=-released_at";
   assert.equal((await get(`/albums?${served}`)).json.length, 1);
   assert.match(text, before.engine === "sqlite" ? /\/\/ sorts: \["released_at"\]/ : /\/\/ filters: \{ artist_id: /);

@@ -13,7 +13,7 @@ const kept = [
   ["amount", "0.10000000000000000001"],
 ] as const;
 
-/** jsonb writes an exponent as digits; the text of SQLite keeps it. */
+/** jsonb writes an exponent as digits. The text in SQLite keeps it. */
 const made = madeWith(numbers);
 /** Fewer digits than a cell of a page shows. */
 const short = madeWith(numbers.replace(/"large".*?,/, "").replace(/,"least".*/, ""));
@@ -34,7 +34,7 @@ function madeWith(members: string) {
 const fields = { qty: integer({ optional: true }), jb: json({ optional: true }) };
 const ck = defineResource({ name: "ck", table: "ck", writes: ["create", "update"], fields });
 
-/** The texts of the numbers in an answer or a row, by their names. */
+/** Returns the texts of the numbers in a response or a row, by name. */
 function textsIn(text: string): Record<string, string> {
   return Object.fromEntries([...text.matchAll(/"(\w+)": ?(-?\d[\d.eE+-]*)/g)].map(([, name, said]) => [name!, said!]));
 }
@@ -162,7 +162,7 @@ onBoth("gives hooks such a number as one that counts as the nearest double", mad
   );
 });
 
-/** A schema that takes everything. */
+/** A schema that accepts everything. */
 const anything = {
   "~standard": { version: 1, vendor: "test", validate: (value: unknown) => ({ value }) },
 } as const;

@@ -21,7 +21,7 @@ import type { ConfigFile } from "../../src/service/system/config-file.ts";
 import { onBoth, onPostgres, onSQLite, type Before } from "../harness/existing.ts";
 import "../harness/from-source.ts";
 
-/** Tables with the traits that schemas of others have, and that a tidy one has not. */
+/** Creates tables with unusual properties of real schemas. */
 
 async function inspected({ engine, url }: Before): Promise<string> {
   return declarationsOf(

@@ -20,7 +20,7 @@ const raising = (name: string, what: string): string =>
   `CREATE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN ${what} END $f$;
    CREATE TRIGGER ${name} BEFORE INSERT OR UPDATE ON thing FOR EACH ROW WHEN (new.name = '${name}') EXECUTE FUNCTION ${name}();`;
 
-/** A service whose role may make its own tables, and do with those of others what it is granted. */
+/** Creates a service whose role may create its own tables, and has the granted rights on existing ones. */
 async function serveAs(
   role: string,
   grants: string,

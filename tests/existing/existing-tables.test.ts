@@ -19,7 +19,7 @@ import { planPostgres, planSQLite, postgresStore, type Collection } from "../../
 import { onBoth, onPostgres } from "../harness/existing.ts";
 import { linksOf } from "../harness/own-service.ts";
 
-/** Of the character of Django's: names with underscores, microseconds or none, numbers with a scale, references without an action. */
+/** Tables like Django's: names with underscores, microseconds or none, numbers with a scale, references without an action. */
 const members = {
   sqlite: `
     CREATE TABLE "club_member" ("member no" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "first_name" varchar(30) NOT NULL,

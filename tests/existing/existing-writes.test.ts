@@ -13,7 +13,7 @@ import {
 } from "../../src/door/index.ts";
 import { onBoth, onPostgres } from "../harness/existing.ts";
 
-/** With what others' databases do by themselves: defaults, a trigger, a counter, a rule, references that are looked at last. */
+/** A table with automatic behavior: defaults, a trigger, a counter, a rule, deferred references. */
 const shop = {
   sqlite: `
     CREATE TABLE shelf (id integer PRIMARY KEY AUTOINCREMENT, label varchar(10) NOT NULL UNIQUE);
@@ -106,7 +106,7 @@ onBoth("of a change only what is another is written", shop, async ({ serve, sql 
 
   assert.equal(patched.status, 200, patched.text);
   assert.equal(replaced.status, 200, replaced.text);
-  // A text that this program would cut, and a time that it would round.
+  // A text that this program would trim, and a time that it would round.
   assert.deepEqual([replaced.json.remark, replaced.json.made_at], [remark, made_at]);
   assert.equal(made_at, "2026-01-31T09:30:00.123456Z");
   assert.deepEqual([replaced.json.title, replaced.json.price], ["Renamed", "3.00"]);
@@ -155,7 +155,7 @@ for (const [title, path] of [
     await sql("UPDATE product SET price = 0 WHERE id = 1");
     let theirs = 0;
 
-    // Both add one to what they find: ours with If-Match, theirs by their own SQL.
+    // Both add one to the current value: ours with If-Match, the other one with SQL.
     async function add(): Promise<void> {
       for (;;) {
         const found = await api.get(path);
@@ -214,7 +214,7 @@ onBoth("what the database does not take is the caller's problem, with its place"
   assert.deepEqual((await ask("DELETE", "/shelves/1"))[0], 409);
   assert.deepEqual((await ask("DELETE", "/shelves/2"))[0], 204);
   assert.deepEqual((await ask("PATCH", "/products/99", { title: "x" }))[0], 404);
-  // Several at once, of which one is refused, take none of the others with them.
+  // Several concurrent writes, of which a refused one does not affect the others.
   const all = await Promise.all(
     [1, 99, 1, 99, 1].map((shelf_id) => ask("POST", "/products", { title: "t", price: "1.00", shelf_id })),
   );

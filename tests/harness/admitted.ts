@@ -1,7 +1,7 @@
 import type { Account } from "../../src/features/auth/accounts/stored-accounts.ts";
 import { admitAsOperator, type Admission } from "../../src/features/auth/gate/admission.ts";
 
-/** The right to start one login of an account, for tests of what starts it. */
+/** Returns the right to start one login of an account, for tests. */
 export function admitted(who: number | Account, now = 0): Admission {
   return admitAsOperator(typeof who === "number" ? { ...anAccount, id: who } : who, now);
 }

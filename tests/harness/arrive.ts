@@ -1,23 +1,23 @@
 import type { Answered, API } from "./serve.ts";
 
-/** What a socket would hand over, said by the test: the peer, TLS, and header fields that come twice. */
+/** The properties of a connection, set by the test: the peer, TLS, and duplicate header fields. */
 export interface Arriving {
   readonly method?: string;
   readonly peer?: string;
   readonly encrypted?: boolean;
-  /** In the order and spelling in which they arrive. */
+  /** In the order and spelling of arrival. */
   readonly headers?: readonly (readonly [name: string, value: string])[];
   readonly body?: unknown;
 }
 
 export interface Arrived {
   readonly status: number;
-  /** Every value of a header of the answer, in order. */
+  /** Returns every value of a header field of the response, in order. */
   header(name: string): string[];
   readonly json: Answered["json"];
 }
 
-/** Asks past every binding, so that a test says what the connection was. */
+/** Sends a request without a binding, so that a test controls the connection. */
 export async function arrive(
   { service }: API,
   target: string,

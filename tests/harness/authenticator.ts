@@ -1,6 +1,6 @@
 import { createHash, generateKeyPairSync, randomBytes, sign, type KeyObject } from "node:crypto";
 
-/** What a test wants of an answer of the authenticator. Everything else is right. */
+/** The changes that a test makes to a correct response of the authenticator. */
 export interface Twist {
   readonly origin?: string;
   readonly rpId?: string;
@@ -8,7 +8,7 @@ export interface Twist {
   readonly challenge?: string;
   readonly crossOrigin?: boolean;
   readonly topOrigin?: string;
-  /** Flags of the authenticator data, in place of present, verified and attested. */
+  /** Flags of the authenticator data, instead of present, verified and attested. */
   readonly flags?: number;
   readonly counter?: number;
   readonly fmt?: string;
@@ -16,12 +16,12 @@ export interface Twist {
   readonly userHandle?: string | null;
   readonly signWith?: KeyObject;
   readonly id?: string;
-  /** Bytes behind the authenticator data. */
+  /** Bytes after the authenticator data. */
   readonly more?: Buffer;
   readonly algorithm?: number;
 }
 
-/** An authenticator in software: it makes passkeys and answers with them, as a browser would hand it on. */
+/** A software authenticator. It creates passkeys and responds with them, in the form that a browser sends. */
 export interface Authenticator {
   register(options: CreationOptions, twist?: Twist): Record<string, unknown>;
   assert(options: RequestOptions, twist?: Twist): Record<string, unknown>;
@@ -41,7 +41,7 @@ interface RequestOptions {
 
 const kinds = { ES256: -7, EdDSA: -8, RS256: -257 } as const;
 
-/** Makes an authenticator with one passkey of an algorithm. */
+/** Creates an authenticator with one passkey of an algorithm. */
 export function makeAuthenticator(origin: string, algorithm: keyof typeof kinds = "ES256"): Authenticator {
   const { privateKey, publicKey } = makeKeys(algorithm);
   const id = randomBytes(32).toString("base64url");
@@ -150,7 +150,7 @@ function coseOf(publicKey: KeyObject, algorithm: number): ReadonlyMap<number, un
   ]);
 }
 
-/** Writes a value in CBOR. */
+/** Encodes a value in CBOR. */
 export function writeCBOR(value: unknown): Buffer {
   if (typeof value === "number") return value >= 0 ? headOf(0, value) : headOf(1, -1 - value);
   if (typeof value === "string") return Buffer.concat([headOf(3, Buffer.byteLength(value)), Buffer.from(value)]);

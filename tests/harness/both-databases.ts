@@ -23,19 +23,19 @@ import {
 import type { Database } from "../../src/service/settings/values.ts";
 import { askPostgres, startPostgres, type TestServer } from "./postgres.ts";
 
-/** A database of one engine, and what is done to it as a whole. */
+/** A database of one engine, with operations on the whole. */
 export interface TestDatabase<Place extends Database = Database> {
   readonly engine: Place["kind"];
-  /** Where it is, as the settings say it. */
+  /** The database in the form of the settings. */
   readonly place: Place;
   open(options?: { readonly observe?: Observer }): Store;
   plan(collections: readonly Collection[], dropped?: readonly string[]): Promise<Plan>;
   migrate: Migrate;
-  /** The same on a copy. */
+  /** Does the same on a copy. */
   tryOut: Migrate;
-  /** Runs SQL as somebody else. */
+  /** Runs SQL from another program. */
   run(sql: string): Promise<unknown>;
-  /** The rows of one query. */
+  /** Returns the rows of one query. */
   ask(sql: string): Promise<readonly object[]>;
 }
 
@@ -46,7 +46,7 @@ interface Migrate {
   (collections: readonly Collection[], options?: Partial<MigrateOptions>): Promise<readonly MigratedTable[]>;
 }
 
-/** Starts a PostgreSQL for the tests of a file. What comes back gives each test an empty database of either engine. */
+/** Starts a PostgreSQL for the tests of a file. The returned function gives each test an empty database of each engine. */
 export function bothDatabases(): (t: TestContext) => Promise<readonly [TestDatabase<File>, TestDatabase<Server>]> {
   let server: TestServer;
   before(async () => {

@@ -5,23 +5,23 @@ import path from "node:path";
 import { text } from "node:stream/consumers";
 import { command } from "./command.ts";
 
-/** What a command said, and how it ended. */
+/** The output of a command and its exit code. */
 export interface Ended {
   readonly code: number | null;
   readonly out: string;
   readonly errors: string;
 }
 
-/** A directory in which commands work, as on a machine of their own. */
+/** A directory for commands, like a separate machine. */
 export interface Place extends Disposable {
   readonly folder: string;
   /** Runs `latchkey` with these arguments; `input` is its standard input. */
   run(args: readonly string[], input?: string): Promise<Ended>;
-  /** The same with `--json`; gives what standard output says. */
+  /** Does the same with `--json`. Returns the parsed standard output. */
   json(args: readonly string[], input?: string): Promise<unknown>;
 }
 
-/** Makes an empty place. `settings` are the environment of its commands. */
+/** Creates an empty place. `settings` are the environment of its commands. */
 export function placeFor(settings: Readonly<Record<string, string>> = {}): Place {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-cli-"));
 
@@ -31,7 +31,7 @@ export function placeFor(settings: Readonly<Record<string, string>> = {}): Place
       env: { ...process.env, ...settings },
     });
     const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
-    // A command that does not read its input may be gone before it is written.
+    // A command that does not read its input may exit before the write.
     child.stdin.on("error", () => undefined).end(input);
     const [out, errors, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
     return { code, out, errors };

@@ -5,15 +5,15 @@ import type { ServiceProcess } from "./service-process.ts";
 
 export const password = "outlives every fault";
 
-/** One user that a client wants to make exactly once, and what it was told of it. */
+/** A user that a client wants to create exactly once, and the response. */
 export interface Entry {
   readonly key: string;
   readonly email: string;
-  /** The id that was acknowledged; null where none was. */
+  /** The acknowledged id. Null if there was none. */
   acknowledged: number | null;
 }
 
-/** An answer that was no acknowledgement. */
+/** A response that was not an acknowledgment. */
 export interface Refusal {
   readonly status: number;
   readonly code: string;
@@ -21,21 +21,21 @@ export interface Refusal {
   readonly retryAfter: string | null;
 }
 
-/** What is to happen while clients write. */
+/** An event while clients write. */
 export interface After {
   readonly acknowledged: number;
   call(): void;
 }
 
-/** What clients were told, to be held against what is stored. */
+/** The responses to clients, to compare with the stored data. */
 export interface Ledger {
   readonly entries: readonly Entry[];
   readonly refusals: readonly Refusal[];
-  /** `clients` write at once, each until it is refused for the first time. `after.call` comes once so many were acknowledged. */
+  /** Lets `clients` write at the same time, each until its first refusal. Calls `after.call` after a number of acknowledgments. */
   writeUntilRefused(service: ServiceProcess, clients: number, after?: After): Promise<void>;
-  /** Sends once more what was not acknowledged, under the same keys. Gives the statuses. */
+  /** Sends the unacknowledged requests again, with the same keys. Returns the statuses. */
   retry(service: ServiceProcess): Promise<number[]>;
-  /** Asserts that every acknowledged user is there, under its id, and that each of the others is there once or not at all. */
+  /** Asserts that every acknowledged user exists with its id, and that each of the others exists at most once. */
   holds(service: ServiceProcess): Promise<void>;
 }
 
@@ -110,7 +110,7 @@ export async function logIn({ address }: ServiceProcess): Promise<Headers> {
   return { authorization: `Bearer ${access}` };
 }
 
-/** Goes on asking until `stop`, and gives the statuses that there were. */
+/** Sends requests until `stop`. Returns the different statuses. */
 export function readAllTheWhile(service: ServiceProcess, headers: Headers): { stop(): Promise<ReadonlySet<number>> } {
   const statuses = new Set<number>();
   let stopped = false;
@@ -143,7 +143,7 @@ async function allUsers(
   return users.filter(({ id }) => id !== 1);
 }
 
-/** Asserts that SQLite finds nothing torn, and that every user has its account: both were made by one transaction. */
+/** Asserts that SQLite finds no damage, and that every user has its account, because one transaction creates both. */
 export function isSound(file: string): void {
   const database = new DatabaseSync(file, { returnArrays: true });
   const ask = (sql: string): unknown => database.prepare(sql).all();

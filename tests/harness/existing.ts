@@ -10,36 +10,36 @@ import { postgresStore, sqliteStore, type Store } from "../../src/door/stores.ts
 import { ownService, type Own } from "./own-service.ts";
 import { startPostgres, type TestServer } from "./postgres.ts";
 
-/** A database with tables that others have made, who write beside the service with their own SQL. */
+/** A database with existing tables, whose owners write next to the service with their own SQL. */
 export interface Before {
   readonly engine: "sqlite" | "postgres";
-  /** As `LATCHKEY_DATABASE` names it. */
+  /** The URL in the form of `LATCHKEY_DATABASE`. */
   readonly url: string;
-  /** Runs SQL as somebody else. */
+  /** Runs SQL from another program. */
   sql(text: string): Promise<readonly Record<string, unknown>[]>;
-  /** A service over it. */
+  /** Creates a service over the database. */
   serve(...mounts: readonly Mount[]): Promise<Own>;
   makeStore(): Store;
 }
 
-/** The SQL that makes the tables: the same for both databases, or one for each. */
+/** The SQL that creates the tables: the same for both databases, or one for each. */
 export type Definition = string | { readonly sqlite: string; readonly postgres: string };
 
 let server: Promise<TestServer> | null = null;
 after(async () => (await server)?.stop());
 
-/** Promises the same on both databases. */
+/** Runs a test on both databases. */
 export function onBoth(title: string, made: Definition, body: (before: Before, t: TestContext) => Promise<void>): void {
   test(`${title} (SQLite)`, async (t) => body(await inSQLite(t, textFor(made, "sqlite")), t));
   test(`${title} (PostgreSQL)`, async (t) => body(await inPostgres(t, textFor(made, "postgres")), t));
 }
 
-/** Promises what SQLite alone has. */
+/** Runs a test for SQLite only. */
 export function onSQLite(title: string, made: string, body: (before: Before, t: TestContext) => Promise<void>): void {
   test(`${title} (SQLite)`, async (t) => body(await inSQLite(t, made), t));
 }
 
-/** Promises what PostgreSQL alone has. */
+/** Runs a test for PostgreSQL only. */
 export function onPostgres(title: string, made: string, body: (before: Before, t: TestContext) => Promise<void>): void {
   test(`${title} (PostgreSQL)`, async (t) => body(await inPostgres(t, made), t));
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { codeOf, stepOf } from "../../src/features/auth/totp/codes.ts";
 import type { API, Answered } from "./serve.ts";
 
-/** A user with a TOTP factor, and what an authenticator app shows. */
+/** A user with a TOTP factor, with the codes of an authenticator app. */
 export interface TOTPUser {
   readonly id: number;
   readonly email: string;
@@ -11,7 +11,7 @@ export interface TOTPUser {
   readonly recoveryCodes: readonly string[];
   /** The login that added the factor, as request headers. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The code of now, or of some steps of 30 seconds away. */
+  /** Returns the current code, or the one some steps of 30 seconds away. */
   code(steps?: number): string;
 }
 
@@ -24,7 +24,7 @@ export function parseBase32(text: string): Buffer {
   return Buffer.from(bytes.map((byte) => Number.parseInt(byte, 2)));
 }
 
-/** The cookies that an answer sets, as a request header. */
+/** Returns the cookies that a response sets, as a request header field. */
 export function cookiesOf(answer: Answered): Readonly<Record<string, string>> {
   return {
     cookie: answer.headers
@@ -34,7 +34,7 @@ export function cookiesOf(answer: Answered): Readonly<Record<string, string>> {
   };
 }
 
-/** Makes a user who logs in with a session and adds a TOTP factor. The clock is one step later afterwards. */
+/** Creates a user who logs in with a session and adds a TOTP factor. Moves the clock one step forward. */
 export async function addTOTP(api: API, name: string): Promise<TOTPUser> {
   const { id, email, password } = await api.user(name);
   const session = cookiesOf(await api.post("/api/session/", { username: email, password }));
@@ -56,7 +56,7 @@ export async function addTOTP(api: API, name: string): Promise<TOTPUser> {
   };
 }
 
-/** The first step of a login: the password. Returns the waiting login, named in the body. */
+/** Sends the password, the first step of a login. Returns the waiting login, named in the body. */
 export async function startLogin(api: API, { email, password }: TOTPUser): Promise<Answered> {
   return api.post("/api/token/", { username: email, password });
 }

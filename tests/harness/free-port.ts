@@ -2,7 +2,9 @@ import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:net";
 
-/** A port of this machine that nobody listens on. It is none of those that the system gives to whoever asks for any: another would be given it before it is used. */
+/**
+ * Returns a free port of this machine. It is outside of the range for automatic ports, because another process could get it before its use.
+ */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(10_000, 32_768);

@@ -1,4 +1,4 @@
-// Loaded with `--import`: what imports "latchkey" then gets the source, or the build that is tested, so that examples and docs need no `dist`.
+// Loaded with `--import`. Imports of "latchkey" then get the source or the tested build, so that examples and docs need no `dist`.
 import { registerHooks } from "node:module";
 import { pathToFileURL } from "node:url";
 import { moduleOf } from "./command.ts";

@@ -3,9 +3,9 @@ import { connect } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import { basicHeader } from "./serve.ts";
 
-/** A creation that a service has begun to read. */
+/** A creation that a service has started to read. */
 export interface HalfSent {
-  /** Sends the rest. Gives the answer. */
+  /** Sends the rest. Returns the response. */
   finish(): Promise<string>;
 }
 
@@ -29,7 +29,7 @@ export async function sendHalf(address: string, password: string): Promise<HalfS
   };
 }
 
-/** Resolves when the service takes no connection any more. */
+/** Resolves when the service accepts no more connections. */
 export async function untilClosed(address: string): Promise<void> {
   const { hostname, port } = new URL(address);
   const isOpen = (): Promise<boolean> =>

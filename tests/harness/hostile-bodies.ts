@@ -2,11 +2,11 @@ const mebibyte = 2 ** 20;
 const fill = (before: string, unit: string, after: string): string =>
   before + unit.repeat(Math.floor((mebibyte - before.length - after.length) / unit.length)) + after;
 
-/** Something within itself, so many times. */
+/** Returns a structure nested to this depth. */
 const nested = (open: string, close: string, levels: number, inside = ""): string =>
   open.repeat(levels) + inside + close.repeat(levels);
 
-/** Different units until the body is full. */
+/** Repeats different units until the body is full. */
 function many(before: string, unit: (at: number) => string, after: string): string {
   const units: string[] = [];
   for (let at = 0, length = before.length + after.length; ; at++) {
@@ -20,7 +20,7 @@ function many(before: string, unit: (at: number) => string, after: string): stri
 const inXML = (member: string, unit: string): string => fill(`<note><${member}>`, unit, `</${member}></note>`);
 const inJSON = (member: string, unit: string): string => fill(`{"${member}":"`, unit, '"}');
 
-/** Bodies of 1 MiB, by what they are made of, for a resource with the fields `title`, `short`, `mail` and `meta` (any JSON). */
+/** Bodies of 1 MiB by kind, for a resource with the fields `title`, `short`, `mail` and `meta` (any JSON). */
 export const xmlBodies: Readonly<Record<string, string>> = {
   ampersands: inXML("title", "&"),
   references: inXML("title", "&amp;"),
@@ -99,10 +99,10 @@ export const jsonBodies: Readonly<Record<string, string>> = {
   lines: fill('{"meta":', "\n", "}"),
 };
 
-/** The place of the last of them: the most that `meta` holds. */
+/** The index of the last item: the maximum in `meta`. */
 const last = 32_000;
 
-/** What `meta` holds where the patches are tried. */
+/** The content of `meta` for the patches. */
 export const longArray = JSON.stringify({ meta: Array.from({ length: last + 1 }, () => 1) });
 const deep = (levels: number): unknown => (levels === 0 ? 1 : [deep(levels - 1)]);
 const operations = (make: (at: number) => object): string =>

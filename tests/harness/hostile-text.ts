@@ -52,17 +52,17 @@ const units = [
   "a:",
   "2026-",
   "\r\n",
-  // Marks on one letter, out of their order.
+  // Marks on one letter in the wrong order.
   "\u0315\u0300",
 ];
 
 const prefixes = ["a=", '"', "a=b ", "0.", "1.", "a", "/", "lk_", "<", "[", "a/b; q=", "[IPv6:"];
 const suffixes = ["", "\u0000", "!", '"', "1", "a", "\n"];
 
-/** A text of about so many octets. */
+/** Returns a text of about this many octets. */
 export type HostileText = (length: number) => string;
 
-/** Texts that slow readers choke on: one thing over and over, behind and before something else. */
+/** Returns texts that slow parsers struggle with: one part repeated, before and after another. */
 export function hostileTexts(): HostileText[] {
   return units.flatMap((unit) => {
     const full = unit.repeat(Math.ceil(hostileLength / unit.length));
@@ -82,9 +82,9 @@ const sampleLength = 4096;
 const sampleMilliseconds = mostMilliseconds / 20;
 
 /**
- * Whether 64 KiB take more than 5 ms, by the best of some tries: others use the machine as well. A sixteenth is tried first. What
- * takes no more than a twentieth of the time for it is only slow if it grows much faster than its text, and what takes all of the
- * time for it need not be tried with more.
+ * Returns true if 64 KiB take more than 5 ms in the best of several tries, because other programs use the machine too. Tries a sixteenth
+ * first. If that takes at most a twentieth of the limit, the whole is slow only if it grows much faster than its text. If it takes the
+ * whole limit, more text needs no try.
  */
 export function isSlow(work: (length: number) => void): boolean {
   const sample = (): void => work(sampleLength);
@@ -101,9 +101,9 @@ function isWithin(work: () => void, milliseconds: number, tries = 3): boolean {
     const used = process.threadCpuUsage();
     work();
     const { user, system } = process.threadCpuUsage(used);
-    // Others take time by the clock; the kernel of some machines counts a thread's own in steps of 4 ms.
+    // Other programs take time by the clock. The kernel of some machines counts the CPU time of a thread in steps of 4 ms.
     least = Math.min(least, performance.now() - before, (user + system) / 1000 || Infinity);
-    // Far beyond it, another try would not help.
+    // Far beyond the limit, another try would not help.
     if (least > (attempt === 0 ? 100 : 20) * milliseconds) return false;
   }
   return least <= milliseconds;
