@@ -76,12 +76,12 @@ function work(): void {
 const broken: readonly Broken[] = [
   {
     what: "has a name that is no name",
-    check: "it has a name, and carriers that a request can have",
+    check: "has a name, and carriers that a request can have",
     breaks: () => ({ name: "Badge Of Honour" }),
   },
   {
     what: "signs with another scheme's name",
-    check: "a valid credential is accepted in every carrier, as the identity that it stands for",
+    check: "accepts a valid credential in every carrier, as its identity",
     breaks: (good) => ({
       async authenticate(credential, call) {
         const verdict = await good(credential, call);
@@ -91,7 +91,7 @@ const broken: readonly Broken[] = [
   },
   {
     what: "has a carrier that it forgets to look at",
-    check: "a valid credential is accepted in every carrier, as the identity that it stands for",
+    check: "accepts a valid credential in every carrier, as its identity",
     breaks: (good) => ({
       carriers: [
         { in: "authorization", scheme: "Badge" },
@@ -102,7 +102,7 @@ const broken: readonly Broken[] = [
   },
   {
     what: "accepts a credential only once",
-    check: "a valid credential is accepted again and again, also at the same time",
+    check: "accepts a valid credential repeatedly and concurrently",
     breaks(good) {
       const used = new Set<string>();
       return {
@@ -120,12 +120,12 @@ const broken: readonly Broken[] = [
   },
   {
     what: "has a challenge only for those who were refused",
-    check: "a missing credential is nobody's, and so is one of another scheme",
+    check: "treats a missing credential and one of another scheme as absent",
     breaks: () => ({ challenge: (_call, rejection) => `Badge error="${rejection!.reason}"` }),
   },
   {
     what: "cannot take what is long",
-    check: "an oversized credential is refused",
+    check: "refuses an oversized credential",
     breaks: (good) => ({
       authenticate(credential, call) {
         if (credential.length > 1024) throw new RangeError("The badge is too long.");
@@ -140,7 +140,7 @@ const broken: readonly Broken[] = [
   },
   {
     what: "remembers whom it let in by the number alone",
-    check: "a wrong credential stays wrong after a right one, and a right one stays right",
+    check: "keeps refusing a wrong credential after a right one, and accepting a right one",
     breaks(good) {
       const known = new Set<string>();
       return {
@@ -156,7 +156,7 @@ const broken: readonly Broken[] = [
   },
   {
     what: "keeps the credential where the next request overwrites it",
-    check: "credentials that come at the same time get each its own verdict",
+    check: "gives each of several concurrent credentials its own verdict",
     breaks(good) {
       let current = "";
       return {
@@ -170,7 +170,7 @@ const broken: readonly Broken[] = [
   },
   {
     what: "compares as much as was sent",
-    check: "a credential counts whole: cut short, with something added or with another character it is refused",
+    check: "refuses a credential that is cut short, extended or changed in one character",
     breaks: (good) => ({
       authenticate: (credential, call) =>
         credential.length > 3 && `17:${secret}`.startsWith(credential)
@@ -180,7 +180,7 @@ const broken: readonly Broken[] = [
   },
   {
     what: "compares the length and the beginning",
-    check: "a credential counts whole: cut short, with something added or with another character it is refused",
+    check: "refuses a credential that is cut short, extended or changed in one character",
     breaks: (good) => ({
       authenticate: (credential, call) =>
         credential.length === `17:${secret}`.length && credential.startsWith("17:d")
@@ -190,19 +190,19 @@ const broken: readonly Broken[] = [
   },
   {
     what: "takes what is malformed for a guess",
-    check: "a malformed credential is refused and is no guess",
+    check: "refuses a malformed credential without counting a guess",
     breaks: (good) => ({
       authenticate: (credential, call) => (form.test(credential) ? good(credential, call) : rejected("unknown")),
     }),
   },
   {
     what: "decodes what cannot be decoded",
-    check: "no text makes it throw, and none of them lets anyone in",
+    check: "throws for no text, and accepts none",
     breaks: (good) => ({ authenticate: (credential, call) => good(decodeURIComponent(credential), call) }),
   },
   {
     what: "finds a holder in what every object inherits",
-    check: "no text makes it throw, and none of them lets anyone in",
+    check: "throws for no text, and accepts none",
     breaks(good) {
       const doors: Record<string, unknown> = { 17: secret };
       return {
@@ -215,19 +215,19 @@ const broken: readonly Broken[] = [
   },
   {
     what: "forgets to look at the clock",
-    check: "an expired credential is refused, from the moment on that it ends",
+    check: "refuses a credential from the moment of its expiry",
     breaks: (good, { now }) => ({
       authenticate: (credential, call) => good(credential, Object.create(call, { now: { value: now } }) as Call),
     }),
   },
   {
     what: "takes an expired credential for a guess",
-    check: "an expired credential is refused, from the moment on that it ends",
+    check: "refuses a credential from the moment of its expiry",
     breaks: insteadOfRejecting(() => rejected("unknown")),
   },
   {
     what: "remembers its verdicts",
-    check: "a revoked credential is refused at once, also where it was just used",
+    check: "refuses a revoked credential immediately, even if it was just used",
     breaks(good) {
       const verdicts = new Map<string, Verdict | Promise<Verdict>>();
       return {

@@ -1,6 +1,6 @@
 /**
- * The door for tests of one's own: a service in memory, records that are drawn, what a problem has to be; and for those who write a store
- * or a scheme, the promises that ours keep, as tests.
+ * The module for your own tests: a service in memory, generated records, and assertions about problems. For authors of a store or a scheme,
+ * it has the contract of the built-in ones as tests.
  *
  * @module latchkey/testing
  */

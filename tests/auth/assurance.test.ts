@@ -17,7 +17,7 @@ const assurance = read("docs/assurance.md");
 const asvs = read("docs/asvs.md");
 const security = read("SECURITY.md");
 
-/** The cells of the tables below a heading, line by line and without their heads. */
+/** Returns the cells of the tables below a heading, line by line and without the table heads. */
 function rowsBelow(text: string, heading: string): readonly (readonly string[])[] {
   const section = text.split(/^## /m).find((each) => each.startsWith(`${heading}\n`));
   assert.ok(section !== undefined, heading);
@@ -27,7 +27,7 @@ function rowsBelow(text: string, heading: string): readonly (readonly string[])[
   return rows.slice(rows.findIndex(([first = ""]) => /^:?-+:?$/.test(first)) + 1);
 }
 
-/** What a column of them names, between backquotes. */
+/** Returns the names in backquotes in a column of these tables. */
 function namedIn(heading: string, column = 0): ReadonlySet<string> {
   const cells = rowsBelow(assurance, heading).map((row) => row[column] ?? "");
   return new Set(cells.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name)));
@@ -36,7 +36,7 @@ function namedIn(heading: string, column = 0): ReadonlySet<string> {
 const requirements = [...asvs.matchAll(/^## (V.+)$/gm)].flatMap(([, chapter = ""]) => rowsBelow(asvs, chapter));
 const deviations = rowsBelow(security, "Deviations");
 
-test("each requirement of OWASP ASVS 5.0, levels 1 and 2, is held, not applicable or a deviation, once and with a reason", () => {
+test("marks each requirement of OWASP ASVS 5.0, levels 1 and 2, once as met, not applicable or a deviation, with a reason", () => {
   const told = [...requirements, ...deviations].flatMap(([numbers = ""]) => numbers.split(", "));
 
   assert.equal(asvsRequirements.length, 253);
@@ -48,7 +48,7 @@ test("each requirement of OWASP ASVS 5.0, levels 1 and 2, is held, not applicabl
   for (const [numbers = "", why = ""] of deviations) assert.ok(why.length > 60, numbers);
 });
 
-test("every file that these pages name is there", () => {
+test("names only existing files on these pages", () => {
   const named = [...`${assurance}\n${asvs}\n${security}`.matchAll(/`((?:src|tests|tools|docs|deploy)\/[\w./-]+)`/g)];
 
   assert.ok(named.length > 50);
@@ -58,7 +58,7 @@ test("every file that these pages name is there", () => {
   );
 });
 
-test("every event of the log is named, with the level it is told at", () => {
+test("names every event of the log with its level", () => {
   const kinds = [...read("src/core/observation.ts").matchAll(/readonly kind: "(\w+)"/g)].map(([, kind = ""]) => kind);
 
   assert.ok(kinds.length >= 10);
@@ -73,13 +73,13 @@ test("every event of the log is named, with the level it is told at", () => {
     assert.equal(level === "debug", name === `\`${debug}\``, name);
 });
 
-test("every counter that is read for safety is one of the metrics", () => {
+test("uses only existing metrics as safety counters", () => {
   const metrics = read("docs/operation/monitoring.md");
 
   for (const name of namedIn("Log", 4)) assert.ok(metrics.includes(`| \`${name}\``), name);
 });
 
-test("every way in is named, by its scheme and its address", async (t) => {
+test("names every login by its scheme and its path", async (t) => {
   const ways = rowsBelow(assurance, "Every way in")
     .map(([way = ""]) => way)
     .join("\n");
@@ -95,7 +95,7 @@ test("every way in is named, by its scheme and its address", async (t) => {
   for (const { path: address } of logins) assert.ok(ways.includes(`POST ${address}\``), address);
 });
 
-test("every table of the database is named, with what becomes of it", async (t) => {
+test("names every table of the database with its retention", async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-assurance-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const file = path.join(folder, "a.db");
@@ -105,7 +105,7 @@ test("every table of the database is named, with what becomes of it", async (t) 
   for (const { name } of (await sqliteCollections(file))!) assert.ok(data.has(name), name);
 });
 
-test("every field of what is served is named, with who reads and writes it", async (t) => {
+test("names every served field with its readers and writers", async (t) => {
   const api = await serve(t);
   const fields = rowsBelow(assurance, "Fields: who reads and writes them").map(([field = ""]) => field);
   const has = (of: string, name: string): boolean =>
@@ -123,7 +123,7 @@ test("every field of what is served is named, with who reads and writes it", asy
     assert.ok(has("account", name), `account ${name}`);
 });
 
-test("every key that is derived from the server's secret is in the inventory", () => {
+test("lists every key that is derived from the server's secret", () => {
   const sources = globSync("src/**/*.ts", { cwd: root, exclude: ["**/*.test.ts"] });
   const purposes = sources.flatMap((file) =>
     [...read(file).matchAll(/\bderive(?:Each|Oldest)?\("([\w:-]+)"/g)].map(([, purpose = ""]) => purpose),
@@ -134,7 +134,7 @@ test("every key that is derived from the server's secret is in the inventory", (
   for (const purpose of purposes) assert.ok(keys.has(purpose), purpose);
 });
 
-test("every setting that makes a connection, holds a secret or is a limit is named", () => {
+test("names every setting that makes a connection, contains a secret or is a limit", () => {
   const named = `${assurance}\n${asvs}\n${security}`;
 
   for (const { name } of Object.values(settingsTable))
@@ -142,6 +142,6 @@ test("every setting that makes a connection, holds a secret or is a limit is nam
       assert.ok(named.includes(name), name);
 });
 
-test("the pages show no secret", () => {
+test("shows no secret on the pages", () => {
   assert.doesNotMatch(assurance + asvs + security, opaqueTokenPattern);
 });

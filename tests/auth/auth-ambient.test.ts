@@ -19,7 +19,7 @@ const crossSite = [
 type Headers = readonly (readonly [name: string, value: string])[];
 
 const identity = { id: 1, username: "admin", role: "admin", scopes: null, expiresAt: null } as const;
-/** Believes whoever comes. */
+/** Makes a scheme that accepts every caller. */
 const believing = (name: string, options: Pick<Scheme, "carriers" | "ambient">): Scheme => ({
   name,
   ...options,
@@ -69,7 +69,7 @@ async function credentials(api: API): Promise<Readonly<Record<string, Headers>>>
 
 const explicit = new Set(["token", "bearer", "custom header", "badge"]);
 
-test("what a browser sends by itself changes nothing for a page of another site", async (t) => {
+test("refuses changes by a page of another site with credentials that browsers send automatically", async (t) => {
   const api = await serve(t, { settings, config: { schemes: own } });
 
   for (const [name, headers] of Object.entries(await credentials(api))) {
@@ -122,7 +122,7 @@ test("what a browser sends by itself changes nothing for a page of another site"
   }
 });
 
-test("the refusal names what came, what would be ours and the setting, and comes after credentials and before permissions", async (t) => {
+test("names the received and the allowed origins and the setting in the refusal, after credentials and before permissions", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const ask = (authorization: string, from: Headers, path = "/users") =>
@@ -143,7 +143,7 @@ test("the refusal names what came, what would be ours and the setting, and comes
   assert.equal((await ask(ann.headers["authorization"]!, crossSite, "/nowhere")).status, 404);
 });
 
-test("no login is tried for a page of another site, and so costs no hash", async (t) => {
+test("tries no login for a page of another site, so it costs no hash", async (t) => {
   const api = await serve(t);
   const wrong = { username: "admin", password: "wrong" };
 
@@ -154,12 +154,12 @@ test("no login is tried for a page of another site, and so costs no hash", async
     ] as const)
       assert.equal((await arrive(api, path, { method: "POST", body, headers: crossSite })).json.code, "cross_site");
   }
-  // What was not tried was not counted.
+  // A login that was not tried was not counted.
   const right = { username: "admin", password: adminPassword };
   assert.equal((await arrive(api, "/api/session/", { method: "POST", body: right })).status, 201);
 });
 
-test("a browser says what it sends: a body without a type is refused, and taken for JSON from a program", async (t) => {
+test("refuses a body without a type from a browser, and reads it as JSON from a program", async (t) => {
   const api = await serve(t, { settings });
   const body = Buffer.from(JSON.stringify({ username: "admin", password: adminPassword }));
   const send = (path: string, headers: Headers, content: Buffer = body) =>
@@ -178,13 +178,13 @@ test("a browser says what it sends: a body without a type is refused, and taken 
       assert.equal((await send("/api/token/", [...from, ...type])).status, 415);
     }
     assert.equal((await send("/api/session/", [...from, ["Content-Type", "application/json"]])).status, 201);
-    // No body needs no type.
+    // A request without a body needs no type.
     assert.equal((await send("/api/token/refresh/", from, Buffer.of())).status, 400);
   }
   assert.equal((await send("/api/session/", [])).status, 201);
 });
 
-test("browsers are told to stay on TLS for this host alone, and other sites may load nothing", async (t) => {
+test("makes browsers use TLS for this host only, and lets other sites load nothing", async (t) => {
   const ask = async (more: Readonly<Record<string, string>>, encrypted = true) => {
     const api = await serve(t, { settings: more });
     const answers = [
@@ -208,7 +208,7 @@ test("browsers are told to stay on TLS for this host alone, and other sites may 
   ]);
 });
 
-test("what anybody may be shown never repeats the request id of one of them", async (t) => {
+test("never repeats a caller's request id in a public response", async (t) => {
   const api = await serve(t);
   const headers = { "x-request-id": "of-somebody" };
 

@@ -8,7 +8,7 @@ async function issue(api: API, id: number, headers: Readonly<Record<string, stri
   return (await api.post(`/users/${id}/token`, undefined, headers)).json.token;
 }
 
-test("a user has one token: made once, the same after that, another after it was revoked", async (t) => {
+test("gives a user one token: creates it once, returns it after that, and makes another after its revocation", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const path = `/users/${ann.id}/token`;
@@ -47,7 +47,7 @@ test("a user has one token: made once, the same after that, another after it was
   assert.notEqual(next.json.token, made.json.token);
 });
 
-test("many who ask at once get the same token, and one of them made it", async (t) => {
+test("gives the same token to concurrent requests, of which one created it", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
 
@@ -62,7 +62,7 @@ test("many who ask at once get the same token, and one of them made it", async (
   assert.equal(new Set(replies.map(({ json }) => json.token)).size, 1);
 });
 
-test("a token is the user's and the administrators'", async (t) => {
+test("lets only the user and administrators access a token", async (t) => {
   const api = await serve(t);
   const [ann, bob] = [await api.user("Ann"), await api.user("Bob")];
   await issue(api, ann.id, ann.headers);
@@ -75,7 +75,7 @@ test("a token is the user's and the administrators'", async (t) => {
   }
 });
 
-test("a token ends with deactivation and deletion, and does not come back with the user", async (t) => {
+test("revokes a token at deactivation and deletion, and does not restore it with the user", async (t) => {
   const api = await serve(t);
   const [ann, bob] = [await api.user("Ann"), await api.user("Bob")];
   const [annsToken, bobsToken] = [await issue(api, ann.id, ann.headers), await issue(api, bob.id, bob.headers)];
@@ -96,7 +96,7 @@ test("a token ends with deactivation and deletion, and does not come back with t
   assert.equal((await api.get("/protected/", withToken(bobsToken))).status, 401);
 });
 
-test("a login for the token answers 401 where the framework it imitates says 400, and 400 for fields", async (t) => {
+test("answers a failed login for the token with 401 instead of the 400 of the framework that it imitates, and with 400 for invalid fields", async (t) => {
   const api = await serve(t);
 
   assert.equal((await api.post("/api-token-auth/", { username: "admin", password: "wrong" })).status, 401);

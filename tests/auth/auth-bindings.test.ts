@@ -9,7 +9,7 @@ const proxy = "10.0.0.1";
 const withRemoteUser = { LATCHKEY_SCHEMES: "basic,session,token,bearer,remote-user", LATCHKEY_TRUSTED_PROXIES: proxy };
 const making = { ...withRemoteUser, LATCHKEY_REMOTE_USER_CREATE: "true" };
 
-/** What the proxy says of its user, asked for who that is. */
+/** Sends a request through the proxy for this user, and returns the caller's identity. */
 async function remote(api: API, username: string, email?: string) {
   const name = Buffer.from(username).toString("latin1");
   const address = email === undefined ? [] : [["X-Remote-Email", email] as const];
@@ -20,13 +20,13 @@ async function remote(api: API, username: string, email?: string) {
   return status === 200 ? json.user.id : json.code;
 }
 
-/** Settings of services that share a database one after another, or at once. */
+/** Returns settings of services that share a database, one after another or at the same time. */
 async function shared(t: TestContext) {
   const { url } = await sharedDatabase(t);
   return { LATCHKEY_DATABASE: url, LATCHKEY_SECRET: "a secret that both of the services know" };
 }
 
-test("a user cannot take the name under which a colleague will arrive", async (t) => {
+test("refuses a user the name under which a colleague will arrive", async (t) => {
   const api = await serve(t, { settings: making, config: { registration: "open" } });
   const eve = await api.user("Eve");
   const proof = { current_password: eve.password };
@@ -48,7 +48,7 @@ test("a user cannot take the name under which a colleague will arrive", async (t
   assert.equal(await remote(api, eve.email), eve.id);
 });
 
-test("a name that its user chose before anybody came from outside is never claimed", async (t) => {
+test("never binds a name that its user chose before any outside login", async (t) => {
   const file = await shared(t);
   const before = await serve(t, { settings: file, config: { registration: "open" } });
   const [ann, eve] = [await before.user("Ann"), await before.user("Eve")];
@@ -73,7 +73,7 @@ test("a name that its user chose before anybody came from outside is never claim
   assert.equal(await remote(api, "b\u043eb", "new@example.com"), 5, "one that only looks alike is somebody else");
 });
 
-test("an identity stays with its account whatever that is called, and its name is free for nobody else", async (t) => {
+test("keeps an identity with its account after a rename, and gives the old name to no other account", async (t) => {
   const api = await serve(t, { settings: making });
   const ann = await api.user("Ann");
   assert.equal(await remote(api, ann.email), ann.id);
@@ -87,7 +87,7 @@ test("an identity stays with its account whatever that is called, and its name i
   assert.equal(await remote(api, ann.email, ann.email), ann.id + 1);
 });
 
-test("of many who see a newcomer at once, in two processes, one binds and all know", async (t) => {
+test("binds an identity once for concurrent first logins in two processes, and all of them succeed", async (t) => {
   const file = await shared(t);
   const [one, other] = [
     await serve(t, { settings: { ...file, ...making } }),
@@ -109,7 +109,7 @@ test("of many who see a newcomer at once, in two processes, one binds and all kn
   assert.equal(await one.service.store.count(bindingsCollection, null), 3);
 });
 
-test("at an upgrade, who has no password is known by the name, and anybody else needs the command", async (t) => {
+test("binds users without a password by name after an upgrade, and requires the command for all others", async (t) => {
   const api = await serve(t, { settings: withRemoteUser });
   const ann = await api.user("Ann");
   const bob = await api.post("/users", { name: "Bob", email: "bob@example.com" }, api.admin);
@@ -122,7 +122,7 @@ test("at an upgrade, who has no password is known by the name, and anybody else 
   assert.equal(await remote(api, "bob@example.com"), bob.json.id);
 });
 
-test("the address of the first administrator is one, also for validators", async (t) => {
+test("uses a valid address for the first administrator, also for validators", async (t) => {
   const [named, addressed] = [
     await serve(t),
     await serve(t, { settings: { LATCHKEY_ADMIN_USERNAME: "root@example.com" } }),
@@ -135,7 +135,7 @@ test("the address of the first administrator is one, also for validators", async
   assert.equal((await addressed.get("/users/1", headers)).json.email, "root@example.com");
 });
 
-test("an e-mail is changed with the password only, and by administrators for others without", async (t) => {
+test("requires the password to change an e-mail, except for administrators who change that of others", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const path = `/users/${ann.id}`;

@@ -18,7 +18,7 @@ const sets = [
 ];
 
 for (const { schemes, challenges, status, code } of sets) {
-  test(`nobody is challenged with all of ${schemes} and only them`, async (t) => {
+  test(`challenges an anonymous caller with all of ${schemes} and only them`, async (t) => {
     const api = await serve(t, { settings: { LATCHKEY_SCHEMES: schemes } });
 
     for (const path of [
@@ -40,7 +40,7 @@ for (const { schemes, challenges, status, code } of sets) {
   });
 }
 
-test("a fetch by a browser gets no Basic challenge, a page that is opened does", async (t) => {
+test("sends no Basic challenge to a fetch of a browser, but to a page that is opened", async (t) => {
   const api = await serve(t);
 
   for (const mode of ["cors", "no-cors", "same-origin", "websocket"]) {
@@ -60,7 +60,7 @@ test("a fetch by a browser gets no Basic challenge, a page that is opened does",
   ]);
 });
 
-test("credentials that do not verify are refused wherever they are sent", async (t) => {
+test("refuses invalid credentials in every header field and cookie", async (t) => {
   const api = await serve(t, { config: { registration: "open" } });
   const ann = await api.user("Ann");
   const wrong = await wrongCredentials(api, ann);
@@ -136,7 +136,7 @@ async function wrongCredentials(
   ];
 }
 
-test("two credentials of one kind are one too many, whatever they are", async (t) => {
+test("refuses two credentials of one kind, even if they are equal", async (t) => {
   const api = await serve(t);
   const admin = ["Authorization", api.admin["authorization"]!] as const;
   const rows = [
@@ -160,7 +160,7 @@ test("two credentials of one kind are one too many, whatever they are", async (t
   }
 });
 
-test("credentials of two users conflict, of one user they do not, and a wrong one is worse than both", async (t) => {
+test("refuses credentials of two users, accepts several of one user, and refuses a wrong one first", async (t) => {
   const api = await serve(t);
   const [ann, bob] = [await api.user("Ann"), await api.user("Bob")];
   const cookie = (await api.post("/api/session/", { username: bob.email, password: bob.password })).headers
@@ -176,7 +176,7 @@ test("credentials of two users conflict, of one user they do not, and a wrong on
   assert.equal((await api.get("/livez", { ...ann.headers, cookie })).status, 200);
 });
 
-test("a scheme name is read without regard to case, and a scheme that nobody knows is no credential", async (t) => {
+test("reads a scheme name in any case, and treats an unknown scheme as no credential", async (t) => {
   const api = await serve(t);
   const credentials = api.admin["authorization"]!.slice("Basic ".length);
 

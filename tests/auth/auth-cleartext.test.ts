@@ -8,7 +8,7 @@ import { adminPassword, serve } from "../harness/serve.ts";
 const admin = { username: "admin", password: adminPassword };
 const elsewhere = "203.0.113.7";
 
-/** Every call that takes a password or gives a credential. */
+/** All requests that take a password or give a credential. */
 const logins = [
   "/api/token/",
   "/api/token/refresh/",
@@ -18,7 +18,7 @@ const logins = [
   "/users/1/keys",
 ];
 
-/** Where a request comes from, and whether anybody on its way could read it. */
+/** The connections of requests, and whether they could be read on their way. */
 const ways: readonly { readonly from: string; readonly arriving: Arriving; readonly refused: boolean }[] = [
   { from: "this machine", arriving: {}, refused: false },
   { from: "another host", arriving: { peer: elsewhere }, refused: true },
@@ -63,7 +63,7 @@ for (const { from, arriving, refused } of ways) {
         await arrive(api, path, { ...arriving, method: "POST", body: { ...admin, password: "wrong" } }),
         await arrive(api, path, { ...arriving, method: "POST" }),
       ];
-      // One answer for all: a right password must not be told from a wrong one.
+      // The response is the same for all: it must not reveal whether the password is right.
       const codes = answers.map(({ status, json }) => `${status} ${json?.code}`);
       if (refused) assert.deepEqual(new Set(codes), new Set(["403 insecure_transport"]), path);
       else assert.ok(!codes.includes("403 insecure_transport"), path);
@@ -71,7 +71,7 @@ for (const { from, arriving, refused } of ways) {
   });
 }
 
-test("a password in any body is refused in cleartext from another host, and whatever holds none is taken", async (t) => {
+test("refuses a password in any body in cleartext from another host, and accepts bodies without one", async (t) => {
   for (const [setting, refused] of [
     ["refuse", 403],
     ["allow", 0],
@@ -99,7 +99,7 @@ test("a password in any body is refused in cleartext from another host, and what
   }
 });
 
-test("where it is refused nothing is counted, and no body is read", async (t) => {
+test("counts nothing and reads no body if it refuses cleartext", async (t) => {
   const api = await serve(t);
   const readBody = (): Promise<Uint8Array> => assert.fail("the body was read");
   const rawHeaders = ["Host", "api.example", "Content-Type", "application/json"];
@@ -118,7 +118,7 @@ test("where it is refused nothing is counted, and no body is read", async (t) =>
   assert.equal((await arrive(api, "/api/token/", { method: "POST", body: admin })).status, 200);
 });
 
-test("a Fetch request with an https URL counts as TLS", async (t) => {
+test("treats a Fetch request with an https URL as TLS", async (t) => {
   const { service } = await serve(t);
   const log = async (base: string): Promise<number> => {
     const headers = { "content-type": "application/json" };
@@ -130,7 +130,7 @@ test("a Fetch request with an https URL counts as TLS", async (t) => {
   assert.equal(await log("http://api.example"), 403);
 });
 
-test("a private network is let through where the operator says so, and Basic is not", async (t) => {
+test("allows a private network if the operator configures it, but not for Basic", async (t) => {
   const api = await serve(t, { settings: { LATCHKEY_CLEARTEXT_LOGINS: "allow" } });
 
   const loggedIn = await arrive(api, "/api/token/", { peer: elsewhere, method: "POST", body: admin });
@@ -142,7 +142,7 @@ test("a private network is let through where the operator says so, and Basic is 
   assert.deepEqual([loggedIn.status, basic.status], [200, 403]);
 });
 
-test("the start says what happens to passwords on its address", () => {
+test("logs at startup how passwords are handled on its address", () => {
   const told = (environment: Record<string, string>): string | null =>
     cleartextNotice(readSettings({ LATCHKEY_DATABASE: "sqlite::memory:", ...environment }));
 

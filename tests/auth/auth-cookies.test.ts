@@ -9,7 +9,7 @@ const proxied = [
   ["X-Forwarded-Proto", "https"],
 ] as const;
 
-/** Where a request comes from, and what follows for its cookies. */
+/** The connections of requests, and the effects on their cookies. */
 const transports = [
   { from: "loopback", arriving: {}, trust: "", session: "session", secure: "" },
   { from: "127.8.8.8", arriving: { peer: "127.8.8.8" }, trust: "", session: "session", secure: "" },
@@ -52,7 +52,7 @@ const transports = [
 ];
 
 for (const { from, arriving, trust, session, secure } of transports) {
-  test(`cookies for a request from ${from}`, async (t) => {
+  test(`sets cookies for a request from ${from}`, async (t) => {
     const api = await serve(t, {
       settings: { LATCHKEY_CLEARTEXT_LOGINS: "allow", ...(trust === "" ? {} : { LATCHKEY_TRUSTED_PROXIES: trust }) },
     });
@@ -112,7 +112,7 @@ for (const { from, arriving, trust, session, secure } of transports) {
   });
 }
 
-/** Names and attributes in any order; the values are nobody's business. */
+/** Compares names and attributes in any order, without the values. */
 function assertCookies(sent: readonly string[], expected: readonly string[]): void {
   const sorted = (cookie: string): string => {
     const [pair = "", ...attributes] = cookie.split("; ");
@@ -121,7 +121,7 @@ function assertCookies(sent: readonly string[], expected: readonly string[]): vo
   assert.deepEqual(sent.map(sorted), expected.map(sorted));
 }
 
-test("a refresh that came by cookie is answered by cookie, and the cookies work", async (t) => {
+test("answers a refresh by cookie with cookies that work", async (t) => {
   const api = await serve(t);
   const jar = cookiesOf(await arrive(api, "/api/token/", { method: "POST", body: { ...admin, cookie: true } }));
 
@@ -141,7 +141,7 @@ test("a refresh that came by cookie is answered by cookie, and the cookies work"
   assert.deepEqual(named.header("set-cookie"), []);
 });
 
-test("over TLS a session cookie without the prefix is nobody's", async (t) => {
+test("ignores a session cookie without the prefix over TLS", async (t) => {
   const api = await serve(t);
   const cookie = cookiesOf(await arrive(api, "/api/session/", { method: "POST", body: admin }));
 
@@ -150,7 +150,7 @@ test("over TLS a session cookie without the prefix is nobody's", async (t) => {
   assert.deepEqual([answer.status, answer.json.code], [401, "not_authenticated"]);
 });
 
-test("a cookie that came twice with different values logs nobody in, refreshes nothing and ends nothing", async (t) => {
+test("refuses a cookie with two different values at login, refresh and logout", async (t) => {
   const api = await serve(t);
   const session = cookiesOf(await arrive(api, "/api/session/", { method: "POST", body: admin }));
   const tokens = cookiesOf(await arrive(api, "/api/token/", { method: "POST", body: { ...admin, cookie: true } }));
@@ -165,7 +165,7 @@ test("a cookie that came twice with different values logs nobody in, refreshes n
       })
     ).json?.code;
 
-  // Before the question where it came from: two of one kind stand first in the order of checks.
+  // Sent before the origin check: two credentials of one kind are checked first.
   for (const site of ["none", "cross-site"]) {
     assert.equal(await twice("DELETE", "/api/session/", `${session}; session=other`, site), "duplicate_credentials");
     assert.equal(
@@ -188,7 +188,7 @@ function cookiesOf(answer: Awaited<ReturnType<typeof arrive>>): string {
     .join("; ");
 }
 
-test("over TLS only the prefixed cookies are read, and without it only the plain ones", async (t) => {
+test("reads only the prefixed cookies over TLS, and only the plain ones without TLS", async (t) => {
   const api = await serve(t);
   const pair = (await api.post("/api/token/", admin)).json as { access: string; refresh: string };
   const access = (names: readonly string[]) => names.map((name) => `${name}access_token=${pair.access}`).join("; ");
@@ -210,14 +210,14 @@ test("over TLS only the prefixed cookies are read, and without it only the plain
   assert.equal(await ask(true, "/api/token/refresh/", "POST", two), 400);
 });
 
-test("a name with the prefix behind another character is no name with the prefix: a host beside ours can set it", async (t) => {
+test("ignores a cookie whose prefix follows another character, because a neighboring host can set it", async (t) => {
   const api = await serve(t);
   const { access } = (await api.post("/api/token/", admin)).json as { access: string };
   const own = `__Host-access_token=${access}`;
   const ask = async (cookie: string): Promise<number> =>
     (await arrive(api, "/protected/", { encrypted: true, headers: [["Cookie", cookie]] })).status;
 
-  // As a header's octets are read (0xA0); browsers and RFC 6265 take blanks and tabs away and nothing else.
+  // Header octets are read as characters (0xA0). Browsers and RFC 6265 remove only spaces and tabs.
   for (const odd of ["\u00a0", "\u000b", "\u000c"]) {
     assert.equal(await ask(`${odd}${own}`), 401, JSON.stringify(odd));
     assert.equal(await ask(`__Host-access_token${odd}=${access}`), 401, JSON.stringify(odd));

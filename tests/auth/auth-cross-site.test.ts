@@ -10,7 +10,7 @@ const settings = {
   LATCHKEY_PUBLIC_URL: "https://public.example/api",
 };
 
-/** What a browser says of the page that asks, and whether that page is ours. The request itself names api.example. */
+/** The header fields that a browser sends for a page, and whether that page is allowed. The request itself names api.example. */
 const pages: { headers: Readonly<Record<string, string>>; ours: boolean }[] = [
   { headers: {}, ours: true },
   { headers: { "Sec-Fetch-Site": "same-origin" }, ours: true },
@@ -37,7 +37,7 @@ const pages: { headers: Readonly<Record<string, string>>; ours: boolean }[] = [
   { headers: { Origin: "https://public.example/api" }, ours: false },
 ];
 
-test("whoever reads or sets a cookie asks which page made the browser send it", async (t) => {
+test("checks the page that made the browser send a request that reads or sets a cookie", async (t) => {
   const api = await serve(t, { settings });
 
   for (const { headers, ours } of pages) {
@@ -76,7 +76,7 @@ test("whoever reads or sets a cookie asks which page made the browser send it", 
   }
 });
 
-test("a page of another site may do what a program proves by itself, and read what nobody is asked to send", async (t) => {
+test("lets a page of another site do what a program proves by itself, and read public data", async (t) => {
   const api = await serve(t);
   const session = await cookieOf(api, "/api/session/");
   const from = [
@@ -98,7 +98,7 @@ test("a page of another site may do what a program proves by itself, and read wh
   }
 });
 
-test("a page of another site learns nothing from how it asks: neither type, nor body, nor credentials come before", async (t) => {
+test("reveals nothing to a page of another site: neither type, nor body, nor credentials are checked first", async (t) => {
   const api = await serve(t);
   const from = { "sec-fetch-site": "cross-site", origin: "https://evil.example" };
 
@@ -116,7 +116,7 @@ test("a page of another site learns nothing from how it asks: neither type, nor 
   }
 });
 
-test("a page of an allowed origin reads the answer, others do not", async (t) => {
+test("lets pages of allowed origins read the response, and no others", async (t) => {
   const api = await serve(t, { settings });
   const ask = (origin: string) =>
     arrive(api, "/protected/", {
@@ -140,7 +140,7 @@ test("a page of an allowed origin reads the answer, others do not", async (t) =>
   assert.deepEqual([refused.status, refused.header("access-control-allow-origin")], [401, [allowed]]);
 });
 
-test("lets apps and extensions log in and read, whose origins are of another scheme", async (t) => {
+test("lets apps and extensions log in and read, although their origins have another scheme", async (t) => {
   const origins = ["tauri://localhost", "capacitor://localhost", "safari-web-extension://7D3C1E0B-9A44-4E0F-8B55"];
   const api = await serve(t, { settings: { LATCHKEY_ALLOWED_ORIGINS: origins.join(",") } });
   const logIn = (origin: string) =>
@@ -154,7 +154,7 @@ test("lets apps and extensions log in and read, whose origins are of another sch
     assert.equal((await logIn(origin)).json.code, "cross_site", origin);
 });
 
-test("a preflight is answered for allowed origins, whoever asks and without credentials", async (t) => {
+test("answers a preflight for allowed origins without credentials", async (t) => {
   const api = await serve(t, { settings });
   const preflight = (origin: string) =>
     arrive(api, "/users", {

@@ -6,7 +6,7 @@ import { basicHeader, serve } from "../harness/serve.ts";
 const customToken = "custom-token-of-this-service-0123456789";
 const settings = { LATCHKEY_CUSTOM_TOKEN: customToken, LATCHKEY_CUSTOM_TOKEN_USERNAME: "admin" };
 
-test("as the only scheme it answers a missing and a wrong token alike, without a challenge", async (t) => {
+test("answers a missing and a wrong token in the same way as the only scheme, without a challenge", async (t) => {
   const api = await serve(t, { settings: { ...settings, LATCHKEY_SCHEMES: "custom-header" } });
 
   for (const headers of [
@@ -35,11 +35,11 @@ test("as the only scheme it answers a missing and a wrong token alike, without a
   assert.equal((await api.get("/livez", { "x-custom-token": "wrong" })).status, 200);
 });
 
-test("beside other schemes a wrong token is told with their challenges, and two tokens are one too many", async (t) => {
+test("answers a wrong token with the challenges of the other schemes, and refuses two tokens", async (t) => {
   const api = await serve(t, { settings: { ...settings, LATCHKEY_SCHEMES: "basic,token,custom-header" } });
   const ann = await api.user("Ann");
 
-  // Not by fetch: that one says Sec-Fetch-Mode, and is then challenged like a browser's.
+  // Not sent by fetch, which sends Sec-Fetch-Mode and is then challenged like a browser's fetch.
   const wrong = await arrive(api, "/protected/", { headers: [["X-Custom-Token", "wrong"]] });
   assert.deepEqual([wrong.status, wrong.json.detail], [401, "Invalid or missing token."]);
   assert.deepEqual(wrong.header("www-authenticate"), [
@@ -65,14 +65,14 @@ test("beside other schemes a wrong token is told with their challenges, and two 
   assert.deepEqual([twice.status, twice.json.code], [400, "duplicate_credentials"]);
 });
 
-test("where it is not turned on the header is nobody's", async (t) => {
+test("ignores the header if the scheme is not enabled", async (t) => {
   const api = await serve(t);
 
   assert.equal((await api.get("/protected/", { "x-custom-token": customToken })).json.code, "not_authenticated");
   assert.equal((await api.get("/protected/", { "x-custom-token": "wrong", ...api.admin })).status, 200);
 });
 
-test("an account that does not exist, or without its token, stops the start", async (t) => {
+test("refuses to start with an account that does not exist or has no token", async (t) => {
   await assert.rejects(
     serve(t, {
       settings: { ...settings, LATCHKEY_SCHEMES: "custom-header", LATCHKEY_CUSTOM_TOKEN_USERNAME: "nobody" },

@@ -28,7 +28,7 @@ function arrivalOf(target: string, headers: Readonly<Record<string, string>>, pe
   };
 }
 
-test("an administrator who asks hears what each scheme saw, and why", async (t) => {
+test("explains to an administrator who asks what each scheme saw, and why", async (t) => {
   const api = await serve(t, { settings });
 
   const reply = await api.get("/protected/", { ...api.admin, ...wanted, "x-remote-user": "admin" });
@@ -60,7 +60,7 @@ test("an administrator who asks hears what each scheme saw, and why", async (t) 
   });
 });
 
-test("why a request failed is explained too, where one of its credentials is an administrator's", async (t) => {
+test("explains a failed request too if one of its credentials is an administrator's", async (t) => {
   const api = await serve(t, { settings });
   const { id } = await api.user("Ann");
   const { access } = (await api.post("/api/token/", { username: "admin", password: adminPassword })).json;
@@ -94,7 +94,7 @@ test("why a request failed is explained too, where one of its credentials is an 
   assert.ok(id > 1);
 });
 
-test("nobody else hears anything, and no administrator who did not ask", async (t) => {
+test("explains nothing to other users, nor to an administrator who did not ask", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const asked = [
@@ -112,7 +112,7 @@ test("nobody else hears anything, and no administrator who did not ask", async (
   );
 });
 
-test("an explanation is kept by no cache, not even that of a public answer", async (t) => {
+test("marks an explanation as not cacheable, even that of a public response", async (t) => {
   const notice = defineEndpoint({
     method: "GET",
     path: "/notice",
@@ -130,7 +130,7 @@ test("an explanation is kept by no cache, not even that of a public answer", asy
   assert.equal((await api.get("/notice", { ...api.admin, ...wanted })).headers.get("cache-control"), "no-store");
 });
 
-test("an explanation holds no secret and only what a header may hold", async (t) => {
+test("puts no secret into an explanation, and only characters that a header field may contain", async (t) => {
   const zoe: Scheme = {
     name: "zoe",
     carriers: [{ in: "header", name: "X-Zoe" }],
@@ -164,7 +164,7 @@ test("an explanation holds no secret and only what a header may hold", async (t)
     assert.ok(!told.includes(secret));
 });
 
-test("a request can be explained without being made: nothing is reported and the chain counts nothing", async (t) => {
+test("explains a request without sending it: reports and counts nothing", async (t) => {
   const api = await serve(t, { settings });
   const token = await tokenOf(api, 1);
   const before = api.observed.length;

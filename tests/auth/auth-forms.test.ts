@@ -5,7 +5,7 @@ import { adminPassword, serve, type Answered, type API } from "../harness/serve.
 const form = { "content-type": "application/x-www-form-urlencoded" };
 const right = `username=admin&password=${adminPassword}`;
 const logins = ["/api/token/", "/api/session/", "/api-token-auth/"];
-// A Fetch request has no `Host` of its own.
+// A Fetch request does not set `Host` itself.
 const page = { host: "127.0.0.1:8000", "sec-fetch-site": "same-origin", origin: "http://127.0.0.1:8000" };
 const html = { accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8" };
 
@@ -18,7 +18,7 @@ function send(
   return api.ask("POST", path, { body, headers: { ...form, ...headers } });
 }
 
-test("every login takes a form from a program", async (t) => {
+test("accepts a form from a program at every login", async (t) => {
   const api = await serve(t);
 
   for (const path of logins) {
@@ -32,7 +32,7 @@ test("every login takes a form from a program", async (t) => {
   assert.deepEqual(Object.keys(cookies.json), ["token_type", "expires_in"]);
 });
 
-test("a form is read strictly, whatever it is made of", async (t) => {
+test("reads a form strictly, in any encoding", async (t) => {
   const api = await serve(t);
   const password = "pässword + 100% & = ;";
   const email = "ann+1@example.com";
@@ -73,7 +73,7 @@ test("a form is read strictly, whatever it is made of", async (t) => {
   );
 });
 
-test("a form of a browser logs nobody in for a token pair", async (t) => {
+test("refuses a browser's form at the login for a token pair", async (t) => {
   const api = await serve(t);
 
   for (const headers of [page, { origin: "null" }, { "sec-fetch-site": "none" }, { "sec-fetch-site": "cross-site" }]) {
@@ -82,7 +82,7 @@ test("a form of a browser logs nobody in for a token pair", async (t) => {
   }
 });
 
-test("no page of another site makes its visitors guess passwords for it", async (t) => {
+test("prevents a page of another site from making its visitors guess passwords", async (t) => {
   const api = await serve(t);
 
   assert.equal((await send(api, "/api-token-auth/", right, page)).status, 200);
@@ -91,7 +91,7 @@ test("no page of another site makes its visitors guess passwords for it", async 
       assert.equal((await send(api, "/api-token-auth/", body, headers)).json.code, "cross_site");
 });
 
-test("the form of our own page gives a session and leads back to where it came from", async (t) => {
+test("gives a session to the form of an allowed page and redirects back to it", async (t) => {
   const api = await serve(t, { settings: { LATCHKEY_ALLOWED_ORIGINS: "https://app.example" } });
   const log = (headers: Record<string, string>, next?: string) =>
     send(api, "/api/session/", right + (next === undefined ? "" : `&next=${encodeURIComponent(next)}`), headers);
@@ -124,7 +124,7 @@ test("the form of our own page gives a session and leads back to where it came f
     assert.equal((await log({ ...headers, ...html })).status, 403);
 });
 
-test("nobody is led to another site", async (t) => {
+test("redirects to no other site", async (t) => {
   const api = await serve(t);
   const target = async (next: string, referer = "https://evil.example/"): Promise<string | null> => {
     const answer = await send(api, "/api/session/", `${right}&next=${encodeURIComponent(next)}`, {
@@ -161,7 +161,7 @@ test("nobody is led to another site", async (t) => {
   assert.equal(await target("https://evil.example", "http://127.0.0.1:8000/docs"), "/docs");
 });
 
-test("a form of our own page logs out without a script, and a page of nobody else does", async (t) => {
+test("logs out by a form of an allowed page without a script, but not by a form of another page", async (t) => {
   const api = await serve(t, { settings: { LATCHKEY_ALLOWED_ORIGINS: "https://app.example" } });
   const logIn = async (): Promise<string> =>
     (await send(api, "/api/session/", right, page)).headers.get("set-cookie")!.split(";")[0]!;
@@ -188,7 +188,7 @@ test("a form of our own page logs out without a script, and a page of nobody els
   assert.match(left.headers.get("set-cookie")!, /^session=; .*Max-Age=0/);
   assert.equal(left.headers.get("cache-control"), "no-store");
   assert.equal(await isIn(cookie), false);
-  // Twice is no mistake, nobody is led to another site, and a program is told in its own way.
+  // A second logout is no error, redirects to no other site, and answers a program in its format.
   assert.equal((await logOut(cookie, { ...page, ...html }, "next=https://evil.example")).headers.get("location"), "/");
   assert.equal((await send(api, "/api/session/end/", "", { ...page, ...html })).status, 303);
   const asProgram = await logOut(await logIn(), {}, "");

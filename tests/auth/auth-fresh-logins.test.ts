@@ -7,14 +7,14 @@ type Headers = Readonly<Record<string, string>>;
 const proxy = "10.0.0.1";
 const withRemoteUser = { LATCHKEY_SCHEMES: "basic,session,token,bearer,remote-user", LATCHKEY_TRUSTED_PROXIES: proxy };
 
-/** Both calls that make credentials. */
+/** Sends both requests that make credentials. */
 const makes = async (api: API, id: number, headers: Headers, body: object = {}) => {
   const key = await api.post(`/users/${id}/keys`, { name: "k", ...body }, headers);
   const token = await api.post(`/users/${id}/token`, body, headers);
   return { key, token, statuses: [key.status, token.status] };
 };
 
-test("credentials are made by a fresh login, or with the caller's own password", async (t) => {
+test("makes credentials for a fresh login, or with the caller's own password", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const { email: username, password } = ann;
@@ -44,7 +44,7 @@ test("credentials are made by a fresh login, or with the caller's own password",
   assert.equal((await api.post(`/users/${ann.id}/token`, undefined, ann.headers)).status, 200);
 });
 
-test("a clock that is set back makes no login of before a fresh one for longer", async (t) => {
+test("keeps an earlier login fresh no longer after the clock is set back", async (t) => {
   const api = await serve(t, { settings: { LATCHKEY_SCHEMES: "basic,session,token" } });
   const ann = await api.user("Ann");
   const session = await api.post("/api/session/", { username: ann.email, password: ann.password });
@@ -56,7 +56,7 @@ test("a clock that is set back makes no login of before a fresh one for longer",
   assert.deepEqual((await makes(api, ann.id, cookie, { current_password: ann.password })).statuses, [201, 201]);
 });
 
-test("tokens are never fresh, and a key makes nothing", async (t) => {
+test("treats tokens as never fresh, and lets a key make nothing", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const first = await makes(api, ann.id, ann.headers);
@@ -69,7 +69,7 @@ test("tokens are never fresh, and a key makes nothing", async (t) => {
     assert.deepEqual((await makes(api, ann.id, byKey, body)).statuses, [403, 403]);
 });
 
-test("an administrator shows their own password for another's key, and wrong ones count as guesses", async (t) => {
+test("requires an administrator's own password for another user's key, and counts wrong ones as guesses", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const login = { username: "admin", password: "first-administrator" };
@@ -87,7 +87,7 @@ test("an administrator shows their own password for another's key, and wrong one
   assert.ok(tries.includes(429));
 });
 
-test("what a login makes that others vouch for has an end, or is not made", async (t) => {
+test("limits the lifetime of credentials that a login by an outside party makes, or makes none", async (t) => {
   const ask = (api: API, path: string, body: object, remote: string) =>
     arrive(api, path, {
       method: "POST",
@@ -123,7 +123,7 @@ test("what a login makes that others vouch for has an end, or is not made", asyn
   assert.equal((await ask(strict, `/users/${bob.id}/token`, {}, bob.email)).status, 403);
 });
 
-test("a login that others vouch for is not shown a token that outlives what it may make", async (t) => {
+test("shows a login by an outside party no token that outlives what it may make", async (t) => {
   const api = await serve(t, { settings: { ...withRemoteUser, LATCHKEY_OUTSIDE_CREDENTIALS_SECONDS: "3600" } });
   const ann = await api.user("Ann");
   const path = `/users/${ann.id}/token`;
@@ -149,7 +149,7 @@ test("a login that others vouch for is not shown a token that outlives what it m
   assert.deepEqual([made.status, again.status, again.json.token], [201, 200, made.json.token]);
 });
 
-test("an Idempotency-Key where an answer cannot be shown again is refused, and nothing happens", async (t) => {
+test("refuses an Idempotency-Key if a response cannot be shown again, and changes nothing", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const key = { "idempotency-key": "key-number-1" };

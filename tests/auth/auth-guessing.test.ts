@@ -10,7 +10,7 @@ interface Reply {
 }
 interface Way {
   readonly what: string;
-  /** Tries once; `turn` counts the tries. */
+  /** Makes one try. `turn` counts the tries. */
   readonly guess: (api: API, ann: User, turn: number) => Promise<Reply>;
 }
 
@@ -87,7 +87,7 @@ async function unknownToken(lookup = "0".repeat(14)): Promise<string> {
   return formatOpaqueToken({ lookup, secret: "0".repeat(42) }, "lk");
 }
 
-test("ten guesses a minute, then no more are looked at", async (t) => {
+test("checks ten guesses a minute, and no more", async (t) => {
   const api = await serve(t, { settings: custom });
   const ann = await api.user("Ann");
 
@@ -112,7 +112,7 @@ test("ten guesses a minute, then no more are looked at", async (t) => {
   }
 });
 
-test("a wrong current password counts, and the right one is then not looked at either", async (t) => {
+test("counts a wrong current password, and then does not check the right one either", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const session = await sessionOf(api, ann);
@@ -172,7 +172,7 @@ const uncounted: Way[] = [
   },
 ];
 
-test("what is no guess is not counted", async (t) => {
+test("does not count requests that are not guesses", async (t) => {
   const api = await serve(t, { settings: { LATCHKEY_ACCESS_SECONDS: "1" } });
   const ann = await api.user("Ann");
 
@@ -185,7 +185,7 @@ test("what is no guess is not counted", async (t) => {
   }
 });
 
-test("credentials that are known already go on working while nobody may guess", async (t) => {
+test("still accepts known credentials while guesses are refused", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const session = await sessionOf(api, ann);
@@ -205,7 +205,7 @@ test("credentials that are known already go on working while nobody may guess", 
   assert.equal((await api.get("/protected/", basicHeader(ann.email, "wrong"))).status, 429);
 });
 
-test("guesses count for the account from wherever they come, and for the address whomever they name", async (t) => {
+test("counts guesses for the account from every address, and for the address with every name", async (t) => {
   const api = await serve(t, { settings: { LATCHKEY_TRUSTED_PROXIES: "127.0.0.1" } });
   const ann = await api.user("Ann");
   const logIn = (address: string, username: string, password: string) =>
@@ -232,7 +232,7 @@ test("guesses count for the account from wherever they come, and for the address
   assert.equal((await logIn("2001:db8:0:1::1", "admin", adminPassword)).status, 200);
 });
 
-test("nobody takes another address by writing one", async (t) => {
+test("ignores a forged address", async (t) => {
   const api = await serve(t, { settings: { LATCHKEY_TRUSTED_PROXIES: "10.0.0.1" } });
   const logIn = (turn: number, password: string) =>
     arrive(api, "/api/token/", {
@@ -250,7 +250,7 @@ test("nobody takes another address by writing one", async (t) => {
   assert.equal((await logIn(10, "wrong")).status, 429);
 });
 
-test("a burst gets no further than the limit", async (t) => {
+test("limits a burst of guesses", async (t) => {
   const api = await serve(t);
 
   const replies = await Promise.all(
@@ -261,7 +261,7 @@ test("a burst gets no further than the limit", async (t) => {
   assert.equal(replies.filter(({ status }) => status === 429).length, 20);
 });
 
-/** Requests of one client address, which a proxy names. */
+/** Sends requests of one client address, which a proxy names. */
 function from(api: API, address: string) {
   const ask = (method: string, path: string, body?: unknown, authorization?: string) =>
     arrive(api, path, {
@@ -281,7 +281,7 @@ function from(api: API, address: string) {
 
 const behindProxy = { LATCHKEY_TRUSTED_PROXIES: "127.0.0.1" };
 
-test("a hundred wrong passwords in a row leave one try a minute, but not where the account logs in from", async (t) => {
+test("allows one try a minute after a hundred wrong passwords in a row, but not fewer where the account logs in from", async (t) => {
   const api = await serve(t, { settings: behindProxy });
   const ann = await api.user("Ann");
   const home = from(api, "2001:db8:0:7::1");
@@ -306,7 +306,7 @@ test("a hundred wrong passwords in a row leave one try a minute, but not where t
   assert.equal((await from(api, "198.51.100.2").logIn(ann.email, ann.password)).status, 200);
 });
 
-test("which names are taken is told ten times a minute, and that closes no login", async (t) => {
+test("reveals taken names at most ten times a minute, without blocking logins", async (t) => {
   const api = await serve(t, { settings: behindProxy });
   const [ann, bob] = [await api.user("Ann"), await api.user("Bob")];
   const client = from(api, "203.0.113.7");
@@ -333,7 +333,7 @@ test("which names are taken is told ten times a minute, and that closes no login
   assert.equal((await change(taken)).status, 409);
 });
 
-test("an address signs up ten times a minute, and may still log in", async (t) => {
+test("lets an address sign up ten times a minute, and still log in", async (t) => {
   const api = await serve(t, { settings: behindProxy, config: { registration: "open" } });
   const client = from(api, "2001:db8::7");
   const signUp = (name: string, who = client) =>
@@ -342,14 +342,14 @@ test("an address signs up ten times a minute, and may still log in", async (t) =
   const burst = await Promise.all(Array.from({ length: 14 }, (_, at) => signUp(`user${at % 12}`)));
   const statuses = burst.map(({ status }) => status);
 
-  // Two of the names are sent twice; whichever comes first, what it is told counts.
+  // Two of the names are sent twice. The first response to arrive counts.
   assert.equal(statuses.filter((status) => status === 201 || status === 409).length, 10);
   assert.equal(statuses.filter((status) => status === 429).length, 4);
   assert.equal((await signUp("other", from(api, "2001:db8:1::7"))).status, 201);
   assert.equal((await client.logIn("other@example.com", "password of other")).status, 200);
 });
 
-test("what is taken costs no hash, and a false precondition is told before it", async (t) => {
+test("computes no hash for a taken name, and checks preconditions first", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const body = { name: "Ann", email: ann.email, password: "another password" };
@@ -362,13 +362,13 @@ test("what is taken costs no hash, and a false precondition is told before it", 
   assert.equal(stale.status, 412);
 });
 
-test("one client with its right password on 80 connections keeps nobody out", async (t) => {
+test("keeps other clients served while one client sends its right password on 80 connections", async (t) => {
   const api = await serve(t, { settings: behindProxy });
   const ann = await api.user("Ann");
   const others = await Promise.all(Array.from({ length: 10 }, (_, at) => api.user(`Other${at}`)));
   const flood = { isOn: true, statuses: [] as number[] };
   const connections = Array.from({ length: 80 }, async () => {
-    // A connection hears of a refusal no sooner than the next turn of the event loop.
+    // A connection reports a refusal at the earliest in the next turn of the event loop.
     for (; flood.isOn; await nextTurn())
       flood.statuses.push((await from(api, "203.0.113.7").logIn(ann.email, ann.password)).status);
   });

@@ -8,7 +8,7 @@ import { basicHeader, serve, type API } from "../harness/serve.ts";
 
 const password = "lètmein änd stay";
 
-// Made with the systems that they name: Django 3.2 and bcrypt 3.2, as Debian ships them. Other formats: src/core/crypto/password-hash.test.ts.
+// Made with the named systems: Django 3.2 and bcrypt 3.2, as Debian ships them. Other formats: src/core/crypto/password-hash.test.ts.
 const imported: { system: string; hash: string }[] = [
   {
     system: "Django's pbkdf2_sha256",
@@ -21,7 +21,7 @@ const imported: { system: string; hash: string }[] = [
   { system: "bcrypt", hash: "$2b$06$b1CCF9pVdo6J5aIP8Puc3.fKStSBAI4pMD7SwyVZdRIzPR03Xq3l2" },
 ];
 
-/** The two ways in: what each says to a username and a password. */
+/** The two kinds of login: each returns the status for a username and a password. */
 const ways: Record<string, (api: API, username: string, password: string) => Promise<number>> = {
   "POST /api/token/": async (api, username, tried) =>
     (await api.post("/api/token/", { username, password: tried })).status,
@@ -34,7 +34,9 @@ function emailOf(at: number, way: number): string {
   return `user${at}.${way}@example.com`;
 }
 
-/** A service on a database into which the users were imported by the command. On SQLite alone: the test reads the hashes in its file. */
+/**
+ * Starts a service on a database into which the command imported the users. On SQLite only, because the test reads the hashes in its file.
+ */
 async function serveImported(t: TestContext): Promise<{ api: API; storedHash: (username: string) => unknown }> {
   const place = placeFor();
   t.after(() => place[Symbol.dispose]());
@@ -53,7 +55,7 @@ async function serveImported(t: TestContext): Promise<{ api: API; storedHash: (u
   return { api, storedHash: (username) => find.get(username)?.["password_hash"] };
 }
 
-test("users who were imported log in with the password they had, and their hashes become ours", async (t) => {
+test("logs imported users in with their old password, and replaces their hashes", async (t) => {
   const { api, storedHash } = await serveImported(t);
 
   for (const [at, { system, hash }] of imported.entries()) {
@@ -68,7 +70,7 @@ test("users who were imported log in with the password they had, and their hashe
         const replaced = storedHash(email);
         assert.match(String(replaced), /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
 
-        // Basic remembers for a minute what it has verified; after that the new hash has to hold.
+        // Basic caches a verification for a minute. After that the new hash is used.
         api.clock.turn(61);
         assert.equal(await logIn(api, email, `${password} `), 401);
         assert.equal(await logIn(api, email, password), 200);

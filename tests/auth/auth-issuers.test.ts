@@ -16,14 +16,14 @@ import { adminPassword, serve, type API } from "../harness/serve.ts";
 const iss = "https://login.example/";
 const aud = "https://api.example";
 
-/** An issuer with a server of its own, on loopback. */
+/** An issuer with a separate server on loopback. */
 interface Issuer {
   readonly jwksURL: string;
-  /** How often it was asked for its keys. */
+  /** Returns the number of requests for its keys. */
   readonly asked: () => number;
-  /** A token of this issuer, at that time in milliseconds. */
+  /** Makes a token of this issuer, at that time in milliseconds. */
   token(now: number, claims?: object, header?: object): string;
-  /** Its keys are others from now on. */
+  /** Replaces its keys. */
   rotate(): void;
   down(): void;
   up(): Promise<void>;
@@ -76,7 +76,7 @@ async function serveTrusting(t: TestContext, issuer: Issuer): Promise<API> {
 
 const bearing = (token: string) => ({ authorization: `Bearer ${token}` });
 
-test("a user of another issuer comes in with its token, by header and by cookie, as the local account", async (t) => {
+test("accepts a token of an outside issuer, by header and by cookie, as the local account", async (t) => {
   const issuer = await startIssuer(t);
   const api = await serveTrusting(t, issuer);
   const ann = await api.user("Ann");
@@ -106,7 +106,7 @@ test("a user of another issuer comes in with its token, by header and by cookie,
   assert.deepEqual([logged.scheme, logged.userId], ["bearer", ann.id]);
 });
 
-test("deactivation and deletion end the tokens of an issuer at once", async (t) => {
+test("refuses the tokens of an issuer immediately after deactivation and deletion", async (t) => {
   const issuer = await startIssuer(t);
   const api = await serveTrusting(t, issuer);
   const [ann, bob] = [await api.user("Ann"), await api.user("Bob")];
@@ -123,7 +123,7 @@ test("deactivation and deletion end the tokens of an issuer at once", async (t) 
   assert.deepEqual(await statuses(), [200, 401]);
 });
 
-test("what is wrong with a token of an issuer is told in the challenge, and only forged ones count as guesses", async (t) => {
+test("names the mistake of an issuer's token in the challenge, and counts only forged ones as guesses", async (t) => {
   const issuer = await startIssuer(t);
   const api = await serveTrusting(t, issuer);
   const ann = await api.user("Ann");
@@ -154,7 +154,7 @@ test("what is wrong with a token of an issuer is told in the challenge, and only
   assert.equal((await api.get("/protected/", bearing(issuer.token(now, { name })))).status, 200);
 });
 
-test("keys that have changed are fetched again, and a token with the former ones ends within ten minutes", async (t) => {
+test("fetches changed keys again, and refuses tokens of the former ones within ten minutes", async (t) => {
   const issuer = await startIssuer(t);
   const api = await serveTrusting(t, issuer);
   const name = (await api.user("Ann")).email;
@@ -170,7 +170,7 @@ test("keys that have changed are fetched again, and a token with the former ones
   assert.equal(issuer.asked(), 2);
 });
 
-test("an issuer that is down stops neither the start nor anybody else, and is found when it comes", async (t) => {
+test("starts and serves other callers while an issuer is down, and finds it later", async (t) => {
   const issuer = await startIssuer(t);
   issuer.down();
   const api = await serveTrusting(t, issuer);
@@ -194,7 +194,7 @@ test("an issuer that is down stops neither the start nor anybody else, and is fo
   assert.equal((await api.get("/protected/", token())).status, 200);
 });
 
-test("an administrator hears what was seen of such a token, and not the token", async (t) => {
+test("explains such a token to an administrator without showing it", async (t) => {
   const issuer = await startIssuer(t);
   const api = await serveTrusting(t, issuer);
   const ann = await api.user("Ann");
@@ -238,7 +238,7 @@ test("an administrator hears what was seen of such a token, and not the token", 
   );
 });
 
-test("nothing of a token of an issuer is observed, whatever is wrong with it", async (t) => {
+test("observes nothing of an issuer's token, also of an invalid one", async (t) => {
   const issuer = await startIssuer(t);
   const api = await serveTrusting(t, issuer);
   const tokens = [{ name: "nobody" }, { aud: "x" }, { exp: 1 }, {}].map((claims) =>
@@ -250,7 +250,7 @@ test("nothing of a token of an issuer is observed, whatever is wrong with it", a
   for (const part of tokens.flatMap((token) => token.split("."))) assert.ok(!observed.includes(part));
 });
 
-test("a file of issuers is all that the service needs", async (t) => {
+test("needs only a file of issuers", async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const issuer = await startIssuer(t);
@@ -290,7 +290,7 @@ certifyScheme("bearer with the token of another issuer", async ({ store, observe
     wrong,
     unknown: forged(tokenOf("nobody")),
     malformed: [],
-    // With the half minute by which clocks may differ.
+    // Plus the half minute by which clocks may differ.
     lifetimeSeconds: 300,
     revoke: () =>
       store.write({ changes: [{ kind: "update", collection: accountsCollection, key: 1, values: { active: false } }] }),

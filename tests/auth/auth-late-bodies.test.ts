@@ -6,7 +6,7 @@ import { anyone, defineResource, mount, text } from "../../src/door/index.ts";
 import { rawSocket, type RawSocket } from "../harness/raw-socket.ts";
 import type { ServeOptions } from "../harness/serve.ts";
 
-/** A request whose body ends only when it is told to; gives the answer. */
+/** Ends the body of a held request. Returns the response. */
 type Held = () => Promise<string>;
 
 async function hold({ socket, permitted }: World, line: string, credential: string, body: unknown): Promise<Held> {
@@ -17,7 +17,7 @@ async function hold({ socket, permitted }: World, line: string, credential: stri
     `${line} HTTP/1.1\r\nHost: 127.0.0.1\r\n${credential}\r\nContent-Type: application/json\r\nContent-Length: ${text.length}\r\n\r\n{`,
   );
   const answer = socket.read(connection, /\r\n\r\n.*\}$/);
-  // PostgreSQL may take its time to say who is calling.
+  // PostgreSQL may need time to identify the caller.
   while (permitted() === before) await nextRound();
   return async () => {
     connection.write(text.slice(1));
@@ -25,7 +25,7 @@ async function hold({ socket, permitted }: World, line: string, credential: stri
   };
 }
 
-/** A second administrator, with every way to be known. */
+/** Makes a second administrator, with every kind of credential. */
 async function secondAdministrator({ api }: RawSocket) {
   const eve = await api.user("Eve");
   await api.patch(`/users/${eve.id}/account`, { role: "admin" }, api.admin);
@@ -43,7 +43,7 @@ async function secondAdministrator({ api }: RawSocket) {
   return { ...eve, ways };
 }
 
-/** A tracer that counts the requests whose caller may make them: each waits for its body from then on. */
+/** Makes a tracer that counts the requests whose caller has permission. From then on, each waits for its body. */
 function counter(): { readonly tracer: Tracer; permitted(): number } {
   let permitted = 0;
   return {
@@ -76,7 +76,7 @@ const ends = [
 ] as const;
 
 for (const { what, status } of ends)
-  test(`whoever is ${what} while their body is on its way does nothing with it`, async (t) => {
+  test(`refuses the request of a caller who is ${what} while the body arrives`, async (t) => {
     const served = await world(t);
     const { api, ann, eve } = served;
     const held: Held[] = [];
@@ -89,13 +89,13 @@ for (const { what, status } of ends)
     if (what === "no administrator any more") await api.patch(`/users/${eve.id}/account`, { role: "user" }, api.admin);
     const statuses = (await Promise.all(held.map((end) => end()))).map((text) => Number(text.slice(9, 12)));
 
-    // An access token of another role is worth nothing.
+    // An access token of another role is refused.
     const expected = Object.keys(eve.ways).map((way) => (way === "bearer" ? 401 : status));
     assert.deepEqual(statuses, expected);
     assert.equal((await api.get(`/users/${ann.id}/account`, api.admin)).json.role, "user");
   });
 
-test("a login that ends while a body is on its way makes no key", async (t) => {
+test("makes no key if the login ends while the body arrives", async (t) => {
   const served = await world(t);
   const { api, eve } = served;
   const held = await hold(served, `POST /users/${eve.id}/keys`, eve.ways.session, { name: "one more" });
@@ -107,7 +107,7 @@ test("a login that ends while a body is on its way makes no key", async (t) => {
   assert.deepEqual((await api.get(`/users/${eve.id}/keys`, api.admin)).json, []);
 });
 
-test("ends a request that was begun with a login which has ended, on an open endpoint too", async (t) => {
+test("ends a request whose login expires while the body arrives, on an open endpoint too", async (t) => {
   const note = mount(defineResource({ name: "note", fields: { title: text() } }), { permission: anyone });
   const served = await world(t, { config: { mounts: [note] } });
   const { api, eve } = served;
@@ -120,7 +120,7 @@ test("ends a request that was begun with a login which has ended, on an open end
   assert.deepEqual((await api.get("/notes")).json, []);
 });
 
-test("a login that goes on is good for a body that takes its time", async (t) => {
+test("accepts a slow body of a login that is still valid", async (t) => {
   const served = await world(t);
   const { api, ann, eve } = served;
   const held: Held[] = [];
@@ -132,10 +132,10 @@ test("a login that goes on is good for a body that takes its time", async (t) =>
   assert.equal((await api.get(`/users/${ann.id}`, api.admin)).json.name, "Anna");
 });
 
-test("a password that waits for its turn while it is changed gives no API token", async (t) => {
+test("gives no API token for a password that is changed while it waits for its check", async (t) => {
   const { api, eve } = await world(t);
   const credentials = { username: eve.email, password: eve.password };
-  // No more than may be wrong, as they are in the end.
+  // At most as many as may be wrong, because they are wrong in the end.
   const others = Array.from({ length: 8 }, () => api.post("/api/token/", credentials));
   const asked = api.post("/api-token-auth/", credentials);
 
@@ -157,13 +157,13 @@ const choices = [
   ["is set", "PATCH", "", { password: "a password of Eve's choice" }],
 ] as const;
 
-/** Holds the hashes that are made from now on until they are let go. */
+/** Holds the hashes that are started from now on, until they are released. */
 interface HeldHashes {
   readonly begun: Promise<void>;
   release(): void;
 }
 
-/** A tracer that sees each hash, and what tells it to hold them. */
+/** Makes a tracer that sees each hash, and a function that holds them. */
 function holder(): { readonly tracer: Tracer; hold(): HeldHashes } {
   let held: { readonly begun: () => void; readonly released: Promise<void> } | null = null;
   return {
@@ -187,12 +187,12 @@ function holder(): { readonly tracer: Tracer; hold(): HeldHashes } {
 }
 
 for (const [what, method, path, body] of choices)
-  test(`an administrator who is deactivated while a password ${what} knows it of nobody`, async (t) => {
+  test(`reveals no password to an administrator who is deactivated while a password ${what}`, async (t) => {
     const { tracer, hold } = holder();
     const { api, ann, eve } = await world(t, { tracer });
     const headers = { authorization: eve.ways.bearer.replace("Authorization: ", "") };
     await api.get("/protected/", headers);
-    // So that the administrator's own password is remembered.
+    // Makes the service cache the administrator's own password.
     await api.get("/protected/", api.admin);
     const hashes = hold();
     const asked = api.ask(method, `/users/${ann.id}${path}`, { headers, body });

@@ -17,7 +17,7 @@ async function bySession(api: API, { email: username, password }: User, headers:
   return { cookie: reply.headers.get("set-cookie")!.split(";")[0]! };
 }
 
-/** A login by tokens; with `used` one that has been refreshed. */
+/** Logs in by tokens. If `used` is true, refreshes them once. */
 async function byTokens(api: API, { email: username, password }: User, used = true) {
   const first = (await api.post("/api/token/", { username, password })).json;
   const pair = used ? (await api.post("/api/token/refresh/", { refresh: first.refresh })).json : first;
@@ -34,7 +34,7 @@ async function refreshes(api: API, refresh: string): Promise<boolean> {
   return (await api.post("/api/token/refresh/", { refresh })).status === 200;
 }
 
-test("logins by tokens are listed once they were used, with what they came from, and are ended one by one", async (t) => {
+test("lists logins by tokens after their first use, with their origin, and ends them one by one", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const path = `/users/${ann.id}/sessions`;
@@ -88,7 +88,7 @@ test("logins by tokens are listed once they were used, with what they came from,
   );
 });
 
-test("lists a login that was refreshed near the end of its family until that end and no longer", async (t) => {
+test("lists a login that was refreshed near the end of its family until that end", async (t) => {
   const api = await serve(t, {
     settings: {
       LATCHKEY_ACCESS_SECONDS: "60",
@@ -112,7 +112,7 @@ test("lists a login that was refreshed near the end of its family until that end
   assert.equal(await refreshes(api, second.refresh), false);
 });
 
-test("all logins end at once, also those that nobody has seen yet", async (t) => {
+test("ends all logins together, also those that were never listed", async (t) => {
   const api = await serve(t);
   const [ann, bob] = [await api.user("Ann"), await api.user("Bob")];
   const sessions = [await bySession(api, ann), await bySession(api, ann)];
@@ -130,7 +130,7 @@ test("all logins end at once, also those that nobody has seen yet", async (t) =>
   assert.deepEqual([await lives(api, again.headers), await lives(api, await bySession(api, ann))], [true, true]);
 });
 
-test("except the current one: under every scheme the caller's login goes on and no other", async (t) => {
+test("ends all logins except the caller's, under every scheme", async (t) => {
   const api = await serve(t, {
     settings: {
       LATCHKEY_SCHEMES: "basic,session,token,bearer,custom-header",
@@ -180,7 +180,7 @@ test("except the current one: under every scheme the caller's login goes on and 
     assert.equal((await api.delete(path.replace(/\?.*/, query), ann.headers)).status, 400, query);
 });
 
-test("a family that was kept goes on over refreshes, and ends with the next password", async (t) => {
+test("keeps a family over refreshes, and ends it with the next password change", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   let { headers, refresh } = await byTokens(api, ann, false);
@@ -201,7 +201,7 @@ test("a family that was kept goes on over refreshes, and ends with the next pass
   assert.deepEqual([await lives(api, headers), await refreshes(api, refresh)], [false, false]);
 });
 
-test("logins are told in pages, forwards and back, over both kinds", async (t) => {
+test("lists logins in pages, forwards and backwards, over both kinds", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   for (let turn = 0; turn < 4; turn++) {
@@ -241,7 +241,7 @@ test("logins are told in pages, forwards and back, over both kinds", async (t) =
   assert.equal((await api.get(cursor.replace(path, `/users/${bob.id}/sessions`), bob.headers)).status, 400);
 });
 
-test("a user has a hundred sessions at most, also when all log in at once: the oldest end", async (t) => {
+test("keeps at most a hundred sessions of a user, also for concurrent logins, and ends the oldest", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const first = await bySession(api, ann);
@@ -255,7 +255,7 @@ test("a user has a hundred sessions at most, also when all log in at once: the o
   assert.deepEqual(new Set(await Promise.all(rest.map((each) => lives(api, each)))), new Set([true]));
 });
 
-test("a user has a hundred used families at most", async (t) => {
+test("keeps at most a hundred used families of a user", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const first = await byTokens(api, ann);
@@ -269,7 +269,7 @@ test("a user has a hundred used families at most", async (t) => {
   assert.ok((await Promise.all(rest.map(({ refresh }) => refreshes(api, refresh)))).filter(Boolean).length >= 55);
 });
 
-test("a login ends the session that its browser had, and a failed one does not", async (t) => {
+test("ends the browser's previous session at a login, but not at a failed one", async (t) => {
   const api = await serve(t);
   const [ann, bob] = [await api.user("Ann"), await api.user("Bob")];
   const before = await bySession(api, ann);
@@ -285,7 +285,7 @@ test("a login ends the session that its browser had, and a failed one does not",
   );
 });
 
-test("a login for cookies ends the tokens that its browser had, and no others", async (t) => {
+test("revokes the browser's previous tokens at a login for cookies, and no others", async (t) => {
   const api = await serve(t);
   const { email: username, password } = await api.user("Ann");
   const login = async (headers: Headers = {}) => {

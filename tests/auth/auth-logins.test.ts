@@ -4,7 +4,7 @@ import { adminPassword, serve } from "../harness/serve.ts";
 
 const admin = { username: "admin", password: adminPassword };
 
-/** What each scheme's login is made of, and the challenge of a refused one where the scheme is on alone. */
+/** The body of each scheme's login, and the challenge of a refused one if the scheme is the only one. */
 const logins = [
   {
     scheme: "session",
@@ -24,7 +24,7 @@ const logins = [
 ];
 
 for (const { scheme, calls, challenge } of logins) {
-  test(`where ${scheme} is the only scheme the other logins are not there`, async (t) => {
+  test(`serves no other login if ${scheme} is the only scheme`, async (t) => {
     const api = await serve(t, { settings: { LATCHKEY_SCHEMES: scheme } });
 
     for (const other of logins.filter((each) => each.scheme !== scheme)) {
@@ -50,14 +50,14 @@ for (const { scheme, calls, challenge } of logins) {
   });
 }
 
-test("the list of one's sessions is there under every scheme", async (t) => {
+test("serves the list of the caller's sessions under every scheme", async (t) => {
   const api = await serve(t, { settings: { LATCHKEY_SCHEMES: "basic" } });
 
   assert.equal((await api.get("/users/1/sessions", api.admin)).status, 200);
   assert.equal((await api.get("/protected/", api.admin)).json.scheme, "basic");
 });
 
-test("without rotation the first refresh token goes on giving access tokens, and nothing else", async (t) => {
+test("accepts the first refresh token repeatedly without rotation, and gives only access tokens", async (t) => {
   const api = await serve(t, { settings: { LATCHKEY_REFRESH_ROTATION: "off" } });
   const ann = await api.user("Ann");
   const login = { username: ann.email, password: ann.password };
@@ -96,7 +96,7 @@ test("without rotation the first refresh token goes on giving access tokens, and
   assert.equal((await api.post("/api/token/refresh/", { refresh: second.refresh })).json.code, "token_not_valid");
 });
 
-test("a setting of rotation that is neither stops the start", async (t) => {
+test("refuses to start with an invalid setting of rotation", async (t) => {
   await assert.rejects(
     serve(t, { settings: { LATCHKEY_REFRESH_ROTATION: "no" } }),
     /LATCHKEY_REFRESH_ROTATION is "no"/,

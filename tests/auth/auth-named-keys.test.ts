@@ -18,13 +18,13 @@ async function makeKey(api: API, id: number, headers: Headers, asked: object = {
   return made.json as { readonly id: string; readonly key: string };
 }
 
-/** Writes that nobody waits for are behind this one. */
+/** Waits for pending background writes, with a write after them. */
 async function settle(api: API): Promise<void> {
   await api.service.store.write({ changes: [] });
   await new Promise((resolve) => setImmediate(resolve));
 }
 
-test("a key is shown once, has the form that scanners look for, and lets its user in", async (t) => {
+test("shows a key once, in the form that scanners detect, and accepts it", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const path = `/users/${ann.id}/keys`;
@@ -49,7 +49,7 @@ test("a key is shown once, has the form that scanners look for, and lets its use
   assert.equal((await api.get("/protected/", withKey(key))).json.scheme, "token");
 });
 
-test("a user has many keys beside the one API token, and each ends alone and at once", async (t) => {
+test("gives a user many keys in addition to the one API token, and ends each separately and immediately", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const [one, other] = [await makeKey(api, ann.id, ann.headers), await makeKey(api, ann.id, ann.headers)];
@@ -65,7 +65,7 @@ test("a user has many keys beside the one API token, and each ends alone and at 
   }
 });
 
-test("keys are the user's and the administrators', and nobody reaches another's through the own path", async (t) => {
+test("lets only the user and administrators access keys, and no user reach another's keys", async (t) => {
   const api = await serve(t);
   const [ann, bob] = [await api.user("Ann"), await api.user("Bob")];
   const { id } = await makeKey(api, ann.id, ann.headers);
@@ -98,7 +98,7 @@ const wrong: { what: string; body: unknown; pointer: string }[] = [
   { what: "an end that is no time", body: { name: "x", expires_at: "tomorrow" }, pointer: "/expires_at" },
 ];
 
-test("what a key cannot be is told by its field", async (t) => {
+test("reports invalid properties of a key by their fields", async (t) => {
   const api = await serve(t);
 
   for (const { what, body, pointer } of wrong) {
@@ -108,7 +108,7 @@ test("what a key cannot be is told by its field", async (t) => {
   assert.equal((await api.post("/users/1/keys", "name=x", { ...api.admin, "content-type": "text/plain" })).status, 415);
 });
 
-test("a key lives until its end and not a moment longer", async (t) => {
+test("accepts a key until its exact expiry", async (t) => {
   const api = await serve(t);
   const { key } = await makeKey(api, 1, api.admin, { expires_at: "2026-01-31T10:30:00+00:00" });
   const session = () => api.get("/api/session/", withKey(key));
@@ -121,7 +121,7 @@ test("a key lives until its end and not a moment longer", async (t) => {
   assert.deepEqual([(await session()).status, (await session()).json.detail], [401, "The key has expired."]);
 });
 
-test("keys end with deactivation and deletion, not with a changed password, and do not come back", async (t) => {
+test("revokes keys at deactivation and deletion, but not at a password change, and does not restore them", async (t) => {
   const api = await serve(t);
   const [ann, bob] = [await api.user("Ann"), await api.user("Bob")];
   const [anns, bobs] = [await makeKey(api, ann.id, ann.headers), await makeKey(api, bob.id, bob.headers)];
@@ -139,7 +139,7 @@ test("keys end with deactivation and deletion, not with a changed password, and 
   assert.equal(await status(bobs), 401);
 });
 
-test("the last use is written once a minute at most", async (t) => {
+test("writes the last use at most once a minute", async (t) => {
   const api = await serve(t);
   const { id, key } = await makeKey(api, 1, api.admin);
   const used = async () => (await api.get(`/users/1/keys/${id}`, api.admin)).json.last_used_at;
@@ -152,12 +152,12 @@ test("the last use is written once a minute at most", async (t) => {
     api.clock.turn(seconds);
     await api.get("/protected/", withKey(key));
     await settle(api);
-    // PostgreSQL answers before it has written.
+    // PostgreSQL answers before the write is done.
     while ((await used()) !== `2026-01-31T${expected}.000Z`) assert.ok(testsOnPostgres, expected);
   }
 });
 
-test("scopes say with which methods a key may be used", async (t) => {
+test("limits the methods of a key by its scopes", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const keys = { read: ["read"], write: ["write"], both: ["read", "write"], neither: ["notes:read"] };
@@ -181,7 +181,7 @@ test("scopes say with which methods a key may be used", async (t) => {
   });
 });
 
-test("a limited key of an administrator makes, changes and ends no way of logging in", async (t) => {
+test("lets a limited key of an administrator manage no credentials", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const { id } = await makeKey(api, ann.id, ann.headers);
@@ -212,7 +212,7 @@ test("a limited key of an administrator makes, changes and ends no way of loggin
   assert.equal((await api.get(`/users/${ann.id}`, limited)).status, 200);
 });
 
-test("wrong keys count as guesses, revoked and expired ones do not", async (t) => {
+test("counts wrong keys as guesses, but not revoked and expired ones", async (t) => {
   const api = await serve(t);
   const { id, key } = await makeKey(api, 1, api.admin);
   const other = await makeKey(api, 1, api.admin);
@@ -228,7 +228,7 @@ test("wrong keys count as guesses, revoked and expired ones do not", async (t) =
   assert.equal((await api.get("/protected/", withKey(other.key))).status, 200);
 });
 
-test("a user has a hundred keys at most", async (t) => {
+test("allows a user at most a hundred keys", async (t) => {
   const api = await serve(t);
   await Promise.all(Array.from({ length: 99 }, () => makeKey(api, 1, api.admin)));
 
@@ -240,7 +240,7 @@ test("a user has a hundred keys at most", async (t) => {
   );
 });
 
-test("the keys of a user come in pages, the oldest first, forth and back", async (t) => {
+test("lists the keys of a user in pages, oldest first, forwards and backwards", async (t) => {
   const api = await serve(t);
   for (let at = 0; at < 5; at++) await makeKey(api, 1, api.admin);
   const all = (await api.get("/users/1/keys", api.admin)).json.map(({ id }: { id: string }) => id);
@@ -265,10 +265,10 @@ test("the keys of a user come in pages, the oldest first, forth and back", async
     assert.equal((await api.get(`/users/1/keys${query}`, api.admin)).status, 400, query);
 });
 
-test("a list of keys is XML too, and the key is in no file, log or observation", async (t) => {
+test("lists keys as XML too, and keeps the key out of files, logs and observations", async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-keys-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
-  // On SQLite alone: its files are read.
+  // On SQLite only, because its files are read.
   const api = await serve(t, { settings: { LATCHKEY_DATABASE: `sqlite:${path.join(folder, "test.db")}` } });
   const { key } = await makeKey(api, 1, api.admin, { scopes: ["read", "notes:read"] });
   await api.get("/protected/", withKey(key));

@@ -8,7 +8,7 @@ import { basicHeader, serve } from "../harness/serve.ts";
 
 const breached = "correct horse battery";
 
-/** A mirror that knows one password. */
+/** Starts a mirror that knows one password. */
 async function startMirror(t: TestContext) {
   const digest = createHash("sha1").update(breached).digest("hex").toUpperCase();
   const mirror = { isAway: false, asked: 0, url: "" };
@@ -26,7 +26,7 @@ async function startMirror(t: TestContext) {
   return mirror;
 }
 
-test("a breached password is refused where the operator says who knows them, and taken while they are away", async (t) => {
+test("refuses a breached password if a service is configured, and accepts it while that service is down", async (t) => {
   const mirror = await startMirror(t);
   const api = await serve(t, { settings: { LATCHKEY_BREACHED_PASSWORDS_URL: mirror.url } });
   const ann = await api.user("Ann");
@@ -49,7 +49,7 @@ test("a breached password is refused where the operator says who knows them, and
   assert.equal((await api.get("/protected/", basicHeader(ann.email, breached))).status, 200);
 });
 
-test("whoever signs up has others asked ten times a minute", async (t) => {
+test("limits the requests to the breach service for sign-ups to ten a minute", async (t) => {
   const mirror = await startMirror(t);
   const settings = { LATCHKEY_BREACHED_PASSWORDS_URL: mirror.url };
   const api = await serve(t, { settings, config: { registration: "open" } });
@@ -62,7 +62,7 @@ test("whoever signs up has others asked ten times a minute", async (t) => {
   assert.equal(mirror.asked, 10);
 });
 
-test("without a setting nobody is asked", async (t) => {
+test("sends no request without the setting", async (t) => {
   const mirror = await startMirror(t);
   const api = await serve(t);
 

@@ -17,16 +17,16 @@ function folderOf(t: TestContext): string {
   return folder;
 }
 
-/** Starts over the same database, with these secrets in the file. */
+/** Starts a service over the same database, with these secrets in the file. */
 async function withSecrets(t: TestContext, folder: string, ...secrets: readonly string[]): Promise<API> {
   const file = path.join(folder, "latchkey.secret");
   rmSync(file, { force: true });
   writeFileSync(file, `${secrets.join("\n")}\n`, { mode: 0o600 });
-  // On SQLite alone: beside its file is the file of the secret.
+  // On SQLite only: the file of the secret is next to its file.
   return serve(t, { settings: { LATCHKEY_DATABASE: `sqlite:${folder}/latchkey.db` } });
 }
 
-/** Everything that one can hold. */
+/** Makes one credential of every kind. */
 async function holdings(api: API) {
   const pair = (await api.post("/api/token/", admin)).json as { access: string; refresh: string };
   const session = (await api.post("/api/session/", admin)).headers.get("set-cookie")!.split(";")[0]!;
@@ -40,7 +40,7 @@ async function holdings(api: API) {
 
 type Holdings = Awaited<ReturnType<typeof holdings>>;
 
-/** What of it is still taken. */
+/** Returns the status of each credential. */
 async function taken(api: API, { pair, session, token, key, next }: Holdings): Promise<Record<string, number>> {
   const status = async (headers: Record<string, string>): Promise<number> =>
     (await api.get("/protected/", headers)).status;
@@ -56,14 +56,14 @@ async function taken(api: API, { pair, session, token, key, next }: Holdings): P
 
 const all = { access: 200, session: 200, token: 200, key: 200, cursor: 200, refresh: 200 };
 
-test("a new secret before the old one ends nothing, and the old one behind it can go when its tokens have", async (t) => {
+test("keeps all credentials after a new secret is put before the old one, and needs the old one only until its tokens expire", async (t) => {
   const folder = folderOf(t);
   const old = await withSecrets(t, folder, first);
   await old.user("Ann");
   const before = await holdings(old);
   assert.deepEqual(await taken(old, before), all);
 
-  // Every process learns of the new one first, then it signs.
+  // Every process first learns the new secret, and signs with it later.
   const learning = await withSecrets(t, folder, first, second);
   assert.deepEqual(await taken(learning, before), all);
   const signing = await withSecrets(t, folder, second, first);
@@ -90,7 +90,7 @@ test("a new secret before the old one ends nothing, and the old one behind it ca
   assert.equal((await rid.get("/protected/", { authorization: `Token ${tokenOfBen}` })).json.user.id, ben.id);
 });
 
-test("an API token whose secret is gone is made anew, and the next secret knows which one made which", async (t) => {
+test("makes a new API token if its secret was removed, and matches tokens to secrets after that", async (t) => {
   const folder = folderOf(t);
   const one = await withSecrets(t, folder, second);
   const lost = (await one.post("/api-token-auth/", admin)).json.token as string;
@@ -105,7 +105,7 @@ test("an API token whose secret is gone is made anew, and the next secret knows 
   assert.equal((await both.get("/protected/", { authorization: `Token ${lost}` })).status, 401);
 });
 
-test("processes that sign with different secrets give a refresh token the same successor", async (t) => {
+test("gives a refresh token the same successor in processes that sign with different secrets", async (t) => {
   const folder = folderOf(t);
   const old = await withSecrets(t, folder, first, second);
   const { refresh } = (await old.post("/api/token/", admin)).json;
@@ -121,7 +121,7 @@ test("processes that sign with different secrets give a refresh token the same s
   assert.equal((await old.post("/api/token/refresh/", { refresh: other })).status, 200);
 });
 
-test("what was sent before a new secret is replayed after it", async (t) => {
+test("replays after a new secret a response from before it", async (t) => {
   const folder = folderOf(t);
   const write = (api: API, name: string) =>
     api.post("/users", { name, email: "cy@example.com" }, { ...api.admin, "idempotency-key": "the-same-key" });
@@ -136,7 +136,7 @@ test("what was sent before a new secret is replayed after it", async (t) => {
   assert.equal((await write(later, "Cyd")).status, 422);
 });
 
-test("a list of secrets is read line by line, and each has to be one", (t) => {
+test("reads a list of secrets line by line, and validates each one", (t) => {
   const folder = folderOf(t);
   const file = path.join(folder, "secrets");
   const read = (text: string): string => {

@@ -14,7 +14,7 @@ const forwarded = [
 const ask = (api: API, headers: NonNullable<Arriving["headers"]> = [], peer = proxy) =>
   arrive(api, "/protected/", { peer, headers: [...forwarded, ...headers] });
 
-test("a trusted proxy says who is calling", async (t) => {
+test("accepts the user that a trusted proxy names", async (t) => {
   const api = await serve(t, { settings: withRemoteUser });
   const ann = await api.user("Ann");
 
@@ -28,7 +28,7 @@ test("a trusted proxy says who is calling", async (t) => {
   assert.match((await ask(api, [["X-Remote-User", ann.email]])).header("vary").join(), /X-Remote-User/i);
 });
 
-test("from anyone else the header is dropped and reported", async (t) => {
+test("drops and reports the header from any other peer", async (t) => {
   const api = await serve(t, { settings: withRemoteUser });
 
   for (const peer of ["203.0.113.7", "10.0.0.2", "127.0.0.1", "::1"]) {
@@ -48,7 +48,7 @@ test("from anyone else the header is dropped and reported", async (t) => {
   }
 });
 
-test("the header given twice is refused, in whatever spelling", async (t) => {
+test("refuses a header that is given twice, in any spelling", async (t) => {
   const api = await serve(t, { settings: withRemoteUser });
   const name = ["X-Remote-User", "admin"] as const;
 
@@ -64,7 +64,7 @@ test("the header given twice is refused, in whatever spelling", async (t) => {
   assert.equal((await ask(api, [["X_Remote_User", "admin"]])).json.code, "not_authenticated");
 });
 
-test("where there is a secret, only the proxy that knows it is believed", async (t) => {
+test("believes only a proxy that knows the secret, if there is one", async (t) => {
   const api = await serve(t, { settings: { ...withRemoteUser, LATCHKEY_REMOTE_USER_SECRET: secret } });
   const name = ["X-Remote-User", "admin"] as const;
 
@@ -87,7 +87,7 @@ test("where there is a secret, only the proxy that knows it is believed", async 
   );
 });
 
-test("as the only scheme it has no challenge", async (t) => {
+test("sends no challenge as the only scheme", async (t) => {
   const api = await serve(t, {
     settings: {
       LATCHKEY_SCHEMES: "remote-user",
@@ -106,7 +106,7 @@ test("as the only scheme it has no challenge", async (t) => {
   assert.equal((await ask(api, [["X-Who", "admin"]])).status, 200);
 });
 
-test("an unknown user whose name the proxy leaves empty is called by the username", async (t) => {
+test("uses the username as the name of an unknown user if the proxy sends none", async (t) => {
   const api = await serve(t, { settings: { ...withRemoteUser, LATCHKEY_REMOTE_USER_CREATE: "true" } });
 
   for (const [username, name] of [
@@ -123,7 +123,7 @@ test("an unknown user whose name the proxy leaves empty is called by the usernam
   }
 });
 
-test("an unknown user is made where that is wanted, once, and only with an e-mail", async (t) => {
+test("makes an unknown user if configured, once, and only with an e-mail", async (t) => {
   const api = await serve(t, { settings: { ...withRemoteUser, LATCHKEY_REMOTE_USER_CREATE: "true" } });
   const zoe = [
     ["X-Remote-User", "zoe"],
@@ -163,7 +163,7 @@ test("an unknown user is made where that is wanted, once, and only with an e-mai
   assert.equal((await api.get("/users?limit=100", api.admin)).json.length, 3);
 });
 
-test("users whom nobody knows are no guesses: a proxy's address goes on logging in", async (t) => {
+test("counts unknown users not as guesses, so that a proxy's address can still log in", async (t) => {
   const api = await serve(t, { settings: withRemoteUser });
 
   for (let turn = 0; turn < 12; turn++)
@@ -216,7 +216,7 @@ const transports = [
   },
 ] as const;
 
-test("Basic is refused over cleartext from elsewhere, right or wrong", async (t) => {
+test("refuses Basic over cleartext from another host, right or wrong", async (t) => {
   const api = await serve(t, { settings: { LATCHKEY_TRUSTED_PROXIES: proxy } });
 
   for (const { from, arriving, status } of transports) {

@@ -6,7 +6,7 @@ import { sharedDatabase, testsOnPostgres } from "../harness/test-store.ts";
 type User = Awaited<ReturnType<API["user"]>>;
 type Headers = Readonly<Record<string, string>>;
 
-/** Every credential that a user can have. */
+/** Every kind of credential that a user can have. */
 interface Credentials {
   readonly password: Headers;
   readonly session: Headers;
@@ -30,7 +30,7 @@ async function everyCredential(api: API, { id, email: username, password, header
   };
 }
 
-/** Which of them still work. */
+/** Returns the credentials that still work. */
 async function living(api: API, credentials: Credentials): Promise<string[]> {
   const found: string[] = [];
   for (const name of ["password", "session", "access", "accessCookie", "token"] as const) {
@@ -98,7 +98,7 @@ const rows: { what: string; change: (api: API, ann: User) => Promise<{ status: n
   },
 ];
 
-test("a change ends what it has to end, at once, and nothing else", async (t) => {
+test("revokes exactly the credentials that a change must end, immediately", async (t) => {
   const api = await serve(t);
   const his = await everyCredential(api, await api.user("Bob"));
 
@@ -117,7 +117,7 @@ test("a change ends what it has to end, at once, and nothing else", async (t) =>
   }
 });
 
-test("the new password works at once, and what it gives lives", async (t) => {
+test("accepts the new password immediately, and the credentials that it gives", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const before = await everyCredential(api, ann);
@@ -133,7 +133,7 @@ test("the new password works at once, and what it gives lives", async (t) => {
   assert.deepEqual(await living(api, before), ["token"]);
 });
 
-test("whoever comes back under the id of a deleted user has none of the credentials of before", async (t) => {
+test("gives a new user with the id of a deleted one none of the old credentials", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const before = await everyCredential(api, ann);
@@ -152,7 +152,7 @@ test("whoever comes back under the id of a deleted user has none of the credenti
   assert.deepEqual(await living(api, after), everything);
 });
 
-test("a new role counts at once, and an access token of the former one is renewed by a refresh", async (t) => {
+test("applies a new role immediately, and renews an access token of the former role by a refresh", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const hers = await everyCredential(api, ann);
@@ -170,7 +170,7 @@ test("a new role counts at once, and an access token of the former one is renewe
   assert.equal((await api.get("/users/1", { authorization: `Bearer ${renewed.access}` })).status, 401);
 });
 
-test("changes at once end everything all the same", async (t) => {
+test("revokes everything also for concurrent changes", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const hers = await everyCredential(api, ann);
@@ -197,7 +197,7 @@ async function pairOfServices(t: TestContext): Promise<[API, API]> {
   return [await serve(t, { settings }), await serve(t, { settings })];
 }
 
-test("two services on one file answer each other's credentials and see at once what has ended", async (t) => {
+test("accepts credentials between two services on one file, and shares revocations immediately", async (t) => {
   const [one, other] = await pairOfServices(t);
   const ann = await one.user("Ann");
   const hers = await everyCredential(one, ann);
@@ -224,7 +224,7 @@ test("two services on one file answer each other's credentials and see at once w
   assert.deepEqual(await living(other, renewed), []);
 });
 
-test("a token that a demotion has ended does not come back with a promotion", async (t) => {
+test("keeps a token that a demotion has revoked revoked after a promotion", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const account = `/users/${ann.id}/account`;
@@ -242,7 +242,7 @@ test("a token that a demotion has ended does not come back with a promotion", as
   assert.equal((await api.get("/users/1", renewed)).status, 200);
 });
 
-test("keys end with a new password where that is wanted, and only with one", async (t) => {
+test("revokes keys at a password change if configured, and only then", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const hers = await everyCredential(api, ann);
@@ -258,13 +258,13 @@ test("keys end with a new password where that is wanted, and only with one", asy
   assert.deepEqual(await living(api, hers), []);
 });
 
-test("what a process has ended whose tokens live shorter does not come back where they live longer", async (t) => {
+test("keeps a token revoked in a process with longer lifetimes than the one that revoked it", async (t) => {
   const settings = {
     LATCHKEY_DATABASE: (await sharedDatabase(t)).url,
     LATCHKEY_SECRET: "a secret that both know, and nobody else",
   };
   const api = await serve(t, { settings: { ...settings, LATCHKEY_ACCESS_SECONDS: "3600" } });
-  // As a command that was not told how long they live.
+  // Like a command without the setting of the lifetimes.
   const command = await serve(t, { settings });
   const bearerOf = async (name: string) => {
     const { id, email: username, password } = await api.user(name);
@@ -283,7 +283,7 @@ test("what a process has ended whose tokens live shorter does not come back wher
   for (const { headers } of [ann, ben, cas]) assert.equal((await api.get("/protected/", headers)).status, 401);
 });
 
-/** Another process has a revocation at once on SQLite, and within a second on PostgreSQL. */
+/** Waits until a credential is refused. Another process sees a revocation immediately on SQLite, and within a second on PostgreSQL. */
 async function untilRefused(api: API, headers: Readonly<Record<string, string>>): Promise<void> {
   while ((await api.get("/protected/", headers)).status !== 401) assert.ok(testsOnPostgres);
 }

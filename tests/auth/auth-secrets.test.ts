@@ -15,7 +15,7 @@ const settings = {
   LATCHKEY_CUSTOM_TOKEN_USERNAME: "admin",
 };
 
-test("nothing that authenticates is observed or logged, whether it was right or wrong", async (t) => {
+test("keeps credentials out of observations and the log, right or wrong ones", async (t) => {
   const api = await serve(t, { settings });
   const ann = await api.user("Ann");
   const username = ann.email;
@@ -95,7 +95,7 @@ test("nothing that authenticates is observed or logged, whether it was right or 
   assert.ok(!api.observed.some(({ kind }) => kind === "fault"));
 });
 
-test("a credential that is sent as a part of the path, or as the request's id, is not logged", async (t) => {
+test("keeps a credential in the path or in the request id out of the log", async (t) => {
   const api = await serve(t);
   const { access, refresh } = (await api.post("/api/token/", { username: "admin", password: adminPassword })).json;
   const { token } = (await api.post("/users/1/token", undefined, api.admin)).json;

@@ -17,7 +17,7 @@ async function logIn(
 const statusOf = async (api: API, headers: Readonly<Record<string, string>>) =>
   (await api.get("/protected/", headers)).status;
 
-test("a login answers with the user and a new id each time, whatever came with it", async (t) => {
+test("answers a login with the user and a new id each time, regardless of the sent cookie", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
 
@@ -37,7 +37,7 @@ test("a login answers with the user and a new id each time, whatever came with i
   assert.equal(await statusOf(api, fixed), 401);
 });
 
-test("who is logged in is told under any scheme", async (t) => {
+test("shows the logged-in user under any scheme", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const pair = (await api.post("/api/token/", { username: ann.email, password: ann.password })).json;
@@ -71,7 +71,7 @@ test("who is logged in is told under any scheme", async (t) => {
   assert.deepEqual([none.status, none.json.code], [401, "not_authenticated"]);
 });
 
-test("a session ends when it is idle for too long, and at its time however much it is used", async (t) => {
+test("ends a session that is idle for too long, and at its latest expiry regardless of use", async (t) => {
   const api = await serve(t, { settings: { LATCHKEY_SESSION_IDLE_SECONDS: "100", LATCHKEY_SESSION_SECONDS: "250" } });
   const ann = await api.user("Ann");
   const [used, idle] = [await logIn(api, ann), await logIn(api, ann)];
@@ -79,7 +79,7 @@ test("a session ends when it is idle for too long, and at its time however much 
   for (const seconds of [80, 80, 80]) {
     api.clock.turn(seconds);
     assert.equal(await statusOf(api, used), 200);
-    await new Promise((resolve) => setTimeout(resolve, 20)); // the last use is written behind the answer
+    await new Promise((resolve) => setTimeout(resolve, 20)); // the last use is written after the response
   }
   assert.equal(await statusOf(api, idle), 401);
   assert.equal((await api.get(`/users/${ann.id}/sessions`, ann.headers)).json.length, 1);
@@ -91,7 +91,7 @@ test("a session ends when it is idle for too long, and at its time however much 
   assert.equal((await api.get(`/users/${ann.id}/sessions`, ann.headers)).text, "[]");
 });
 
-test("a user sees their sessions and ends one or all; another user's are out of reach", async (t) => {
+test("lists the caller's sessions and ends one or all, but not another user's", async (t) => {
   const api = await serve(t);
   const [ann, bob] = [await api.user("Ann"), await api.user("Bob")];
   const here = await logIn(api, ann, { "user-agent": "Browser/1" });
@@ -138,7 +138,7 @@ test("a user sees their sessions and ends one or all; another user's are out of 
     assert.equal((await api.ask(method, target, { headers: bob.headers })).status, 403);
     assert.equal((await api.ask(method, target)).status, 401);
   }
-  // A session of somebody else is none of this user's.
+  // A session of another user is not one of this user's.
   const bobsId = (await api.get(`/users/${bob.id}/sessions`, bobs)).json[0].id;
   assert.equal((await api.delete(`${path}/${bobsId}`, here)).status, 404);
   assert.equal((await api.delete(`${path}/${bobsId}`, api.admin)).status, 404);
@@ -155,7 +155,7 @@ test("a user sees their sessions and ends one or all; another user's are out of 
   assert.equal((await api.get("/users/999/sessions", ann.headers)).status, 403);
 });
 
-test("logging out clears the cookie, with or without a session", async (t) => {
+test("clears the cookie at logout, with or without a session", async (t) => {
   const api = await serve(t);
   const mine = await logIn(api, await api.user("Ann"));
 
@@ -167,7 +167,7 @@ test("logging out clears the cookie, with or without a session", async (t) => {
   assert.equal(await statusOf(api, mine), 401);
 });
 
-test("a login reads XML too, and nothing else", async (t) => {
+test("reads XML at a login too, and no other type", async (t) => {
   const api = await serve(t);
   const { email, password } = await api.user("Ann");
 

@@ -10,7 +10,7 @@ async function logIn(api: API, { email: username, password }: { readonly email: 
   return reply.json as { access: string; refresh: string; token_type: string; expires_in: number };
 }
 
-test("a login gives a pair, under both spellings of the path", async (t) => {
+test("gives a pair at login, under both spellings of the path", async (t) => {
   const api = await serve(t);
   const { email: username, password } = await api.user("Ann");
 
@@ -26,7 +26,7 @@ test("a login gives a pair, under both spellings of the path", async (t) => {
   assert.equal((await api.post("/api/token/", { username: username.toUpperCase(), password })).status, 200);
 });
 
-test("a login reads no type but its own, and says what is wrong with each field", async (t) => {
+test("reads only its own media types at login, and names each invalid field", async (t) => {
   const api = await serve(t);
   const rows = [
     { body: { username: "admin" }, issues: ["/password required"] },
@@ -62,7 +62,7 @@ test("a login reads no type but its own, and says what is wrong with each field"
     assert.equal((await api.post("/api/token/", body)).json.code, "malformed");
 });
 
-test("every reason why a login fails has the same answer", async (t) => {
+test("gives the same response for every reason why a login fails", async (t) => {
   const api = await serve(t);
   const [ann, bob] = [await api.user("Ann"), await api.user("Bob")];
   await api.patch(`/users/${bob.id}/account`, { active: false }, api.admin);
@@ -90,7 +90,7 @@ test("every reason why a login fails has the same answer", async (t) => {
   }
 });
 
-test("a login looks at no other credential of the request", async (t) => {
+test("ignores other credentials of a login request", async (t) => {
   const api = await serve(t);
   const { email: username, password } = await api.user("Ann");
   const pair = await logIn(api, { email: username, password });
@@ -111,7 +111,7 @@ test("a login looks at no other credential of the request", async (t) => {
   );
 });
 
-test("a refresh rotates: the same successor within the window, the end of the family after it", async (t) => {
+test("rotates at a refresh: the same successor within the window, and the end of the family after it", async (t) => {
   const api = await serve(t);
   const first = await logIn(api, await api.user("Ann"));
   const refresh = (token: string) => api.post("/api/token/refresh/", { refresh: token });
@@ -135,7 +135,7 @@ test("a refresh rotates: the same successor within the window, the end of the fa
   assert.equal(api.observed.filter(({ kind }) => kind === "refresh_reuse").length, 1);
 });
 
-test("refreshes at once give one successor", async (t) => {
+test("gives one successor to concurrent refreshes", async (t) => {
   const api = await serve(t);
   const { refresh } = await logIn(api, await api.user("Ann"));
 
@@ -145,7 +145,7 @@ test("refreshes at once give one successor", async (t) => {
   assert.equal(new Set(replies.map(({ json }) => json.refresh)).size, 1);
 });
 
-test("tokens end at their time, and a refresh does not lengthen the family", async (t) => {
+test("expires tokens at their time, and does not extend the family at a refresh", async (t) => {
   const api = await serve(t, {
     settings: {
       LATCHKEY_ACCESS_SECONDS: "60",
@@ -169,7 +169,7 @@ test("tokens end at their time, and a refresh does not lengthen the family", asy
   assert.equal((await api.post("/api/token/refresh/", { refresh: second.json.refresh })).status, 401);
 });
 
-test("verifying tells living tokens from all others and uses nothing up", async (t) => {
+test("verifies valid tokens without using them up", async (t) => {
   const api = await serve(t);
   const { access, refresh } = await logIn(api, await api.user("Ann"));
   const verify = (token: unknown) => api.post("/api/token/verify/", { token });
@@ -184,7 +184,7 @@ test("verifying tells living tokens from all others and uses nothing up", async 
   assert.equal((await api.post("/api/token/verify/", {})).json.errors[0].pointer, "/token");
 });
 
-test("logging out ends the family, and a token that is unknown is logged out already", async (t) => {
+test("ends the family at logout, and accepts an unknown token there", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const [one, other] = [await logIn(api, ann), await logIn(api, ann)];
@@ -201,7 +201,7 @@ test("logging out ends the family, and a token that is unknown is logged out alr
   assert.equal((await logOut({ refresh: 1 })).json.errors[0].pointer, "/refresh");
 });
 
-test("a refused token is told with a challenge that says so", async (t) => {
+test("refuses a token with a challenge that names the reason", async (t) => {
   const api = await serve(t);
 
   for (const reply of [

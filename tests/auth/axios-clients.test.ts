@@ -8,10 +8,10 @@ const admin = { username: "admin", password: adminPassword };
 
 type Repeated = InternalAxiosRequestConfig & { _retry?: boolean };
 
-/** How a client gets new tokens; whether it succeeds, axios tells. */
+/** Gets new tokens for a client. Axios reports the outcome. */
 type Refresh = () => Promise<void>;
 
-/** As in most answers to "axios refresh token interceptor": whoever is refused refreshes, and asks once more. */
+/** Refreshes after each refused request and sends it again, as in most answers to "axios refresh token interceptor". */
 function refreshEach(client: AxiosInstance, refresh: Refresh): void {
   client.interceptors.response.use(undefined, async (error) => {
     const original = error.config as Repeated;
@@ -23,7 +23,7 @@ function refreshEach(client: AxiosInstance, refresh: Refresh): void {
   });
 }
 
-/** The other usual one: the first refreshes, and the others wait in a queue. */
+/** Refreshes once while the other requests wait in a queue. This is the other common way. */
 function refreshOnce(client: AxiosInstance, refresh: Refresh): void {
   let isRefreshing = false;
   let queue: { resolve: () => void; reject: (error: unknown) => void }[] = [];
@@ -51,7 +51,7 @@ function refreshOnce(client: AxiosInstance, refresh: Refresh): void {
   });
 }
 
-/** Tokens in the hands of the client, in a header of each request. */
+/** Logs in with tokens that the client holds, in a header of each request. */
 async function byHeader(client: AxiosInstance): Promise<Refresh> {
   const tokens = (await client.post("/api/token/", admin)).data as { access: string; refresh: string };
   client.interceptors.request.use((config) => {
@@ -62,7 +62,7 @@ async function byHeader(client: AxiosInstance): Promise<Refresh> {
     void Object.assign(tokens, (await client.post("/api/token/refresh/", { refresh: tokens.refresh })).data);
 }
 
-/** Tokens in cookies, which a browser keeps; axios in Node has none of its own. */
+/** Logs in with tokens in cookies, which a browser stores. Axios in Node stores none. */
 async function byCookie(client: AxiosInstance): Promise<Refresh> {
   const kept = new Map<string, { readonly pair: string; readonly path: string }>();
   client.interceptors.response.use((response) => {
@@ -86,7 +86,7 @@ async function start(t: TestContext): Promise<{ api: API; client: AxiosInstance 
   return { api, client: axios.create({ baseURL: listener.url }) };
 }
 
-/** The refreshes that were asked for so far. */
+/** Returns the number of refresh requests so far. */
 function refreshes({ observed }: API): number {
   return observed.filter((each) => each.kind === "request" && each.route === "/api/token/refresh/").length;
 }

@@ -28,7 +28,7 @@ import { admitted } from "../harness/admitted.ts";
 const serverSecret = new Secret("a secret of the server, long enough");
 const people = [{ username: "ada", password: "difference-engine" }, { username: "bob" }];
 
-/** Ends everything that ada has, as a deactivation does. */
+/** Revokes all credentials of ada, as a deactivation does. */
 function deactivate({ store }: SchemeTools): Promise<unknown> {
   return store.write({
     changes: [{ kind: "update", collection: accountsCollection, key: 1, values: { active: false } }],
@@ -66,7 +66,7 @@ certifyScheme("session", async (tools) => {
     malformed: ["x", "short", "!".repeat(43)],
     lifetimeSeconds: 3600,
     revoke: () => kept.end(id),
-    // An id of 256 bits: what arrives is a cookie that outlived its session.
+    // An id of 256 bits cannot be guessed: a wrong one is a cookie that outlived its session.
     countsGuesses: false,
   };
 });
@@ -125,7 +125,7 @@ certifyScheme("bearer", async ({ store, now }) => {
     scheme: bearer({ access }),
     valid,
     wrong,
-    // Of an account that is not there. Which keys there are is no secret.
+    // The key of a missing account. Key ids are not secret.
     unknown: forged(nobodys),
     malformed: ["a.b", "e30.e30"],
     lifetimeSeconds: 300,

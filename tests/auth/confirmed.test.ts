@@ -51,7 +51,7 @@ test("asks for a confirmation if the proofs are too old, and runs nothing before
   assert.equal((await api.post("/once", undefined, cookiesOf(confirmedLogin))).status, 200);
 });
 
-test("asks for a second factor at level 2, also of a fresh login without one", async (t) => {
+test("asks for a second factor at level 2, even for a fresh login without one", async (t) => {
   const api = await serve(t, { config });
   const { email: username, password } = await api.user("Bob");
   const { access } = (await api.post("/api/token/", { username, password })).json;
@@ -62,7 +62,7 @@ test("asks for a second factor at level 2, also of a fresh login without one", a
   assert.equal((await api.post("/twice", undefined, ann.headers)).status, 200);
 });
 
-test("lets no credential of a program confirm", async (t) => {
+test("refuses confirmations with credentials of programs", async (t) => {
   const api = await serve(t, { config });
   const { email: username, password } = await api.user("Ann");
   const { token } = (await api.post("/api-token-auth/", { username, password })).json;
@@ -84,7 +84,7 @@ test("combines with other permissions", async (t) => {
   assert.equal((await api.post("/either", undefined, api.admin)).status, 200);
 });
 
-test("refuses options that mean nothing", () => {
+test("refuses invalid options", () => {
   assert.throws(() => confirmed({ within: 0 }), /within/);
   assert.throws(() => confirmed({ within: 300, level: 3 as never }), /level/);
   const asks = not(confirmed({ within: 300 }));

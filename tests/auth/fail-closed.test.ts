@@ -16,7 +16,7 @@ import {
 } from "../../src/door/index.ts";
 import { emptyStore } from "../harness/test-store.ts";
 
-// What asks and gets no answer that it can understand refuses: a promise where yes or no is needed is neither.
+// A check whose result is invalid refuses access: a promise is neither yes nor no.
 
 const wrong = (given: unknown) => given as never;
 const limited: Scheme = {
@@ -55,7 +55,7 @@ for (const [what, given] of Object.entries<() => unknown>({
   "a text": () => "no",
   nothing: () => undefined,
 }))
-  test(`a rule for scopes that gives ${what} lets nobody in`, async (t) => {
+  test(`refuses access if a rule for scopes gives ${what}`, async (t) => {
     const { service, ask, faults } = await serve({ endpoints: [hello], scopesAllow: wrong(given) });
     t.after(() => service.close());
 
@@ -63,7 +63,7 @@ for (const [what, given] of Object.entries<() => unknown>({
     assert.match(faults[0]!, /^TypeError: scopesAllow gave (?:a promise|a text|missing); it has to give true or false/);
   });
 
-test("a guard that has to be waited for is a fault, and the handler is not asked", async (t) => {
+test("reports an asynchronous guard as an error, and does not call the handler", async (t) => {
   let asked = 0;
   const guarded = defineEndpoint({
     method: "GET",
@@ -88,7 +88,7 @@ for (const [what, issues] of Object.entries<unknown>({
   "a list of texts": ["the title is wrong"],
   "an issue without a pointer": [{ code: "wrong", detail: "It is wrong." }],
 }))
-  test(`a check that gives ${what} lets no write through, of an action neither`, async (t) => {
+  test(`refuses writes and actions if a check gives ${what}`, async (t) => {
     let isWrong = false;
     const notes = mount(
       checkedNote(() => (isWrong ? issues : [])),
@@ -135,7 +135,7 @@ for (const [what, reply, told] of [
   ["a tag that ends its quotes", { status: 200, tag: 'a"b' }, /tag is a text; it has to be/],
   ["a tag that ends its line", { status: 200, tag: "a\nb" }, /tag is a text; it has to be/],
 ] as const)
-  test(`a reply with ${what} is a fault, over fetch too`, async (t) => {
+  test(`reports a reply with ${what} as an error, over fetch too`, async (t) => {
     const wrongly = defineEndpoint({ method: "GET", path: "/a", access: anyone, handle: () => reply as Reply });
     const { service, ask, faults } = await serve({ endpoints: [wrongly] });
     t.after(() => service.close());
@@ -153,7 +153,7 @@ for (const [what, options, told] of [
     /problem\(invalid\): issues is a list; it has to be a list of \{ pointer, code, detail \}/,
   ],
 ] as const)
-  test(`a problem with ${what} is refused where it is made`, () => {
+  test(`refuses a problem with ${what} when it is made`, () => {
     assert.throws(() => problem("invalid", wrong(options)), told);
   });
 
@@ -162,14 +162,14 @@ for (const [what, now] of Object.entries<() => unknown>({
   "a text": () => "noon",
   "a Date": () => new Date(),
 }))
-  test(`a clock that gives ${what} stops the start`, async () => {
+  test(`refuses to start with a clock that gives ${what}`, async () => {
     await assert.rejects(
       serve({ now: wrong(now) }),
       /createService: now gave (?:NaN|a text|a Date); it has to give milliseconds/,
     );
   });
 
-test("what was declared stays as it was declared", async (t) => {
+test("keeps declarations unchanged", async (t) => {
   const fields = { body: text() };
   const note = defineResource({ name: "note", fields });
   const permission: Record<string, typeof anyone> = { list: anyone, create: anyone };
@@ -185,7 +185,7 @@ test("what was declared stays as it was declared", async (t) => {
   assert.equal((await ask("DELETE", "/notes/1")).status, 404);
 });
 
-test("a part of a scheme that recognizes by a promise is a fault, and does not take what is another's", async (t) => {
+test("reports a scheme that recognizes by a promise as an error, and leaves credentials of other schemes alone", async (t) => {
   const part = (recognizes: () => unknown): Scheme => ({ ...limited, shared: true, recognizes: wrong(recognizes) });
   for (const late of [async () => false, () => Promise.reject(new Error("late"))]) {
     const { service, ask, faults } = await serve({

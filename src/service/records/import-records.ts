@@ -8,7 +8,7 @@ import { importOrder, type ImportOrder, type LateReference, type OrderedLine } f
 import { fieldsOfCaller, readRecord, valueOf, type ReadRecord, type RecordReading } from "./read-record.ts";
 import { nameOf, placesOf } from "./records-of.ts";
 
-/** How far imports have come that are not at their end: written with the records, so that both are there or neither. */
+/** The progress of unfinished imports. It is written together with the records, so that both are stored or neither. */
 export const importsCollection: Collection = {
   name: "unfinished_imports",
   key: "text",
@@ -16,33 +16,39 @@ export const importsCollection: Collection = {
 };
 
 export interface RecordImportOptions extends Omit<RecordReading, "missing"> {
-  /** The file in its present state: an import of it that was interrupted goes on where it was. Null: it cannot. */
+  /** The identity of the file in its present state: an interrupted import of it is resumed. Null if it cannot be resumed. */
   readonly file: string | null;
-  /** Everything is tried and nothing is written. */
+  /** True to try everything and write nothing. */
   readonly dryRun: boolean;
-  /** Who sends the records; null: an administrator who is no user. */
+  /** The sender of the records. Null for an administrator who is not a user. */
   readonly as: Account | null;
 }
 
-/** Puts records into a resource, some lines at a time. */
+/** Imports records into a resource, some lines at a time. */
 export interface RecordImport {
-  /** The last line that was over when an earlier import of the file was interrupted; 0 where there was none. */
+  /** The last line that an interrupted import of the file has finished. 0 if there was none. */
   readonly doneBefore: number;
-  /** Gives the lines that are left, each behind the records of the file that it refers to. A line without a record is passed on in its place. */
+  /**
+   * Returns the remaining lines, each after the records of the file that it refers to. A line without a record is passed on in its
+   * position.
+   */
   linesOf<L extends { readonly line: number }>(lines: AsyncIterable<ImportLine | L>): AsyncIterable<OrderedLine | L>;
   /**
-   * Writes what can be written, in one transaction as far as possible; gives what cannot, and why. What no rule lets through is told before
-   * anything is written: whoever is killed then goes on behind it. Throws where the service cannot go on.
+   * Writes the accepted lines, in one transaction if possible, and returns the refused ones with their reasons. Reports a line that a rule
+   * refuses before anything is written, so that an import that is killed resumes after it. Throws if the service cannot continue.
    */
   add(
     lines: readonly (ImportLine | OrderedLine)[],
     tell?: (refused: RefusedLine) => void,
   ): Promise<readonly RefusedLine[]>;
-  /** Sets the references that no order could give, and says that the import is at its end. Gives the lines whose references lead nowhere. */
+  /**
+   * Sets the references that no order of the lines could satisfy, and marks the import as finished. Returns the lines whose references have
+   * no target.
+   */
   end(): Promise<readonly RefusedLine[]>;
 }
 
-/** What records are imported through. */
+/** The service that records are imported through. */
 export interface Importing {
   readonly gathering: GatheringStore;
   readonly store: Store;
@@ -56,7 +62,7 @@ interface Answered {
 
 const DRY_RUN = "dry run";
 
-/** Begins an import, or goes on with it. */
+/** Starts or resumes an import. */
 export async function importRecords(
   { gathering, store, ask }: Importing,
   placed: MountInPlace,
@@ -67,7 +73,7 @@ export async function importRecords(
   const row = key === null ? null : await store.find(importsCollection, key);
   const reading = { ...options, missing: options.as === null ? fieldsOfCaller(placed.resource) : [] };
 
-  /** Goes with what is written: up to this line, all are over. */
+  /** Returns the change that records the progress: all lines up to this one are finished. */
   function after(line: number): readonly Change[] {
     if (dryRun) return [{ kind: "require", collection: importsCollection, where: NONE, atLeast: 1, name: DRY_RUN }];
     return key === null ? [] : [forget(key), { kind: "insert", collection: importsCollection, key, values: { line } }];
@@ -108,14 +114,14 @@ export async function importRecords(
   };
 }
 
-/** How many references are set in one transaction. */
+/** The number of references that are set in one transaction. */
 const LATE_AT_ONCE = 200;
 
 function placeOf(read: { readonly line: number } | OrderedLine): number {
   return "place" in read ? read.place : read.line;
 }
 
-/** The fields that a record is made without. A dry run writes nothing that a record could refer to. */
+/** Returns the fields that a record is created without. A dry run writes nothing that a record could refer to. */
 function lateFields(order: ImportOrder, line: ImportLine | OrderedLine, dryRun: boolean): readonly string[] {
   const late = "late" in line ? line.late : [];
   return dryRun ? [...late, ...order.givenReferences(line.record)] : late;
@@ -132,7 +138,7 @@ function keyOf(placed: MountInPlace, file: string, { isText, withIds, as }: Reco
   return createHash("sha256").update(what).digest("base64url");
 }
 
-/** The same task, which tells what comes of it before the others are written. */
+/** Wraps a task so that its result is reported before the others are written. */
 function telling(task: Task<RefusedLine | null>, tell: (refused: RefusedLine) => void): Task<RefusedLine | null> {
   const run = async (): Promise<RefusedLine | null> => {
     const refused = await task.run();
@@ -144,7 +150,7 @@ function telling(task: Task<RefusedLine | null>, tell: (refused: RefusedLine) =>
 
 type Send = (path: string, body: unknown) => Promise<Answered>;
 
-/** One line: it asks as a request does, so that every rule of the resource holds. */
+/** Makes the task of one line. It sends a request, so that every rule of the resource applies. */
 function taskOf(
   placed: MountInPlace,
   each: ImportLine | OrderedLine,
@@ -166,7 +172,7 @@ function taskOf(
       const { status, value } = await send(read.path, read.body);
       if (status < 400 || isTried) return null;
       const { detail, errors = [] } = value as ProblemShown;
-      // A record that the service has a fault with is its own line; what concerns several (a full disk) ends the import.
+      // An error in one record is the result of its line. An error that affects several lines (a full disk) ends the import.
       if (status > 500 || (status === 500 && isBroken)) throw new Error(detail);
       const within = placesOf(placed).at(-1);
       if (status === 404 && within !== undefined)
@@ -184,7 +190,7 @@ interface ProblemShown {
   readonly errors?: readonly { readonly pointer: string; readonly detail: string }[];
 }
 
-/** The record as it was exported: with its id, and what the service has given it then. `late` are references that are set later. */
+/** Restores the exported record: with its id, and the values that the service had set. `late` are references that are set later. */
 function withGiven(
   { collection, links }: MountInPlace,
   transaction: Transaction,
@@ -197,7 +203,7 @@ function withGiven(
   const columns = late.filter((name) => !lists.some(({ field }) => field === name));
   const empty = Object.fromEntries(columns.map((name) => [name, null]));
   const values = { ...first.values, ...given, ...empty } as WrittenValues;
-  // A list loses its rows and keeps its place, since changes count those before them.
+  // A list loses its rows but keeps its position, because other changes count the changes before them.
   const left = others.map((change) =>
     change.kind === "link" && lists.some((each) => each.collection === change.collection)
       ? { ...change, ids: [] }
@@ -206,7 +212,7 @@ function withGiven(
   return { ...transaction, changes: [{ ...first, ...(id === null ? {} : { key: id }), values }, ...left] };
 }
 
-/** Sets the references of one record that were left out when it was made. */
+/** Makes the task that sets the references of one record that were left out when it was created. */
 function lateTask(
   placed: MountInPlace,
   each: LateReference,
@@ -221,7 +227,7 @@ function lateTask(
     failed: () => undefined,
     async run() {
       const outcome = await store.write({ changes: lateChanges(placed, each, isText) });
-      // A record that was refused has been told already.
+      // A refused record has already been reported.
       if (outcome.kind === "written" || outcome.kind === "missing") return null;
       const reasons = each.late.map(
         (name) => `${name}: There is no record with this id. The record was imported without it.`,

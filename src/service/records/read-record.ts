@@ -5,15 +5,15 @@ import { placesOf } from "./records-of.ts";
 
 /** How the records of a file are read. */
 export interface RecordReading {
-  /** Every value is text or null, as in CSV: null is none. */
+  /** True if every value is text or null, as in CSV. Null means no value. */
   readonly isText: boolean;
-  /** Ids, and what else the service gives, are those of the file; else they are given anew. */
+  /** True to take ids and other values of the service from the file. Otherwise the service sets them again. */
   readonly withIds: boolean;
-  /** The fields that are filled with who is calling, where nobody is. */
+  /** The fields that are filled from the caller, if the caller is unknown. */
   readonly missing: readonly string[];
 }
 
-/** The fields whose value is made of who is calling, where the record has none. */
+/** Returns the fields that are computed from the caller if the record has no value. */
 export function fieldsOfCaller({ fields }: Resource): readonly string[] {
   return Object.entries(fields).flatMap(([name, { options }]) => (asksForCaller(options) ? [name] : []));
 }
@@ -29,22 +29,22 @@ function asksForCaller({ default: fallback }: Field["options"]): boolean {
   try {
     makeDefault({ identity: null, requireIdentity, now: 0 });
   } catch {
-    // It told what it needs.
+    // The function has shown that it needs the caller.
   }
   return isAsked;
 }
 
-/** A record of a file, as it is sent. */
+/** A record of a file, in the form of a request. */
 export interface ReadRecord {
   readonly path: string;
   readonly body: Readonly<Record<string, unknown>>;
-  /** The id that it is to have; null where one is given. */
+  /** The id that the record must have. Null if the service assigns one. */
   readonly id: number | string | null;
-  /** What it is to have besides, by column, which no caller may send. */
+  /** Further values of the record, by column, which no caller may send. */
   readonly given: Readonly<Record<string, unknown>>;
 }
 
-/** Reads one record; what its fields refuse is told with the name. */
+/** Reads one record. Reports values that its fields refuse, with their names. */
 export function readRecord(
   placed: MountInPlace,
   record: Readonly<Record<string, unknown>>,
@@ -52,7 +52,7 @@ export function readRecord(
 ): ReadRecord | { readonly reasons: readonly string[] } {
   const { fields, path, id: idKind } = placed.resource;
   const reasons: string[] = [];
-  // Without a prototype, so that a member "__proto__" is one that nobody knows, like others.
+  // Has no prototype, so that a member "__proto__" is an unknown member like others.
   const body = Object.create(null) as Record<string, unknown>;
   const given: Record<string, unknown> = {};
   const above = aboveOf(placed);
@@ -63,7 +63,7 @@ export function readRecord(
   for (const [name, sent] of Object.entries(record)) {
     if (name === "id" || places.has(name) || (isText && sent === null)) continue;
     const field = Object.hasOwn(fields, name) ? fields[name]! : null;
-    // It is made anew.
+    // It is computed again.
     if (field?.computed !== undefined) continue;
     const isGiven = field !== null && (field.options.readOnly === true || field.options.generated !== undefined);
     if (isGiven && !withIds) continue;
@@ -86,21 +86,21 @@ export function readRecord(
 const CALLER_REQUIRED =
   "It is filled with whoever sends the record, and that is nobody here. Give the file a column for it, or say who sends it: --as USERNAME.";
 
-/** What it stands within, outermost first. */
+/** Returns the parents, outermost first. */
 function aboveOf({ parent }: MountInPlace): readonly MountInPlace[] {
   return parent === null ? [] : [...aboveOf(parent), parent];
 }
 
 const idKinds = { integer: integer({ minimum: 1 }).kind, uuid: uuid().kind, text: text().kind };
 
-/** An id as a file has it: in CSV each is a text. */
+/** Reads an id in a file. In CSV each id is a text. */
 export function idOf(value: unknown, kind: Resource["id"]): number | string | Flaw {
   const { parse, parseText } = idKinds[kind];
   const id = typeof value === "string" ? parseText(value) : parse(value);
   return id instanceof Flaw && kind === "integer" ? new Flaw("invalid", "A whole number from 1 is required.") : id;
 }
 
-/** The value of a field as a file has it. */
+/** Reads the value of a field in a file. */
 export function valueOf({ kind, options }: Field, sent: unknown, isText: boolean): unknown {
   if (sent === null && options.optional === true) return null;
   if (!isText || typeof sent !== "string") return kind.parse(sent);

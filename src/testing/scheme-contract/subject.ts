@@ -3,41 +3,41 @@ import type { LoginThrottle } from "../../access/throttle/throttle.ts";
 import type { Observer } from "../../core/observation.ts";
 import type { Store } from "../../store/store.ts";
 
-/** What a scheme may be made of, for one check. */
+/** The tools for making a scheme, for one check. */
 export interface SchemeTools {
-  /** Empty, in memory, and open; `open` it with the collections that the scheme needs. */
+  /** An empty, open store in memory. `open` it with the collections that the scheme needs. */
   readonly store: Store;
-  /** The service's own count of wrong credentials. */
+  /** The service's count of wrong credentials. */
   readonly throttle: LoginThrottle;
   readonly observe: Observer;
   /** The time at the start, in milliseconds since the epoch. */
   readonly now: number;
 }
 
-/** A scheme, with credentials to try it on. They are written as they stand in the carrier. */
+/** A scheme with credentials to test it. They are written in the form that the carrier has. */
 export interface SchemeSubject {
   readonly scheme: Scheme;
-  /** Is accepted. */
+  /** A credential that is accepted. */
   readonly valid: string;
-  /** Names something that is there, and does not prove it. */
+  /** A credential that names an existing account or key, but does not prove it. */
   readonly wrong: string;
-  /** Names something that is not there; left out where the two cannot be told apart. */
+  /** A credential that names a missing account or key. Left out if it cannot be distinguished from a wrong one. */
   readonly unknown?: string;
-  /** Not even of the right form. */
+  /** Credentials of an invalid form. */
   readonly malformed?: readonly string[];
-  /** Header fields that have to come along, with their values. */
+  /** Header fields that must be sent with the credential, with their values. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent along, as JSON: where the scheme signs bodies, `valid` is the signature of this one. */
+  /** The body, sent as JSON. If the scheme signs bodies, `valid` is the signature of this body. */
   readonly body?: string;
-  /** When `valid` ends by itself, counted from the start; left out where it does not. */
+  /** The lifetime of `valid`, counted from the start. Left out if it does not expire. */
   readonly lifetimeSeconds?: number;
-  /** Ends `valid` before its time; left out where that cannot be. */
+  /** Revokes `valid`. Left out if it cannot be revoked. */
   revoke?(): Promise<unknown>;
-  /** False where what is wrong does not count as a guess, because nobody could guess it. */
+  /** False if a wrong credential does not count as a guess, because it cannot be guessed. */
   readonly countsGuesses?: boolean;
-  /** What must never be told; the credentials themselves where it is left out, of eight characters or more. */
+  /** The texts that must never be shown. Default: the credentials of eight characters or more. */
   readonly secrets?: readonly string[];
 }
 
-/** Makes a scheme anew, with everything it needs. */
+/** Makes a new scheme, with everything it needs. */
 export type MakeSubject = (tools: SchemeTools) => SchemeSubject | Promise<SchemeSubject>;

@@ -5,9 +5,9 @@ import { carried, checkOf, CLOSED, OPEN, type Answered, type Bench, type SchemeC
 
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
-/** Promises about who is let in. */
+/** Promises about which credentials are accepted. */
 export const verdictChecks: readonly SchemeCheck[] = [
-  checkOf("it has a name, and carriers that a request can have", async ({ subject: { scheme } }) => {
+  checkOf("has a name, and carriers that a request can have", async ({ subject: { scheme } }) => {
     assert.match(scheme.name, /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/, "the name is in lower case, with hyphens");
     assert.ok(scheme.carriers.length > 0, "there is a carrier");
     for (const carrier of scheme.carriers) {
@@ -19,7 +19,7 @@ export const verdictChecks: readonly SchemeCheck[] = [
     }
   }),
 
-  checkOf("a valid credential is accepted in every carrier, as the identity that it stands for", async (bench) => {
+  checkOf("accepts a valid credential in every carrier, as its identity", async (bench) => {
     const { scheme, valid } = bench.subject;
     for (const carrier of scheme.carriers) {
       const verdict = await bench.judge(valid, { carrier });
@@ -36,7 +36,7 @@ export const verdictChecks: readonly SchemeCheck[] = [
     }
   }),
 
-  checkOf("a valid credential is accepted again and again, also at the same time", async (bench) => {
+  checkOf("accepts a valid credential repeatedly and concurrently", async (bench) => {
     const answers = [
       await bench.present(bench.subject.valid),
       ...(await Promise.all(Array.from({ length: 10 }, () => bench.present(bench.subject.valid)))),
@@ -45,7 +45,7 @@ export const verdictChecks: readonly SchemeCheck[] = [
     assert.equal(new Set(answers.map(({ text }) => text)).size, 1, "the identity is always the same");
   }),
 
-  checkOf("a missing credential is nobody's, and so is one of another scheme", async (bench) => {
+  checkOf("treats a missing credential and one of another scheme as absent", async (bench) => {
     assert.equal((await bench.ask({}, OPEN)).status, 200);
     assertRefused(await bench.ask({}, CLOSED));
     const strange = { headers: [["Authorization", "Somebody-Elses x"]] } as const;
@@ -68,14 +68,14 @@ export const verdictChecks: readonly SchemeCheck[] = [
     }
   }),
 
-  checkOf("a wrong credential stays wrong after a right one, and a right one stays right", async (bench) => {
+  checkOf("keeps refusing a wrong credential after a right one, and accepting a right one", async (bench) => {
     const { valid, wrong } = bench.subject;
     assertAccepted(bench, await bench.present(valid));
     assertRefused(await bench.present(wrong));
     assertAccepted(bench, await bench.present(valid));
   }),
 
-  checkOf("credentials that come at the same time get each its own verdict", async (bench) => {
+  checkOf("gives each of several concurrent credentials its own verdict", async (bench) => {
     const { valid, wrong } = bench.subject;
     const sent = [valid, wrong, valid, wrong, valid];
     const answers = await Promise.all(sent.map((credential) => bench.present(credential)));
@@ -85,37 +85,34 @@ export const verdictChecks: readonly SchemeCheck[] = [
     }
   }),
 
-  checkOf(
-    "a credential counts whole: cut short, with something added or with another character it is refused",
-    async (bench) => {
-      const { valid } = bench.subject;
-      for (const changed of [
-        valid.slice(0, -1),
-        valid.slice(0, Math.ceil(valid.length / 2)),
-        `${valid}x`,
-        `${valid}0`,
-        `x${valid}`,
-        withAnother(valid, 0),
-        withAnother(valid, Math.floor(valid.length / 2)),
-        // Not the last one: in Base64 that may have bits that nobody reads.
-        withAnother(valid, Math.max(0, valid.length - 2)),
-      ]) {
-        assertRefused(
-          await bench.present(changed),
-          `for a credential of ${changed.length} characters in place of ${valid.length}`,
-        );
-      }
-    },
-  ),
+  checkOf("refuses a credential that is cut short, extended or changed in one character", async (bench) => {
+    const { valid } = bench.subject;
+    for (const changed of [
+      valid.slice(0, -1),
+      valid.slice(0, Math.ceil(valid.length / 2)),
+      `${valid}x`,
+      `${valid}0`,
+      `x${valid}`,
+      withAnother(valid, 0),
+      withAnother(valid, Math.floor(valid.length / 2)),
+      // Not the last one: in Base64 its last bits may be ignored.
+      withAnother(valid, Math.max(0, valid.length - 2)),
+    ]) {
+      assertRefused(
+        await bench.present(changed),
+        `for a credential of ${changed.length} characters in place of ${valid.length}`,
+      );
+    }
+  }),
 
-  checkOf("a malformed credential is refused and is no guess", async (bench) => {
+  checkOf("refuses a malformed credential without counting a guess", async (bench) => {
     for (const credential of bench.subject.malformed ?? []) {
       for (let times = 0; times < 11; times++) assertRefused(await bench.present(credential));
     }
   }),
 
-  checkOf("an oversized credential is refused", async (bench) => {
-    // An address is too long before a credential in it is.
+  checkOf("refuses an oversized credential", async (bench) => {
+    // A URL becomes too long before a credential in it does.
     const isLong = bench.subject.scheme.carriers[0]!.in === "query";
     for (const length of [8192, 8193, 12_000]) {
       const answer = await bench.present("x".repeat(length));
@@ -124,7 +121,7 @@ export const verdictChecks: readonly SchemeCheck[] = [
     }
   }),
 
-  checkOf("no text makes it throw, and none of them lets anyone in", async (bench) => {
+  checkOf("throws for no text, and accepts none", async (bench) => {
     for (const carrier of bench.subject.scheme.carriers) {
       for (const text of hostileTexts(bench.subject.valid)) {
         bench.clock.now += 61_000;
@@ -137,7 +134,7 @@ export const verdictChecks: readonly SchemeCheck[] = [
     }
   }),
 
-  checkOf("a credential given twice is refused", async (bench) => {
+  checkOf("refuses a credential that is given twice", async (bench) => {
     const { scheme, valid, wrong, headers = {} } = bench.subject;
     for (const carrier of scheme.carriers) {
       const sent = [valid, wrong].map((credential) => carried(carrier, credential));
@@ -149,7 +146,7 @@ export const verdictChecks: readonly SchemeCheck[] = [
     }
   }),
 
-  checkOf("an expired credential is refused, from the moment on that it ends", async (bench) => {
+  checkOf("refuses a credential from the moment of its expiry", async (bench) => {
     const { valid, lifetimeSeconds } = bench.subject;
     if (lifetimeSeconds === undefined) return;
     assertAccepted(bench, await bench.present(valid));
@@ -159,16 +156,19 @@ export const verdictChecks: readonly SchemeCheck[] = [
     for (let times = 0; times < 11; times++) assertRefused(await bench.present(valid));
   }),
 
-  checkOf("a signature of a body is of that body alone, which the handler is given as it arrived", async (bench) => {
-    const { scheme, valid, body } = bench.subject;
-    if (body === undefined || scheme.readsBody !== true) return;
-    const answer = await bench.present(valid);
-    assertAccepted(bench, answer);
-    assert.equal((JSON.parse(answer.text) as { body: string }).body, body);
-    for (const other of [`${body} `, "{}", ""]) assertRefused(await bench.present(valid, { body: other }));
-  }),
+  checkOf(
+    "verifies a signature for its own body only, and passes that body unchanged to the handler",
+    async (bench) => {
+      const { scheme, valid, body } = bench.subject;
+      if (body === undefined || scheme.readsBody !== true) return;
+      const answer = await bench.present(valid);
+      assertAccepted(bench, answer);
+      assert.equal((JSON.parse(answer.text) as { body: string }).body, body);
+      for (const other of [`${body} `, "{}", ""]) assertRefused(await bench.present(valid, { body: other }));
+    },
+  ),
 
-  checkOf("a revoked credential is refused at once, also where it was just used", async (bench) => {
+  checkOf("refuses a revoked credential immediately, even if it was just used", async (bench) => {
     const { subject } = bench;
     if (subject.revoke === undefined) return;
     assertAccepted(bench, await bench.present(subject.valid));
@@ -186,14 +186,14 @@ export function assertRefused({ status }: Answered, what = "what is refused"): v
   assert.ok(status === 401 || status === 403, `${what} is answered with 401 or 403, not ${status}`);
 }
 
-/** A problem ends a request on purpose; anything else that is thrown is a fault. */
+/** Describes an error. A problem ends a request on purpose. Any other error is a fault. */
 function kindOfError(error: unknown): string {
   return error instanceof Problem && error.status < 500 ? "problem" : "an error";
 }
 
 const lettersAndDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
-/** The text with another letter or digit in one place; never the same one in another case, which some credentials take for the same. */
+/** Replaces one character by another letter or digit. Never by the same letter in another case, which some credentials treat as equal. */
 function withAnother(text: string, at: number): string {
   const next = (lettersAndDigits.indexOf(text.charAt(at)) + 1) % lettersAndDigits.length;
   return text.slice(0, at) + lettersAndDigits.charAt(next) + text.slice(at + 1);

@@ -2,19 +2,19 @@ import { AssertionError } from "node:assert";
 import { isObject, isText, shown } from "../../core/checking/members.ts";
 import type { RecordOf, Resource } from "../../resource/resource.ts";
 
-/** Header fields of a request, by their names in any spelling. */
+/** Header fields of a request, by their names in any case. */
 export type AskedHeaders = Readonly<Record<string, string>>;
 
-/** What a request has besides its method and its path. */
+/** The parts of a request in addition to its method and its path. */
 export interface Ask {
-  /** Sent as JSON; a text, or bytes, as they are. */
+  /** Sent as JSON. A text, or bytes, are sent unchanged. */
   readonly body?: unknown;
   readonly headers?: AskedHeaders;
 }
 
-/** Somebody who asks the service: nobody, or a user. */
+/** A caller of the service: anonymous, or a user. */
 export interface Asker {
-  /** Sends a request of any method; a path begins with a slash and may have a query. */
+  /** Sends a request of any method. A path starts with a slash and may have a query. */
   ask(method: string, path: string, ask?: Ask): Promise<TestReply>;
   get(path: string, headers?: AskedHeaders): Promise<TestReply>;
   post(path: string, body?: unknown, headers?: AskedHeaders): Promise<TestReply>;
@@ -23,25 +23,25 @@ export interface Asker {
   delete(path: string, headers?: AskedHeaders): Promise<TestReply>;
 }
 
-/** What the service answered. */
+/** The response of the service. */
 export interface TestReply {
-  /** What was asked, for messages: `GET /books/1`. */
+  /** The request, for messages: `GET /books/1`. */
   readonly asked: string;
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The body as JSON; undefined where it is none. */
+  /** The body as JSON. Undefined if it is not JSON. */
   readonly json: unknown;
-  /** The record that the body is. Throws an AssertionError where the request did not succeed, or where the body is no record. */
+  /** Returns the record in the body. Throws an AssertionError if the request did not succeed, or if the body is not a record. */
   record<R extends Resource>(resource: R): RecordOf<R>;
-  /** The records of a list. Throws an AssertionError as `record` does. */
+  /** Returns the records of a list. Throws an AssertionError as `record` does. */
   records<R extends Resource>(resource: R): readonly RecordOf<R>[];
 }
 
-/** Brings a request to the service. */
+/** Sends a request to the service. */
 export type Send = (request: Request) => Promise<Response>;
 
-/** Somebody who asks with these header fields besides their own. */
+/** Makes a caller that sends these header fields in addition to its own. */
 export function makeAsker(send: Send, always: () => AskedHeaders): Asker {
   async function ask(method: string, path: string, { body, headers = {} }: Ask = {}): Promise<TestReply> {
     if (!path.startsWith("/")) throw new TypeError(`${method} ${path}: a path begins with a slash: /${path}`);
@@ -102,7 +102,7 @@ function readRecord<R extends Resource>(resource: R, value: unknown, shown: Show
   return value as RecordOf<R>;
 }
 
-/** The failure of a test that expected something else; its message has what came instead. */
+/** Returns the failure of a test that expected another response. Its message shows the actual response. */
 export function unexpected({ asked, status, text }: Shown, expected: string): AssertionError {
   const instead = text === "" ? "without a body" : text.slice(0, 1000);
   return new AssertionError({

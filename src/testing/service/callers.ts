@@ -17,28 +17,28 @@ export interface TestUser {
   readonly role: string;
 }
 
-/** What a user of a test is to be; whatever is left out is made up. They have no password. */
+/** The properties of a test user. Missing ones are generated. The user has no password. */
 export type UserSketch = Partial<Pick<NewUser, "name" | "email" | "username" | "role" | "active">>;
 
-/** Who asks in a service that has no accounts: an id is enough. */
+/** The caller's identity in a service without accounts. An id is enough. */
 export type IdentitySketch = Pick<Identity, "id"> & Partial<Identity>;
 
-/** What a credential of a test is limited to, and what else is known of the login. */
+/** The limits of a test credential, and the facts about its login. */
 export type CredentialSketch = Partial<Pick<Identity, "scopes" | "expiresAt" | "authTime" | "issuer">>;
 
 const SCHEME = "test";
 const HEADER = "X-Test-Caller";
 
-/** Logs in whoever a test names. */
+/** Logs in the callers that a test names. */
 export interface Callers {
   readonly scheme: Scheme;
-  /** The header fields that are theirs from now on. */
+  /** Returns the header fields of the caller from now on. */
   login(who: TestUser | IdentitySketch, credential: CredentialSketch): AskedHeaders;
 }
 
 /**
- * The scheme of tests. Its credentials are drawn for the process, so nobody else has one. Where the service has accounts they are looked
- * up at each request: whoever was promoted is an administrator, and whoever was deactivated is refused.
+ * Makes the scheme of tests. Its credentials are generated for the process, so no other program has one. If the service has accounts, they
+ * are read at each request: a promoted user is an administrator, and a deactivated user is refused.
  */
 export function makeCallers(people: () => People | null, now: () => number): Callers {
   const known = new Map<string, () => Eventually<Verdict>>();
@@ -74,7 +74,7 @@ const sketchChecks: ChecksOf<UserSketch> = {
 
 const unknownIdentity = { role: "user", scheme: SCHEME, scopes: null, expiresAt: null, needs: 1 } as const;
 
-/** Makes a user; `count` is how many there were before. */
+/** Makes a user. `count` is the number of users so far. */
 export async function makeUser(
   { people, store, now }: { readonly people: People; readonly store: Store; readonly now: number },
   sketch: UserSketch,

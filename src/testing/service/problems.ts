@@ -2,12 +2,12 @@ import { isObject } from "../../core/checking/members.ts";
 import type { TestReply } from "./asking.ts";
 import { unexpected } from "./asking.ts";
 
-/** The fields that a problem names, by JSON pointer (`/title`) or parameter (`?limit`), with the code of what is wrong. */
+/** The fields that a problem names, by JSON pointer (`/title`) or parameter (`?limit`), with the code of each issue. */
 export type ExpectedIssues = Readonly<Record<string, string>>;
 
 /**
- * Throws an AssertionError unless the answer is this problem (RFC 9457): its status, its code, and, where `issues` is given, exactly
- * these wrong fields. Its message has what the service answered.
+ * Throws an AssertionError unless the response is this problem (RFC 9457): its status, its code, and, if `issues` is given, exactly these
+ * wrong fields. The message shows the actual response.
  *
  * @example
  * ```ts

@@ -20,51 +20,52 @@ import {
   type UserSketch,
 } from "./callers.ts";
 
-/** A clock that stands still until it is turned. */
+/** A clock that does not move until it is turned. */
 export interface TestClock {
   /** Milliseconds since the epoch. */
   now: number;
-  /** Lets time pass: sessions, tokens and limits run out by this clock. */
+  /** Advances the clock. Sessions, tokens and limits expire by this clock. */
   turn(seconds: number): void;
 }
 
-/** A service in memory, to be asked by a test: by nobody itself, and by `as(user)` as somebody. */
+/** A service in memory for tests. Its own methods send anonymous requests, and `as(user)` sends requests of a user. */
 export interface TestService extends Asker, AsyncDisposable {
   /**
-   * Somebody who is logged in, without a password and whatever schemes are on. In a service without accounts an id is enough:
-   * `as({ id: 7, role: "admin" })`.
+   * Returns a caller that is logged in, without a password and with any schemes. In a service without accounts an id is enough: `as({ id:
+   * 7, role: "admin" })`.
    */
   as(who: TestUser | IdentitySketch, credential?: CredentialSketch): Asker;
-  /** Makes a user of the service; `{ role: "admin" }` is one who administers. Throws a TypeError where the service has no accounts. */
+  /** Makes a user of the service. `{ role: "admin" }` makes an administrator. Throws a TypeError if the service has no accounts. */
   user(sketch?: UserSketch): Promise<TestUser>;
   readonly clock: TestClock;
-  /** What was observed so far: requests, refused credentials, faults. */
+  /** The observations so far: requests, refused credentials, faults. */
   readonly observed: readonly Observation[];
   readonly service: Service;
-  /** Ends it; so does the end of the block of `await using`. */
+  /** Closes the service, as the end of the block of `await using` does. */
   close(): Promise<void>;
 }
 
-/** What the tests of any service can say. */
+/** The options of tests of any service. */
 export interface TestOptions {
-  /** Where its clock stands, in milliseconds since the epoch; 31 January 2026, 9:30 UTC, where it is left out. */
+  /** The time of its clock, in milliseconds since the epoch. Default: 31 January 2026, 9:30 UTC. */
   readonly now?: number;
 }
 
-/** What a service under test is made of: as for `createService`, and nothing of it has to be given. */
+/** The options of a service under test: those of `createService`, all optional. */
 export interface TestServiceOptions extends Omit<Partial<ServiceOptions>, "now" | "observe">, TestOptions {
-  /** The accounts among its features, whose users `user()` makes. */
+  /** The accounts among its features. `user()` makes their users. */
   readonly people?: AccountsFeature;
 }
 
-/** What a service with a config file can be told in a test. */
+/** The options of a service with a config file in a test. */
 export interface TestLatchkeyOptions extends TestOptions {
-  /** Settings as the environment gives them (`LATCHKEY_SCHEMES`); that of the process is not read. */
+  /** Environment settings (`LATCHKEY_SCHEMES`). The environment of the process is not read. */
   readonly environment?: Readonly<Record<string, string>>;
 }
 
 /**
- * A service of one's own parts in memory, with a clock to turn, closed at the end of the block. Faults are printed with their stack.
+ * Makes a service from your own parts in memory, with a clock to turn. It is closed at the end of the block. Faults are printed with their
+ * stack.
  *
  * @example
  * ```ts
@@ -95,8 +96,8 @@ export async function testService(options: TestServiceOptions = {}): Promise<Tes
 }
 
 /**
- * The whole service of a `latchkey.config.ts` in memory, with a clock to turn, closed at the end of the block. It has no users yet, also no
- * first administrator. Nothing is read from the environment, and no file is made.
+ * Makes the complete service of a `latchkey.config.ts` in memory, with a clock to turn. It is closed at the end of the block. It has no
+ * users yet, not even a first administrator. It reads nothing from the environment and creates no file.
  *
  * @example
  * ```ts part
@@ -118,7 +119,7 @@ export async function testLatchkey(config: ConfigFile, options: TestLatchkeyOpti
   });
 }
 
-/** What it hears is in `observed`, and its clock stands still. */
+/** Throws for options that set the observer or the clock. Observations are in `observed`, and the clock does not move by itself. */
 function requireOwnClock(options: Members): void {
   const { now, observe } = options;
   requireArguments("testService", [now, observe], {
@@ -127,7 +128,7 @@ function requireOwnClock(options: Members): void {
   });
 }
 
-/** What is no list is left for the start to tell. */
+/** Adds the scheme of tests. A value that is not a list is reported by the start. */
 function withOwn(schemes: readonly Scheme[] | undefined, own: Scheme): readonly Scheme[] {
   const given: unknown = schemes;
   return given === undefined || Array.isArray(given) ? [...(schemes ?? []), own] : schemes!;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { keyOf, type Change, type Collection, type Outcome, type Store } from "../../store/store.ts";
 import { idOf, insert, library, matching, people, pets, where, write, written, type Promises } from "./library.ts";
 
-/** Goes with its author, and with the reply that it answers. */
+/** Deleted with its author, and with the reply that it answers. */
 const replies: Collection = {
   name: "replies",
   key: "integer",
@@ -14,14 +14,14 @@ const replies: Collection = {
   indexes: [["person_id"], ["reply_to"]],
 };
 
-/** Holds on to a reply. */
+/** Prevents the deletion of a reply. */
 const marks: Collection = {
   name: "marks",
   key: "text",
   columns: [{ name: "reply_id", type: "integer", references: { collection: "replies", onDelete: "restrict" } }],
 };
 
-/** Goes with the one above it. Its key is a text. */
+/** Deleted with its parent. Its key is a text. */
 const folders: Collection = {
   name: "folders",
   key: "text",
@@ -31,10 +31,10 @@ const folders: Collection = {
   indexes: [["above"]],
 };
 
-/** More than a database may go down by itself: SQLite goes a thousand. */
+/** Deeper than a database can cascade by itself: SQLite stops at a thousand. */
 const DEPTH = 1300;
 
-/** Promises about removals that take long chains of rows with them. */
+/** Promises about deletions that delete long chains of rows. */
 export function promiseCascades(promises: Promises): void {
   const deep: Deep = (title, keep) =>
     promises(title, async (_, place) => {
@@ -70,7 +70,7 @@ function promiseRemoved(deep: Deep): void {
 
   deep("what cascades goes by whichever way it is reached", async (store) => {
     const ids = await chain(store);
-    // The last answers the first, and something else goes with the author.
+    // The last one answers the first one, and another row is deleted with the author.
     await written(
       store,
       { kind: "update", collection: replies, key: ids[0]!, values: { reply_to: ids.at(-1)! } },
@@ -132,7 +132,7 @@ function promiseKept(deep: Deep): void {
   });
 }
 
-/** Makes replies of which each answers the one before, all of one person; gives their keys. */
+/** Makes replies of one person, each answering the previous one. Returns their keys. */
 async function chain(store: Store): Promise<readonly number[]> {
   if ((await store.count(people, null)) === 0) await written(store, insert(people, { name: "Ada" }));
   const rows = await written(

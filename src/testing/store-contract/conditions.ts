@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { keyOf, StoreUnavailable, type Where } from "../../store/store.ts";
 import { insert, matching, people, pets, where, written, type Promises } from "./library.ts";
 
-/** What every store promises of conditions. */
+/** Promises about conditions. */
 export function promiseWhere(promises: Promises): void {
   promiseConditions(promises);
   promiseLinks(promises);
@@ -35,7 +35,7 @@ function promiseLinks(promises: Promises): void {
       assert.deepEqual(await matching(store, condition), names, JSON.stringify(condition));
       assert.equal(await store.count(people, condition), names.length, JSON.stringify(condition));
     }
-    // Who says the same twice is found once.
+    // A row that matches twice is returned once.
     await written(store, insert(pets, { person_id: 1, name: "Rex" }));
     for (const descending of [false, true]) {
       const query = { collection: people, where: linked("Rex"), sort: [{ column: "id", descending }] };
@@ -70,7 +70,7 @@ function promiseConditions(promises: Promises): void {
       [where("height", "in", ["9.5", "10"]), ["Ann", "Bob"]],
       [where("name", "in", []), []],
       [where("active", "eq", false), ["Bob"]],
-      // Compared as numbers: as text, 9.50 would be more than 10.00.
+      // Compared as numbers: as text, 9.50 would be greater than 10.00.
       [where("height", "gt", "9.5"), ["Bob"]],
       [where("height", "eq", "9.5"), ["Ann"]],
       [where("height", "lt", "0"), ["ann%_"]],
@@ -138,7 +138,7 @@ function promiseComparisons(promises: Promises): void {
   });
 
   promises("text compares by code point", async (store) => {
-    // In UTF-16 the last two would change places, in most languages' order all of them.
+    // In UTF-16 order, the last two would change places. In the order of most languages, all would.
     const names = ["Z", "a", "z", "é", "\uff5e", "🦆"];
     await written(store, ...names.toReversed().map((name) => insert(people, { name })));
 

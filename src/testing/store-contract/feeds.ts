@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Feed } from "../../store/store.ts";
 import { events, insert, inserted, library, written, type Promises } from "./library.ts";
 
-/** How long a feed may take to show a row, in milliseconds. */
+/** The time in which a feed must show a row, in milliseconds. */
 const patienceMs = 5000;
 
 /** Promises about following a collection. */
@@ -102,7 +102,7 @@ async function until(feed: Feed, done: () => boolean): Promise<void> {
     try {
       feed.catchUp();
     } catch {
-      // Whoever is told may fail, and is told again.
+      // A listener may fail, and is called again.
     }
     if (done()) return;
     assert.ok(performance.now() - start < patienceMs, "the feed has not shown the row");

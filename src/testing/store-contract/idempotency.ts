@@ -156,7 +156,7 @@ function promiseKept(promises: Promises): void {
   });
 }
 
-/** Of the first row what was to be kept, and nothing of the others. */
+/** Returns the expected replay: the kept values of the first row, and nothing of the others. */
 function replayOf(first: Outcome): Outcome {
   assert.ok(first.kind === "written");
   const { revision, record } = first.rows[0]!;

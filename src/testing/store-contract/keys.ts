@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { Store } from "../../store/store.ts";
 import { idOf, insert, inserted, people, visits, write, written, type Promises } from "./library.ts";
 
-/** Promises about integer keys: none is ever handed out twice. */
+/** Promises about integer keys: none is ever assigned twice. */
 export function promiseKeys(promises: Promises): void {
   promiseHandedOut(promises);
   promiseAtOnce(promises);

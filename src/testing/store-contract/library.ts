@@ -13,14 +13,14 @@ import type {
   WrittenValues,
 } from "../../store/store.ts";
 
-/** A database of its own for one test. */
+/** A separate database for one test. */
 export interface Place {
   readonly store: Store;
   reopen(): Promise<Store>;
   dispose(): Promise<void>;
 }
 
-/** Declares one promise and the test that keeps it. The store is open with the `library`. */
+/** Declares one promise and its test. The store is open with the `library`. */
 export type Promises = (title: string, keep: (store: Store, place: Place) => Promise<void>) => void;
 
 /** A column of every type, most of them nullable. */
@@ -40,7 +40,7 @@ export const people: Collection = {
   indexes: [["name"], ["age", "name"]],
 };
 
-/** Goes with its person. */
+/** Deleted with its person. */
 export const pets: Collection = {
   name: "pets",
   key: "integer",
@@ -50,7 +50,7 @@ export const pets: Collection = {
   ],
 };
 
-/** Holds on to the pet that it treats. */
+/** Prevents the deletion of its pet. */
 export const treatments: Collection = {
   name: "treatments",
   key: "integer",
@@ -69,7 +69,7 @@ export const visits: Collection = {
   ],
 };
 
-/** Only ever added to. */
+/** Rows are only inserted. */
 export const events: Collection = {
   name: "events",
   key: "integer",
@@ -102,14 +102,14 @@ export const stamps: Collection = {
 
 export const library: readonly Collection[] = [people, pets, treatments, visits, events, keepers, stamps];
 
-/** Writes, and gives the rows; anything but `written` is a failure. */
+/** Writes changes and returns the rows. Fails if the outcome is not `written`. */
 export async function written(store: Store, ...changes: Change[]): Promise<readonly (Row | null)[]> {
   const outcome = await store.write({ changes });
   assert.equal(outcome.kind, "written", `expected written: ${JSON.stringify(outcome)}`);
   return outcome.kind === "written" ? outcome.rows : [];
 }
 
-/** Inserts one row and gives it. */
+/** Inserts one row and returns it. */
 export async function inserted(store: Store, collection: Collection, values: WrittenValues, key?: Key): Promise<Row> {
   const [row] = await written(store, insert(collection, values, key));
   assert.ok(row, "an insert gives its row");
@@ -136,7 +136,7 @@ export function where(
   return { column, operator, value };
 }
 
-/** The values of one column of all rows that match, by key. */
+/** Returns the values of one column of all matching rows, by key. */
 export async function matching(
   store: Store,
   condition: Where | null,
@@ -147,7 +147,7 @@ export async function matching(
   return rows.map(({ record }) => record[column]!);
 }
 
-/** The record of a row, as it is now; null where it is gone. */
+/** Returns the present record of a row. Returns null if it does not exist. */
 export async function recordOf(store: Store, collection: Collection, key: Key): Promise<StoredRecord | null> {
   return (await store.find(collection, key))?.record ?? null;
 }

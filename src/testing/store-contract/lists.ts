@@ -224,7 +224,7 @@ function promiseWhole(promises: Promises): void {
   });
 }
 
-/** Rows with many equal values, so that the later columns of an order matter. */
+/** Inserts rows with many equal values, so that the later columns of an order matter. */
 async function fill(store: Store, rows: number): Promise<void> {
   const changes = Array.from({ length: rows }, (_, at) =>
     insert(people, {

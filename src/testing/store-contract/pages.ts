@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { ListQuery, Store } from "../../store/store.ts";
 import { insert, people, pets, visits, where, write, written, type Promises } from "./library.ts";
 
-/** Promises about pages that a driver may remember, and when it must forget them. */
+/** Promises about pages that a driver may cache, and when it must discard them. */
 export function promisePages(promises: Promises): void {
   promiseFreshPages(promises);
   promiseOwnPages(promises);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { Change, Key, RelatedQuery, Store } from "../../store/store.ts";
 import { insert, people, pets, visits, where, written, type Promises } from "./library.ts";
 
-/** Promises about what belongs to rows. */
+/** Promises about related rows. */
 export function promiseRelated(promises: Promises): void {
   promiseTextKeys(promises);
   promiseBeside(promises);
@@ -76,7 +76,7 @@ function promiseBeside(promises: Promises): void {
       await store.listJSON({ ...page, collection: people }, [{ ...pet, maxLength: 10, from: "id" }]),
     ];
 
-    // A driver may leave it to be asked for by itself.
+    // A driver may require a separate query for them.
     if (ofPets.beside === undefined) return;
     const byKey = (one: { readonly key: Key }, other: { readonly key: Key }): number =>
       Number(one.key) - Number(other.key);

@@ -18,7 +18,7 @@ const books: Collection = {
 
 const labels: Collection = { name: "labels", key: "text", columns: [{ name: "says", type: "text", searched: true }] };
 
-/** As it was before anybody searched it. */
+/** The collection before it was searchable. */
 const unsearched: Collection = {
   ...books,
   columns: books.columns.map((column) => {
@@ -27,7 +27,7 @@ const unsearched: Collection = {
   }),
 };
 
-/** What every store promises of words that are searched for. */
+/** Promises about searches for words. */
 export function promiseSearch(promise: Promises): void {
   promiseWords(promise);
   promiseLateWords(promise);
@@ -118,7 +118,7 @@ function promiseLateWords(promise: Promises): void {
       assert.equal((await settled(store, "emile")).length, 700);
       await store.close();
 
-      // Nobody searches any more, and then somebody does again.
+      // Removes the search, and then adds it again.
       const without = await place.reopen();
       await without.open([shelves, unsearched]);
       await written(without, { kind: "update", collection: unsearched, key: 1, values: { author: "Zoë" } });
@@ -158,7 +158,7 @@ function promiseLateWords(promise: Promises): void {
     const old = await inserted(older, unsearched, { title: "Amber", author: "Ann" });
     const other = await inserted(store, books, { title: "Beryl", author: "Ann" });
     await written(older, { kind: "update", collection: unsearched, key: idOf(other), values: { title: "Coral" } });
-    // Whoever writes looks sooner for what others have left.
+    // A writer indexes sooner the rows that others have left.
     await inserted(store, books, { title: "Dune", author: null });
 
     await soon(async () => assert.deepEqual(await found(store, books, "ann"), [idOf(old), idOf(other)]));
@@ -183,7 +183,7 @@ async function open(store: Store): Promise<void> {
   await store.open([shelves, books, labels]);
 }
 
-/** The same whether an index is asked or each row is looked at. */
+/** Returns the same rows with an index and with a scan of all rows. */
 async function found(store: Store, collection: Collection, word: string): Promise<unknown[]> {
   const byIndex = await idsOf(store, collection, { word, few: true });
   assert.deepEqual(await idsOf(store, collection, { word }), byIndex);
@@ -196,7 +196,7 @@ async function idsOf(store: Store, collection: Collection, where: Where): Promis
   return rows.map(({ record }) => record["id"]);
 }
 
-/** When the index is complete. */
+/** Waits until the index is complete. */
 async function settled(store: Store, word: string): Promise<unknown[]> {
   await soon(async () => assert.notEqual(await store.countWords!(books, [word], 1), null));
   return found(store, books, word);
@@ -214,7 +214,7 @@ async function soon(hold: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Numbers from 0 to 1, the same each time. */
+/** Makes a generator of numbers from 0 to 1 that repeats for the same seed. */
 function randomOf(seed: number): () => number {
   let state = seed;
   return () => (state = (state * 16_807) % 2_147_483_647) / 2_147_483_647;

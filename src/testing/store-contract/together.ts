@@ -14,7 +14,7 @@ import {
   type Promises,
 } from "./library.ts";
 
-/** Promises about writes that meet each other, a reader, a fault or the end, or stand in one transaction. */
+/** Promises about writes that run at the same time as other writes, a read, a fault or the shutdown, or in the same transaction. */
 export function promiseTogether(promises: Promises): void {
   promiseArrays(promises);
   promises("require holds when two transactions run at once", async (store) => {
@@ -92,7 +92,7 @@ export function promiseTogether(promises: Promises): void {
   });
 }
 
-/** Promises about as many new rows in one transaction as an array of records has. */
+/** Promises about as many new rows in one transaction as an array of records may have. */
 function promiseArrays(promises: Promises): void {
   promises("many new rows are told in their order, with whatever speaks of them", async (store) => {
     const count = 250;

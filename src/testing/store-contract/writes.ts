@@ -15,7 +15,7 @@ import {
   type Promises,
 } from "./library.ts";
 
-/** Promises about what a transaction does. */
+/** Promises about the effects of a transaction. */
 export function promiseWrites(promises: Promises): void {
   promiseRowsTold(promises);
   promiseStates(promises);
