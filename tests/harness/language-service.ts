@@ -3,11 +3,11 @@ import { once } from "node:events";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 
-/** What an editor asks the compiler, of one file that is in no folder. */
+/** The questions of an editor to the compiler, about one file without a folder. */
 export interface Opened {
-  /** What it shows over a place: the lines of its first block of code, which is the type. */
+  /** Returns the text over a place: the lines of its first code block, which is the type. */
   hover(offset: number): Promise<readonly string[]>;
-  /** What it says is wrong, by the number of the line (from 0), the first line of each. */
+  /** Returns the mistakes: the line number (from 0) and the first line of each message. */
   mistakes(): Promise<readonly (readonly [line: number, message: string])[]>;
   close(): Promise<void>;
 }
@@ -54,7 +54,7 @@ export async function openInEditor(text: string): Promise<Opened> {
         readonly method?: string;
       };
       unread = unread.subarray(head + 4 + length);
-      // What it asks the editor is answered with nothing.
+      // Its requests to the editor get an empty response.
       if (message.method !== undefined && message.id !== undefined) send({ id: message.id, result: null });
       else if (message.id !== undefined) waiting.get(message.id)?.(message);
     }

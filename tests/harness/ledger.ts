@@ -3,35 +3,41 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import type { ServiceProcess } from "./service-process.ts";
 
-/** What clients wanted to happen exactly once, and what they were told of it: the measure of a service that is killed or loses its database. */
+/** The operations that clients sent exactly once, and the responses. It measures a service that is killed or loses its database. */
 export interface Ledger {
-  /** Sends writes, reads, deletions and logouts until it is stopped, each of six lanes with a pause behind them; what is answered must be right or a 503. */
+  /**
+   * Sends writes, reads, deletions and logouts until it is stopped, in six lanes with a pause after each request. A response must be right
+   * or a 503.
+   */
   load(service: ServiceProcess, pauseMs?: number): Load;
-  /** Repeats what was not answered, until it is. */
+  /** Repeats unanswered requests until they are answered. */
   settle(service: ServiceProcess): Promise<void>;
-  /** Holds the service to what was acknowledged: nothing lost, torn, doubled or brought back. Waits until every process has to know the last logout. */
+  /**
+   * Checks that the service kept everything it acknowledged: nothing lost, torn, doubled or restored. Waits until every process must know
+   * the last logout.
+   */
   verify(service: ServiceProcess): Promise<void>;
   summary(): string;
 }
 
 /** Requests that go on until they are stopped. */
 export interface Load {
-  /** Resolves when each kind of write has been acknowledged once. */
+  /** Resolves after each kind of write has been acknowledged once. */
   readonly begun: Promise<void>;
-  /** Resolves with the time of the next write that is acknowledged and was sent from now on, in milliseconds of `performance.now()`. */
+  /** Resolves with the time of the next acknowledged write that is sent from now on, in milliseconds of `performance.now()`. */
   nextWrite(): Promise<number>;
-  /** The slowest answer so far, in milliseconds. */
+  /** The slowest response so far, in milliseconds. */
   readonly slowestMs: number;
-  /** Where the service is gone or not, whatever is under way ends first. */
+  /** Stops the load. Waits for active requests, even if the service has stopped. */
   stop(): Promise<void>;
 }
 
-/** One write, under its idempotency key. */
+/** One write with its idempotency key. */
 interface Entry {
   readonly key: string;
   readonly email: string;
   readonly name: string;
-  /** The id that was acknowledged; null where no answer came. */
+  /** The acknowledged id. Null if there was no response. */
   id: number | null;
   deletion: "none" | "sent" | "acknowledged";
 }
@@ -40,19 +46,19 @@ type Headers = Readonly<Record<string, string>>;
 
 const lanes = 6;
 
-/** When a logout is known to the processes that did not see it, in milliseconds: see docs/scaling.md. */
+/** The time until other processes know a logout, in milliseconds: see docs/scaling.md. */
 const knownMs = 1000;
 
 export function makeLedger(password: string): Ledger {
   const entries: Entry[] = [];
-  /** Access tokens whose logout was acknowledged. */
+  /** The access tokens with an acknowledged logout. */
   const ended: string[] = [];
-  /** When the last of them was, by `performance.now()`. */
+  /** The time of the last logout, by `performance.now()`. */
   let endedAt = -Infinity;
   let refused = 0;
   let unanswered = 0;
 
-  /** The status: what is no success is a 503 that says when to come again. Rejects where the service is gone. */
+  /** Sends a request and returns the status. Any failure is a 503 with Retry-After. Rejects if the service has stopped. */
   async function send(service: ServiceProcess, method: string, path: string, headers: Headers, body?: unknown) {
     const response = await fetch(service.address + path, {
       method,
@@ -124,7 +130,7 @@ export function makeLedger(password: string): Ledger {
       let written = Promise.withResolvers<number>();
       let slowestMs = 0;
       let since = 0;
-      /** One request after another, until the service is gone. */
+      /** Sends one request after another until the service stops. */
       async function lane(step: (headers: Headers) => Promise<void>): Promise<void> {
         try {
           const headers = await requireLogin(service);
@@ -133,7 +139,7 @@ export function makeLedger(password: string): Ledger {
             const before = refused;
             await step(headers);
             slowestMs = Math.max(slowestMs, performance.now() - start);
-            // As Retry-After asks, if not as long.
+            // Waits as Retry-After asks, but not as long.
             if (refused > before) await wait(20);
             if (pauseMs > 0) await wait(pauseMs);
           }
@@ -157,7 +163,7 @@ export function makeLedger(password: string): Ledger {
       );
       busy.push(lane(async () => void ((await logOut(service)) && loggedOut.resolve())));
       const all = Promise.all(busy);
-      // Whoever stops the load is told.
+      // The caller of `stop` receives the error.
       all.catch(() => undefined);
       return {
         begun: Promise.race([Promise.all([wrote.promise, loggedOut.promise]), all]).then(() => undefined),

@@ -3,12 +3,15 @@ import { parse as parseCSV } from "csv-parse/sync";
 import type { Seen } from "./lists-model.ts";
 import { linksOf, type OwnAnswer } from "./own-service.ts";
 
-/** A format of lists: how it is asked for, and what of a page is compared with the model. */
+/** A format of lists: how it is requested, and which part of a page is compared with the model. */
 export interface ListFormat {
   readonly accept: string;
-  /** The rows of a page. `expected` are the records of the model from the first row of the page on, which say the types that the format does not. */
+  /**
+   * Returns the rows of a page. `expected` are the records of the model from the first row of the page on. They provide the types that the
+   * format lacks.
+   */
   rows(page: OwnAnswer, expected: readonly Seen[], names: readonly string[]): readonly unknown[];
-  /** What `rows` has of this record. `names` are the fields that are shown. */
+  /** Returns the part of this record that `rows` contains. `names` are the shown fields. */
   row(record: Seen, names: readonly string[]): unknown;
 }
 
@@ -32,7 +35,7 @@ export const formats: Readonly<Record<"json" | "csv" | "xml" | "html", ListForma
     rows: ({ text }, expected) => readElement(text).children.map((each, at) => recordOf(each, expected[at])),
     row: (record) => record,
   },
-  // The cells are the console's own matter: compared is which records there are, in which columns, and where the next page is.
+  // The format of cells belongs to the console. The test compares which records there are, in which columns, and where the next page is.
   html: {
     accept: "text/html",
     rows(page) {
@@ -53,12 +56,12 @@ export const formats: Readonly<Record<"json" | "csv" | "xml" | "html", ListForma
   },
 };
 
-/** A table has the columns of its first record, which say in any order what there is. */
+/** Returns the columns of a table. It has those of its first record, and any order is allowed. */
 function columnsOf(names: readonly string[]): readonly string[] {
   return names.filter((name) => !name.endsWith("_next")).toSorted();
 }
 
-/** An address of more is there or not; where it leads is asked elsewhere. */
+/** Returns whether an address of more records exists. Other tests follow it. */
 export function plain(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value), (name, each: unknown) => (name.endsWith("_next") ? true : each));
 }
@@ -101,7 +104,7 @@ function recordOf(element: Element, expected: unknown): unknown {
   return Object.fromEntries(element.children.map((each) => [each.name, valueOf(each, like?.[each.name])]));
 }
 
-/** What an element says, where its like is of this type. */
+/** Returns the value of an element with the type of the expected value. */
 function valueOf({ name, isNil, text, children }: Element, expected: unknown): unknown {
   if (isNil) return null;
   if (name.endsWith("_next")) return true;

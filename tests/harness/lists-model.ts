@@ -1,15 +1,15 @@
-// What the words say of lists, over an array: the naive model that the service is held against.
+// A naive model of lists over an array. The service is compared with it.
 
 /** A record as callers see it. */
 export type Seen = Readonly<Record<string, unknown>>;
-/** Which column holds what: the model reads it as that. */
+/** The kind of each column, by which the model reads its values. */
 export type Kinds = Readonly<Record<string, Kind>>;
 type Kind = "number" | "text" | "folded" | "decimal" | "boolean" | "date" | "date-time" | "ids" | "json";
-/** As in the body of a `QUERY`. */
+/** A condition as in the body of a `QUERY`. */
 export type Condition = Readonly<Record<string, unknown>>;
 type Key = string | number | boolean;
 
-/** Whether a condition holds for a record. */
+/** True if a record satisfies a condition. */
 export function holds(kinds: Kinds, condition: Condition, seen: Seen): boolean {
   return Object.entries(condition).every(([name, value]) => {
     if (name === "all") return (value as Condition[]).every((each) => holds(kinds, each, seen));
@@ -55,7 +55,7 @@ function compares(kind: Kind, operator: string, actual: unknown, wanted: unknown
   throw new Error(operator);
 }
 
-/** Records in an order like `-name,id`: nulls last, both ways, and the id breaks ties. */
+/** Sorts records in an order like `-name,id`: nulls are last in both directions, and the id decides ties. */
 export function sorted(kinds: Kinds, found: readonly Seen[], sort: string): readonly Seen[] {
   const parts = [...sort.split(",").filter((part) => part !== ""), "id"];
   return found.toSorted((one, other) => {
@@ -73,7 +73,7 @@ export function sorted(kinds: Kinds, found: readonly Seen[], sort: string): read
   });
 }
 
-/** Whether every word of a search begins a word of one of these fields. */
+/** True if every word of a search is the beginning of a word in one of these fields. */
 export function isFound(fields: readonly string[], search: string, seen: Seen): boolean {
   return wordsOf(search).every((word) =>
     fields.some((field) => wordsOf(String(seen[field] ?? "")).some((own) => own.startsWith(word))),
@@ -104,7 +104,7 @@ function keyOf(kind: Kind, value: unknown): Key {
   return value as Key;
 }
 
-/** With all digits that a database may have behind the second. */
+/** Returns an instant with all digits that a database may have after the second. */
 function instantOf(value: string): string {
   const [, start, fraction = ""] = /^(.{19})(?:\.(\d+))?Z$/.exec(value)!;
   return `${start}.${fraction.padEnd(9, "0")}`;

@@ -1,6 +1,6 @@
 import { everyAction } from "../../src/access/permission/contract.ts";
 import type { AllowedRows, Permission } from "../../src/door/auth.ts";
-// The resources and records that the model and the service are asked about: every kind of field, relations, other people's tables.
+// The resources and records for the model and the service: every kind of field, relations, existing tables.
 import {
   administrator,
   boolean,
@@ -28,9 +28,9 @@ import {
 } from "../../src/door/resources.ts";
 import type { Condition, Kinds } from "./lists-model.ts";
 
-/** What somebody may do with the records of a resource: those of a condition, or those with an odd id in their path. */
+/** The permission of a caller on the records of a resource: those of a condition, or those with an odd id in their path. */
 export type Verdict = "allow" | "deny" | "odd" | Condition;
-/** By the id of the caller; 0 is nobody. */
+/** The permissions by the id of the caller. 0 is an unknown caller. */
 export type Rule = Readonly<Record<number, { readonly list: Verdict; readonly read: Verdict }>>;
 export type Random = (below: number) => number;
 export type Pool = readonly (string | number | boolean)[];
@@ -65,7 +65,7 @@ const times = [
   "0099-12-31T23:59:59.999Z",
 ];
 
-/** What is sent and asked for. */
+/** The values for writes and queries. */
 export const pools: Readonly<Record<string, Pool>> = {
   owner_id: [1, 2, 3],
   label: words,
@@ -121,7 +121,7 @@ export const kinds: Kinds = {
   fee: "decimal",
   joined_at: "date-time",
   thing_id: "number",
-  // Of the older shape.
+  // A field of the older shape.
   name: "text",
   cost: "decimal",
   many: "number",
@@ -209,7 +209,7 @@ const part = defineResource({
   sorts: ["count", "label"],
   scans: true,
 });
-/** Over a table with an integer key. */
+/** A resource on a table with an integer key. */
 const member = defineResource({
   name: "member",
   table: "their_members",
@@ -244,7 +244,7 @@ const member = defineResource({
   sorts: ["label", "note", "size", "fee", "weight", "joined_at", "day", "country", "state"],
   scans: true,
 });
-/** Over a table whose key is a text. */
+/** A resource on a table with a text key. */
 const country = defineResource({
   name: "country",
   plural: "countries",
@@ -257,7 +257,7 @@ const country = defineResource({
   scans: true,
 });
 
-/** The tables that were there before. */
+/** The existing tables. */
 export const made = {
   sqlite: `
     CREATE TABLE their_countries (code varchar(10) PRIMARY KEY, label text NOT NULL, size integer);
@@ -272,7 +272,7 @@ export const made = {
     CREATE INDEX m1 ON their_members (joined_at); CREATE INDEX m2 ON their_members (country_code, size); CREATE INDEX m3 ON their_members ("first name");`,
 };
 
-/** One of the resources, for the model. */
+/** A resource for the model. */
 export interface Place {
   readonly name: string;
   readonly mount: Mount;
@@ -306,7 +306,7 @@ const narrowing = {
   country: ["size", "label"],
 } as const;
 
-/** Everything mounted, each with permissions that were drawn. */
+/** Mounts everything with random permissions. */
 export function worldOf(draw: (fields: readonly string[], hasIntegers: boolean) => Rule): readonly Place[] {
   const rules: Record<string, Rule> = {};
   const place = (name: keyof typeof narrowing, resource: Resource, more: object = {}): Mount => {
@@ -337,7 +337,7 @@ export function worldOf(draw: (fields: readonly string[], hasIntegers: boolean) 
   }));
 }
 
-/** Where what stands beside a record is found: by the ids of a field, or within the record. */
+/** The place of expanded records: the ids of a field, or the records inside this one. */
 export interface Leads {
   readonly to: string;
   readonly by: string | null;
@@ -366,7 +366,7 @@ function permissionOf(rule: Rule, { parentColumn }: Resource): Permission<string
   };
 }
 
-/** A condition of a query, as permissions and stores write it. */
+/** Converts a condition of a query to the form of permissions and stores. */
 function whereOf(condition: Condition): AllowedRows {
   const all = Object.entries(condition).flatMap(([name, value]): AllowedRows[] => {
     if (name === "all" || name === "any")

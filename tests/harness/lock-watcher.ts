@@ -2,23 +2,23 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
 import pg from "pg";
 
-// Who holds a table, or waits for it, so that others cannot write: looked at by a thread of its own, every few milliseconds.
+// Watches which connections hold a table or wait for it, so that others cannot write. A separate thread checks every few milliseconds.
 
-/** A lock that keeps others from writing, or from reading too. */
+/** A lock that blocks writers, or also readers. */
 export interface Held {
   readonly table: string;
   readonly mode: string;
-  /** Whether it was had; false while it was waited for, which keeps those who come behind waiting too. */
+  /** True if the lock was granted. False while it was requested, which also blocks later requests. */
   readonly granted: boolean;
-  /** How long it was seen without a break, in milliseconds. */
+  /** The time for which it was seen without a break, in milliseconds. */
   readonly ms: number;
-  /** The same with the time before the first look that saw it. */
+  /** The same time plus the time before the first check that saw it. */
   readonly atMostMs: number;
 }
 
 const conflicting = ["ShareLock", "ShareRowExclusiveLock", "ExclusiveLock", "AccessExclusiveLock"];
 
-/** Watches tables until it is stopped; gives the longest of each kind, and the longest time between two looks. */
+/** Watches tables until it is stopped. Returns the longest lock of each kind, and the longest time between two checks. */
 export async function watchLocks(
   url: string,
   tables: readonly string[],
@@ -59,7 +59,7 @@ if (!isMainThread) {
     for (const [pid, table, mode, granted] of rows) {
       const key = `${pid} ${table} ${mode} ${granted}`;
       seen.add(key);
-      // It may have been there since the look before.
+      // It may have existed since the previous check.
       if (!since.has(key)) since.set(key, { seen: now, before: last });
       const kind = `${table} ${mode} ${granted}`;
       const { seen: first, before } = since.get(key)!;

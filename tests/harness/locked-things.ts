@@ -3,9 +3,9 @@ import { migratePostgres, type Collection } from "../../src/door/stores.ts";
 
 // A table whose locks are watched, and the process that migrates it: `node tests/harness/locked-things.ts postgres://…`.
 
-/** What things refer to. */
+/** The table that things refer to. */
 export const owners: Collection = { name: "owners", key: "integer", columns: [{ name: "name", type: "text" }] };
-/** The table as it was. */
+/** The old form of the table. */
 export const old: Collection = {
   name: "things",
   key: "integer",
@@ -20,7 +20,7 @@ export const old: Collection = {
   indexes: [["price", "id"]],
 };
 
-/** What a start does by itself. */
+/** The changes that a start makes itself. */
 export const added: Collection = {
   ...old,
   columns: [
@@ -40,7 +40,7 @@ export const added: Collection = {
   ],
 };
 
-/** What is more than that. */
+/** The changes that need a migration. */
 const changed: Collection = {
   ...old,
   columns: [

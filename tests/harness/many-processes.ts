@@ -11,9 +11,9 @@ export interface Processes extends AsyncDisposable {
   readonly count: number;
   /** Asks one of them. */
   ask(which: number, method: string, target: string, options?: AskOptions): Promise<Answered>;
-  /** Headers of the administrator. */
+  /** The headers of the administrator. */
   readonly admin: Headers;
-  /** Makes a user who is logged in. */
+  /** Creates a user and logs in. */
   user(role?: "user" | "admin"): Promise<User>;
   /** Logs in at one of them. */
   login(which: number, user: Pick<User, "username" | "password">): Promise<Pair>;
@@ -32,7 +32,7 @@ export interface User extends Pair {
 
 const administrator = { username: "admin", password: "first-administrator" };
 
-/** Starts three on a SQLite file of their own, or on a PostgreSQL database. */
+/** Starts three processes on a separate SQLite file, or on a PostgreSQL database. */
 export async function startProcesses(postgres?: string): Promise<Processes> {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-many-"));
   const settings = {
@@ -40,7 +40,7 @@ export async function startProcesses(postgres?: string): Promise<Processes> {
     LATCHKEY_SECRET: "a secret that all of the processes know",
     LATCHKEY_ADMIN_PASSWORD: administrator.password,
   };
-  // The first one makes the tables and the administrator.
+  // The first one creates the tables and the administrator.
   const first = await startService(settings);
   const processes = [first, ...(await Promise.all([startService(settings), startService(settings)]))];
 
@@ -82,12 +82,12 @@ export async function startProcesses(postgres?: string): Promise<Processes> {
   };
 }
 
-/** The header of an access token. */
+/** Returns the header of an access token. */
 export function bearer({ access }: Pick<Pair, "access">): { readonly authorization: string } {
   return { authorization: `Bearer ${access}` };
 }
 
-/** What ends an access token before its time, done at the first process. */
+/** The ways to revoke an access token, at the first process. */
 export const endings: Readonly<Record<string, (processes: Processes, user: User) => Promise<Answered>>> = {
   "a logout": ({ ask }, { refresh }) => ask(0, "DELETE", "/api/token/", { body: { refresh } }),
   "a changed password": ({ ask, admin }, { id }) =>
@@ -99,15 +99,15 @@ export const endings: Readonly<Record<string, (processes: Processes, user: User)
     ask(0, "PATCH", `/users/${id}/account`, { headers: admin, body: { role: "user" } }),
 };
 
-/** What the other processes made of an ended token. */
+/** The responses of the other processes to a revoked token. */
 export interface Seen {
-  /** From the answer to the ending until the last of them had refused, in milliseconds. */
+  /** The time from the response to the revocation until the last process refused the token, in milliseconds. */
   readonly delayMs: number;
-  /** Requests that were answered in between. */
+  /** The number of accepted requests in between. */
   readonly answered: number;
 }
 
-/** Ends the access token of a new administrator, and asks the other processes until they have seen it. */
+/** Revokes the access token of a new administrator, and asks the other processes until they refuse it. */
 export async function watchEnding(processes: Processes, ending: string): Promise<Seen> {
   const user = await processes.user("admin");
   const others = Array.from({ length: processes.count - 1 }, (_, at) => at + 1);
@@ -135,7 +135,7 @@ function require(status: number, answered: Answered): Answered["json"] {
   return answered.json;
 }
 
-/** Nobody waits for them to finish. */
+/** Stops a service without waiting for its requests. */
 async function end(service: ServiceProcess): Promise<void> {
   process.kill(service.pid, "SIGKILL");
   await service[Symbol.asyncDispose]();

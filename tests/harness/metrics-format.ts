@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 
-/** A family as a scraper understands it. */
+/** A metric family as a scraper reads it. */
 export interface ScrapedFamily {
   readonly help: string;
   readonly type: string;
@@ -18,7 +18,10 @@ const type = /^# TYPE ([a-zA-Z_:][a-zA-Z0-9_:]*) (counter|gauge|histogram)$/;
 const sample = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? ([+-]?(?:Inf|NaN|(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?))$/;
 const label = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\\\|\\"|\\n)*)"(?:,(?=.)|$)/y;
 
-/** Reads Prometheus' text format, version 0.0.4, and refuses what a strict reader may: also bad names and histograms that contradict themselves. */
+/**
+ * Reads Prometheus' text format, version 0.0.4. Refuses everything that a strict reader may refuse, including invalid names and
+ * contradictory histograms.
+ */
 export function readExposition(text: string): ReadonlyMap<string, ScrapedFamily> {
   const families = new Map<string, ScrapedFamily & { samples: ScrapedSample[] }>();
   const series = new Set<string>();
@@ -48,7 +51,7 @@ export function readExposition(text: string): ReadonlyMap<string, ScrapedFamily>
   return families;
 }
 
-/** The value of one series; 0 where it is not there. */
+/** Returns the value of one series. 0 if it does not exist. */
 export function valueOf(
   families: ReadonlyMap<string, ScrapedFamily>,
   name: string,

@@ -1,10 +1,10 @@
 import { Secret } from "../../src/core/crypto/secret.ts";
 import { migratePostgres, migrateSQLite, tryPostgres, trySQLite, type Collection } from "../../src/door/stores.ts";
 
-// What is migrated while others write, and the process that does it: `node tests/harness/migrating.ts sqlite:FILE`; with `try` behind it, one that tries it and
-// is killed over the first rows.
+// A table that is migrated while others write, and the process that migrates it: `node tests/harness/migrating.ts sqlite:FILE`. With `try`
+// after it, the process makes a dry run and is killed during the first rows.
 
-/** The table as it was. */
+/** The old form of the table. */
 export const before: Collection = {
   name: "things",
   key: "integer",
@@ -16,7 +16,7 @@ export const before: Collection = {
   indexes: [["price", "id"]],
 };
 
-/** The same with another name, another type, and a new column that every row needs. */
+/** The new form: with another name, another type, and a new required column. */
 export const now: Collection = {
   name: "things",
   key: "integer",

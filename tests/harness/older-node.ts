@@ -1,4 +1,4 @@
-/** Runs before anything else: this Node says that it is 20, and has no module that one had not. */
+/** Runs first: this Node reports version 20, and lacks a module that the old version did not have. */
 const older = `data:text/javascript,${encodeURIComponent(`
   import { registerHooks } from "node:module";
   registerHooks({
@@ -11,16 +11,16 @@ const older = `data:text/javascript,${encodeURIComponent(`
   process.getBuiltinModule = () => undefined;
 `)}`;
 
-/** The arguments with which this Node runs a script as a Node that is too old would. */
+/** Returns the arguments with which this Node runs a script like an outdated Node. */
 export function asOlderNode(script: string): readonly string[] {
   return ["--disable-warning=ExperimentalWarning", "--import", older, "--input-type=module", "-e", script];
 }
 
-/** What it says that tries to load a package. */
+/** The message when a package is loaded on an outdated Node. */
 export const tooOld =
   "Latchkey needs Node 24.12 or newer, and this is 20.19.0. Get it from nodejs.org, or in a project with: npm install --save-dev node@26\n";
 
-/** Loads a module and prints why that cannot be. */
+/** Returns a script that loads a module and prints the reason if it fails. */
 export function importing(specifier: string): string {
   return `await import(${JSON.stringify(specifier)}).catch(({ message }) => console.error(message))`;
 }

@@ -1,4 +1,4 @@
-// A process that writes without end and is told of it, until somebody kills it. `drain` writes nothing and ends when all is delivered.
+// A process that writes and receives outbox messages until it is killed. `drain` writes nothing and stops when all messages are delivered.
 import { appendFileSync } from "node:fs";
 import { outbox } from "../../src/door/features.ts";
 import { anyone, createService, defineResource, mount, Secret, text } from "../../src/door/index.ts";

@@ -14,14 +14,14 @@ import {
 } from "../../src/door/index.ts";
 import { emptyStore } from "./test-store.ts";
 
-// Logins as somebody would use them who has never seen our service: with `accounts()` on a store, through the public door alone.
+// Custom logins as an independent developer would write them: with `accounts()` on a store, and only with the public exports.
 
 export const password = "difference-engine";
 export const email = "ada@example.com";
 export const secret = new Secret("a secret of the service, long enough");
 export const notes = mount(defineResource({ name: "note", fields: { body: text() } }), { permission: authenticated });
 
-/** Everyone signs up, and a hash costs little. */
+/** Options with open registration and a cheap hash. */
 export const open = {
   registration: "open",
   passwordCost: { memoryKiB: 8, passes: 1, lanes: 1 },
@@ -42,7 +42,7 @@ export interface Own {
   get(path: string, headers?: Readonly<Record<string, string>>): Promise<Answered>;
 }
 
-/** A service of these features in which ada (1) has signed up. */
+/** Starts a service with these features, in which ada (1) has signed up. */
 export async function serve(
   t: TestContext,
   people: AccountsFeature,

@@ -11,7 +11,7 @@ import {
 import type { Observation } from "../../src/door/ops.ts";
 import { emptyStore } from "./test-store.ts";
 
-/** A service of the toolkit's parts alone, as somebody would make it who has never seen ours. */
+/** A service made only of toolkit parts, as an independent developer would make it. */
 export interface Own {
   ask(method: string, path: string, options?: OwnAsk): Promise<OwnAnswer>;
   get(path: string, options?: OwnAsk): Promise<OwnAnswer>;
@@ -20,7 +20,7 @@ export interface Own {
 }
 
 export interface OwnAsk {
-  /** Who is calling; nobody where it is left out. */
+  /** The caller. Default: unknown. */
   readonly as?: string;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
@@ -34,7 +34,7 @@ export interface OwnAnswer {
   readonly json: any;
 }
 
-/** Whom `x-visitor` can name. */
+/** The people that `x-visitor` can name. */
 export const people: Readonly<Record<string, Identity>> = {
   root: identity(1, "admin"),
   ada: identity(2),
@@ -46,7 +46,7 @@ function identity(id: number, role: Identity["role"] = "user"): Identity {
   return { id, username: `user ${id}`, role, scheme: "visitor", scopes: null, expiresAt: null };
 }
 
-/** Believes whoever says a name. */
+/** Accepts every name without a proof. */
 export const visitor: Scheme = {
   name: "visitor",
   carriers: [{ in: "header", name: "X-Visitor" }],
@@ -54,7 +54,7 @@ export const visitor: Scheme = {
   authenticate: (name) => (people[name] === undefined ? rejected("unknown") : accepted(people[name])),
 };
 
-/** Starts a service over an empty database and ends it with the test. */
+/** Starts a service over an empty database and stops it with the test. */
 export async function ownService(t: TestContext, options: Partial<ServiceOptions> = {}): Promise<Own> {
   const observed: Observation[] = [];
   const service = await createService({
@@ -82,7 +82,7 @@ export async function ownService(t: TestContext, options: Partial<ServiceOptions
   return { ask, get: (path, asked) => ask("GET", path, asked), service, observed };
 }
 
-/** The links of a `Link` header, by what they are. */
+/** Returns the links of a `Link` header by their relation. */
 export function linksOf({ headers }: { readonly headers: Headers }): Readonly<Record<string, string>> {
   const found = (headers.get("link") ?? "").matchAll(/<([^>]*)>; rel="(\w+)"/g);
   return Object.fromEntries([...found].map(([, target, rel]) => [rel, target]));

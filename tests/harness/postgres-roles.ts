@@ -10,7 +10,7 @@ export interface Roles {
 
 const passwords: Readonly<Record<string, string>> = { owner: "it's the owner's", service: "of who 'serves'" };
 
-/** Runs deploy/postgres-roles.sql on a database, as psql would. */
+/** Runs deploy/postgres-roles.sql on a database, like psql. */
 export async function makeRoles(database: string): Promise<Roles> {
   await askPostgres(database, rolesScript());
   const as = (username: string, password: string): string =>
@@ -18,7 +18,7 @@ export async function makeRoles(database: string): Promise<Roles> {
   return { owner: as("latchkey_owner", passwords["owner"]!), service: as("latchkey_service", passwords["service"]!) };
 }
 
-/** What psql sends: its own commands are left out, and its variables are the passwords of this test. */
+/** Returns the SQL that psql would send: without psql commands, and with the passwords of this test as variables. */
 function rolesScript(): string {
   const text = readFileSync(path.join(import.meta.dirname, "../../deploy/postgres-roles.sql"), "utf8");
   return text

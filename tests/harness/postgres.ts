@@ -8,26 +8,26 @@ import { freePort } from "./free-port.ts";
 
 /** A PostgreSQL server for the tests of one file. */
 export interface TestServer {
-  /** Makes an empty database and gives its URL. */
+  /** Makes an empty database and returns its URL. */
   makeDatabase(): Promise<string>;
   dropDatabase(url: string): Promise<void>;
-  /** Removes the server, where it was made here. */
+  /** Removes the server if it was made here. */
   stop(): Promise<void>;
 }
 
 const given = takeSetting("LATCHKEY_TEST_DATABASE");
 
-/** Whether the tests of the whole service are to keep everything in PostgreSQL. */
+/** True if the tests of the whole service use PostgreSQL. */
 export const testsOnPostgres = takeSetting("LATCHKEY_TEST_STORE") === "postgres";
 
-/** Reads a setting of the tests and takes it away: a service that a test starts would refuse a name that it does not know. */
+/** Reads and removes a test setting, because a service that a test starts would refuse an unknown name. */
 function takeSetting(name: string): string | undefined {
   const value = process.env[name];
   delete process.env[name];
   return value;
 }
 
-/** The server of `LATCHKEY_TEST_DATABASE` (a URL with the right to make databases), or one made for this. */
+/** Returns the server of `LATCHKEY_TEST_DATABASE` (a URL with the right to create databases), or makes one. */
 export async function startPostgres(flags: readonly string[] = []): Promise<TestServer> {
   if (given !== undefined && flags.length === 0) return givenServer(given);
   const folder = mkdtempSync(join(quickFolder(), "latchkey-postgres-"));
@@ -45,7 +45,7 @@ export async function startPostgres(flags: readonly string[] = []): Promise<Test
     onLog: (text) => void (said += String(text)),
     onError: () => undefined,
   });
-  // The server runs as a user of its own, who has to get through.
+  // The server runs as another user, who needs access to the folder.
   chmodSync(folder, 0o755);
   try {
     await server.initialise();
@@ -53,11 +53,12 @@ export async function startPostgres(flags: readonly string[] = []): Promise<Test
   } catch (error) {
     throw new Error(`PostgreSQL does not start: ${said}`, { cause: error });
   }
-  // The databases all go with the folder.
+  // The databases are deleted with the folder.
   return {
     ...usedAgain(databasesOf(`postgres://latchkey:latchkey@127.0.0.1:${port}/postgres`)),
     async stop() {
-      // At once: nothing of it is kept, and the server itself ends whichever of its processes does not. A server that is gone is told here.
+      // Stops immediately, because no data is kept. The server stops all of its processes itself. This fails if the server has already
+      // exited.
       process.kill(Number(readFileSync(join(folder, "data/postmaster.pid"), "utf8").split("\n")[0]), "SIGQUIT");
       await server.stop();
       rmSync(folder, { recursive: true, force: true });
@@ -65,7 +66,7 @@ export async function startPostgres(flags: readonly string[] = []): Promise<Test
   };
 }
 
-/** A folder in memory, if one has room: to make and drop hundreds of tables costs half as much there. */
+/** Returns a folder in memory if there is room. Creating and dropping hundreds of tables costs half as much there. */
 function quickFolder(): string {
   const inMemory = "/dev/shm";
   try {
@@ -76,7 +77,7 @@ function quickFolder(): string {
   }
 }
 
-/** A server that is there already: what was made on it is removed in the end. */
+/** Uses an existing server. Removes at the end what was made on it. */
 function givenServer(url: string): TestServer {
   const made: string[] = [];
   const { makeDatabase, dropDatabase } = databasesOf(url);
@@ -94,7 +95,7 @@ function givenServer(url: string): TestServer {
   };
 }
 
-/** Making a database and dropping it cost many times what emptying one does. */
+/** Reuses databases, because creating and dropping one costs many times more than emptying it. */
 function usedAgain({ makeDatabase }: Pick<Databases, "makeDatabase">): Databases {
   const free: string[] = [];
   return {
@@ -107,7 +108,7 @@ function usedAgain({ makeDatabase }: Pick<Databases, "makeDatabase">): Databases
   };
 }
 
-/** Ends whoever is still connected, and removes what is there and what was set. */
+/** Closes all other connections, and removes all tables and settings. */
 async function emptyDatabase(url: string): Promise<void> {
   await askPostgres(
     url,
@@ -134,7 +135,7 @@ function databasesOf(url: string): Databases {
   };
 }
 
-/** Runs SQL over a connection of its own; gives the rows. */
+/** Runs SQL over a separate connection. Returns the rows. */
 export async function askPostgres(connectionString: string, sql: string): Promise<readonly Record<string, unknown>[]> {
   const client = new pg.Client({ connectionString });
   await client.connect();

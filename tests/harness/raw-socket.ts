@@ -5,12 +5,12 @@ import type { Listener, ListenOptions } from "../../src/door/http.ts";
 import { listen } from "../../src/door/index.ts";
 import { serve, type API, type ServeOptions } from "./serve.ts";
 
-/** The whole service on a socket, asked octet by octet. */
+/** A whole service on a socket, with requests as octets. */
 export interface RawSocket {
   readonly api: API;
   readonly listener: Listener;
   open(): Promise<Socket>;
-  /** What comes back until `isEnough`, or until the connection is closed. */
+  /** Reads until `isEnough` matches, or until the connection is closed. */
   read(socket: Socket, isEnough?: RegExp): Promise<string>;
   /** Sends a request and reads until the connection is closed. */
   send(text: string): Promise<string>;
@@ -26,7 +26,7 @@ export async function rawSocket(
   t.after(() => listener.close(0));
   const open = async (): Promise<Socket> => {
     const socket = connect(listener.port, "127.0.0.1");
-    // Whoever is refused may be reset, and what came before that counts.
+    // A refused connection may be reset. The data before that counts.
     socket.on("error", () => undefined);
     t.after(() => socket.destroy());
     await once(socket, "connect");

@@ -4,7 +4,7 @@ import type { OwnAnswer } from "./own-service.ts";
 
 const root = path.join(import.meta.dirname, "../..");
 
-/** The words of a text, in lower case. */
+/** Returns the words of a text, in lower case. */
 export function wordsOf(said: string): readonly string[] {
   return (
     said
@@ -14,7 +14,7 @@ export function wordsOf(said: string): readonly string[] {
   );
 }
 
-/** What pages say whoever reads them: the words of their source, and those of the declarations. */
+/** Returns the words that pages show to every reader: those of their source and of the declarations. */
 export function wordsOfOurs(declared: readonly unknown[], more: string): ReadonlySet<string> {
   const sources = globSync(["src/features/console/**/*.ts", "src/core/html/page.ts", "src/core/problem/catalogue.ts"], {
     cwd: root,
@@ -23,16 +23,16 @@ export function wordsOfOurs(declared: readonly unknown[], more: string): Readonl
   return new Set([...said, JSON.stringify(declared), more].flatMap(wordsOf));
 }
 
-/** Everything that a page says beyond what is known: its texts and what its attributes hold. */
+/** Returns all unknown words of a page, from its texts and its attributes. */
 export function strangeIn(answer: OwnAnswer, known: ReadonlySet<string>): readonly string[] {
   const plain = answer.text.replaceAll(/&(?:#39|[a-z]+);/g, " ");
   const said = wordsOf(plain.replaceAll(/<\/?[a-z0-9]+|[a-zA-Z0-9-]+=/g, " "));
-  // How many rows there are is said, and the letter that a name begins with.
+  // Ignores numbers of rows, and the first letter of a name.
   const strange = said.filter((each) => !known.has(each) && !/^(?:\d{1,2}|\p{L})$/u.test(each));
   return strange.filter((each) => !isOfAssets(each, answer));
 }
 
-/** The names of style and script are drawn from their contents. */
+/** The names of style and script are computed from their contents. */
 function isOfAssets(said: string, { text: page }: OwnAnswer): boolean {
   const names = [...page.matchAll(/\/console\/page\.([0-9a-f]+)\./g)].map(([, name = ""]) => name);
   return names.some((name) => name.includes(said));

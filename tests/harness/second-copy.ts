@@ -17,20 +17,20 @@ const { exports: doors } = JSON.parse(readFileSync(path.join(root, "package.json
   readonly exports: Readonly<Record<string, { readonly default: string } | string>>;
 };
 
-/** A project with its own copy of the package, of version 0.0.1. */
+/** A project with a second copy of the package, in version 0.0.1. */
 export interface SecondCopy extends Disposable {
-  /** The folder of the project; `import "latchkey"` in it is the copy. */
+  /** The folder of the project. `import "latchkey"` in it loads the copy. */
   readonly project: string;
   /** The folder of the copy. */
   readonly place: string;
-  /** A module of the copy, by its door: `door/index`. */
+  /** Returns a module of the copy by its path: `door/index`. */
   moduleOf(name: string): string;
 }
 
 /** Copies the tested modules: those of the build if `npm test` made one, otherwise the source. */
 export function makeSecondCopy(): SecondCopy {
   const project = realpathSync(mkdtempSync(path.join(tmpdir(), "latchkey-copies-")));
-  // Outside of node_modules: Node runs no TypeScript there.
+  // Outside of node_modules, because Node runs no TypeScript there.
   const place = path.join(project, "copy");
   const [folder, ending] = build === undefined ? ["src", "ts"] : ["dist", "js"];
   cpSync(path.join(build ?? root, folder), path.join(place, folder), { recursive: true });

@@ -1,4 +1,4 @@
-/** For localhost, made for these tests: nobody trusts it. */
+/** A certificate for localhost, made for these tests. No system trusts it. */
 export const selfSigned = {
   cert: `-----BEGIN CERTIFICATE-----
 MIIBgDCCASWgAwIBAgIUan/zKcw4lZXmQ1Z7Ew4ij5k6VnkwCgYIKoZIzj0EAwIw
@@ -20,7 +20,7 @@ oHF5E4zEOqHWwt9HFkXhLq4tinqNRd8NUQVvtrGevvsGD7U884xvh8AJ
 `,
 };
 
-/** The one that comes after it. */
+/** The certificate that replaces it. */
 export const renewed = {
   cert: `-----BEGIN CERTIFICATE-----
 MIIBpjCCAU2gAwIBAgIUWjnNcWLc1yRP2N95ZOTl8f+xynwwCgYIKoZIzj0EAwIw

@@ -12,24 +12,24 @@ import { emptyDatabase, testsOnPostgres } from "./test-store.ts";
 
 export const adminPassword = "first-administrator";
 
-/** What a test asks through: the whole service, in process. */
+/** The whole service in process, for tests. */
 export interface API {
-  /** Sends a request; a body that is no text is sent as JSON. Headers are given in lower case. */
+  /** Sends a request. A body that is not a text is sent as JSON. Headers are in lower case. */
   ask(method: string, path: string, options?: AskOptions): Promise<Answered>;
   get(path: string, headers?: Headers): Promise<Answered>;
   post(path: string, body?: unknown, headers?: Headers): Promise<Answered>;
   put(path: string, body?: unknown, headers?: Headers): Promise<Answered>;
   patch(path: string, body?: unknown, headers?: Headers): Promise<Answered>;
   delete(path: string, headers?: Headers): Promise<Answered>;
-  /** Headers that log in the administrator, whose id is 1. */
+  /** The headers of the administrator, whose id is 1. */
   readonly admin: Headers;
-  /** Makes a user as the administrator; gives the id and headers that log in. */
+  /** Creates a user as the administrator. Returns the id and the headers of a login. */
   user(
     name: string,
   ): Promise<{ readonly id: number; readonly email: string; readonly password: string; readonly headers: Headers }>;
-  /** A clock that stands still until it is turned. */
+  /** A clock that the test sets. */
   readonly clock: { now: number; turn(seconds: number): void };
-  /** What was observed so far. */
+  /** The observations so far. */
   readonly observed: Observation[];
   readonly service: Latchkey;
 }
@@ -45,22 +45,22 @@ export interface Answered {
   readonly status: number;
   readonly headers: globalThis.Headers;
   readonly text: string;
-  /** The body as JSON; undefined where it is none. */
+  /** The body as JSON. Undefined if it is not JSON. */
   // oxlint-disable-next-line typescript/no-explicit-any -- a test says what it expects by looking
   readonly json: any;
 }
 
 export interface ServeOptions {
-  /** LATCHKEY_ settings; the database is in memory where none is named, or in PostgreSQL with `LATCHKEY_TEST_STORE=postgres`. */
+  /** LATCHKEY_ settings. Default: the database is in memory, or in PostgreSQL with `LATCHKEY_TEST_STORE=postgres`. */
   readonly settings?: Readonly<Record<string, string>>;
   readonly config?: ConfigFile;
-  /** Which binding carries the requests; `LATCHKEY_TEST_BINDING` chooses for those who do not care. */
+  /** The binding for the requests. Default: `LATCHKEY_TEST_BINDING`. */
   readonly binding?: "fetch" | "node";
-  /** Sees the parts of requests, and can hold them. */
+  /** Receives the parts of requests, and can delay them. */
   readonly tracer?: Tracer;
 }
 
-/** Starts a service for one test and ends it with that. */
+/** Starts a service for one test and stops it with the test. */
 export async function serve(
   t: TestContext,
   { settings = {}, config = {}, binding, tracer }: ServeOptions = {},
@@ -117,7 +117,7 @@ export async function serve(
   };
 }
 
-/** In memory, or a database of its own in PostgreSQL with `LATCHKEY_TEST_STORE=postgres`. */
+/** Returns a database in memory, or a separate one in PostgreSQL with `LATCHKEY_TEST_STORE=postgres`. */
 async function databaseFor(t: TestContext): Promise<Record<string, string>> {
   const settings = { LATCHKEY_DATABASE: await emptyDatabase(t) };
   return testsOnPostgres
@@ -125,7 +125,7 @@ async function databaseFor(t: TestContext): Promise<Record<string, string>> {
     : settings;
 }
 
-/** The header of RFC 7617. */
+/** Returns the header of RFC 7617. */
 export function basicHeader(username: string, password: string): { readonly authorization: string } {
   return { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}` };
 }

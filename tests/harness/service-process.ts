@@ -6,22 +6,22 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { command } from "./command.ts";
 
-/** A service in a process of its own, with a database of its own. */
+/** A service in a separate process with a separate database. */
 export interface ServiceProcess extends AsyncDisposable {
-  /** Where it answers, as `http://127.0.0.1:PORT`. */
+  /** The address of the service: `http://127.0.0.1:PORT`. */
   readonly address: string;
   /** The password of its administrator, `admin`. */
   readonly password: string;
   readonly pid: number;
-  /** The database, where the settings name no other. */
+  /** The database file, if the settings name no other. */
   readonly file: string;
-  /** Its exit status, once it has ended; null where a signal ended it. */
+  /** The exit status after the process has exited. Null if a signal ended it. */
   readonly ended: Promise<number | null>;
-  /** What it has said on standard output so far: its log, where the settings ask for one. */
+  /** Returns the standard output so far. It contains the log if the settings enable it. */
   said(): string;
 }
 
-/** Starts the command on a free port and waits until it has said where it answers. */
+/** Starts the command on a free port and waits until it prints its address. */
 export async function startService(
   settings: Readonly<Record<string, string>> = {},
   started: readonly string[] = [process.execPath, command],

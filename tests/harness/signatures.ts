@@ -2,10 +2,10 @@ import { readFileSync } from "node:fs";
 import { parseSync, type Statement } from "oxc-parser";
 import { exportedNames } from "../../tools/names.ts";
 
-/** A parameter of an exported function, as its first signature has it. */
+/** A parameter of an exported function, from its first signature. */
 export interface Parameter {
   readonly name: string;
-  /** The type as it is written, without its arguments: `TextOptions`; empty where none is. */
+  /** The written type without its arguments: `TextOptions`. Empty if there is none. */
   readonly type: string;
 }
 
@@ -15,7 +15,7 @@ export interface Signature {
   readonly parameters: readonly Parameter[];
 }
 
-/** Every exported function, with what it takes. */
+/** Returns all exported functions with their parameters. */
 export function signatures(): readonly Signature[] {
   return [...exportedNames().values()]
     .flat()
@@ -34,14 +34,14 @@ function parametersOf(name: string, file: string): readonly Parameter[] {
   return [];
 }
 
-/** `options: Only<O, TextOptions> = {}` */
+/** Reads a parameter such as `options: Only<O, TextOptions> = {}`. */
 function parameterOf(written: string): Parameter {
   const [, name = written, type = ""] =
     /^(?:\.\.\.)?(\{.*\}|[\w$]+)\??\s*:\s*(.*?)(?:\s*=\s*[^>].*)?$/s.exec(written) ?? [];
   return { name, type: /^Only<\w+,\s*(\w+)/.exec(type)?.[1] ?? /^(\w+)/.exec(type)?.[1] ?? type };
 }
 
-/** Where a function takes its options; -1 where it takes none. */
+/** Returns the position of a function's options. -1 if it has none. */
 export function placeOfOptions({ parameters }: Signature): number {
   return parameters.findIndex(
     ({ name, type }) =>

@@ -1,9 +1,9 @@
-/** A slip, as somebody would write it: what the compiler says of it, and what the start says to those who have none. */
+/** A typical mistake in a declaration, with the messages of the compiler and of the start. */
 export interface Slip {
   readonly code: string;
-  /** Words of the compiler's message; null: the compiler cannot know. */
+  /** A pattern for the compiler's message. Null: the compiler cannot find it. */
   readonly compiled: RegExp | null;
-  /** Words of the message that stops the start. Null: there is nothing to be run. */
+  /** A pattern for the message that stops the start. Null: there is nothing to run. */
   readonly started: RegExp | null;
 }
 
@@ -27,7 +27,7 @@ const endpoint = (code: string, compiled: RegExp | null, started: RegExp): Slip 
   started,
 });
 
-/** An action of books, called once. */
+/** Returns a mistake in an action of books, called once. */
 const action = (code: string, compiled: RegExp, started: RegExp): Slip => ({
   code: `write(mount(books, { permission: anyone, actions: { lend: { on: "collection", permission: anyone, ${code} } } }), "/lend")`,
   compiled,

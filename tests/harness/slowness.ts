@@ -1,4 +1,7 @@
-/** How many times as long as usual this machine takes at the moment: a MiB of plain JSON there and back, of which 8 ms are usual. Measured anew after two seconds. */
+/**
+ * Returns how much slower than usual this machine is at the moment. It measures a MiB of plain JSON in both directions, which usually takes
+ * 8 ms. Measures again after two seconds.
+ */
 export function slowness(): number {
   if (performance.now() - measuredAt > 2000) {
     latest = measure();

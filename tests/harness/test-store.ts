@@ -7,7 +7,7 @@ import { Secret } from "../../src/door/index.ts";
 import { postgresStore, sqliteStore, type Store } from "../../src/door/stores.ts";
 import { askPostgres, startPostgres, testsOnPostgres, type TestServer } from "./postgres.ts";
 
-// The databases of tests that run on SQLite and on PostgreSQL: `npm test` runs them on SQLite, `npm run test:postgres` on PostgreSQL.
+// The databases of tests that run on SQLite (`npm test`) and on PostgreSQL (`npm run test:postgres`).
 
 export { testsOnPostgres };
 
@@ -20,7 +20,7 @@ async function makeDatabase(): Promise<{ readonly url: string; free(): Promise<v
   return { url, free: () => made.dropDatabase(url) };
 }
 
-/** Gives the URL of an empty database, as `LATCHKEY_DATABASE` takes it. */
+/** Returns the URL of an empty database for `LATCHKEY_DATABASE`. */
 export async function emptyDatabase(t: TestContext): Promise<string> {
   if (!testsOnPostgres) return "sqlite::memory:";
   const { url, free } = await makeDatabase();
@@ -28,7 +28,7 @@ export async function emptyDatabase(t: TestContext): Promise<string> {
   return url;
 }
 
-/** Gives a store over an empty database. Another test may have the database once the store is closed. */
+/** Returns a store over an empty database. Another test may reuse the database after the store is closed. */
 export async function emptyStore(): Promise<Store> {
   if (!testsOnPostgres) return sqliteStore({ path: ":memory:" });
   const { url, free } = await makeDatabase();
@@ -44,16 +44,16 @@ export async function emptyStore(): Promise<Store> {
   };
 }
 
-/** A database that several stores or services have, one after another or at once. */
+/** A database for several stores or services, one after another or at the same time. */
 export interface SharedDatabase {
-  /** As `LATCHKEY_DATABASE` takes it. */
+  /** The URL for `LATCHKEY_DATABASE`. */
   readonly url: string;
   open(): Store;
-  /** Runs one statement of SQL, as another program does, and gives the rows. */
+  /** Runs one SQL statement like another program, and returns the rows. */
   ask(sql: string): Promise<readonly Record<string, unknown>[]>;
 }
 
-/** Makes an empty database that several stores may open: a file of SQLite, or a database in PostgreSQL. */
+/** Makes an empty database that several stores can open: a SQLite file, or a PostgreSQL database. */
 export async function sharedDatabase(t: TestContext): Promise<SharedDatabase> {
   if (testsOnPostgres) {
     const url = await emptyDatabase(t);
@@ -62,7 +62,7 @@ export async function sharedDatabase(t: TestContext): Promise<SharedDatabase> {
   return sharedFile(t);
 }
 
-/** The same on SQLite in every run. */
+/** Makes the same on SQLite in every run. */
 export function sharedFile(t: TestContext): SharedDatabase {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-shared-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));

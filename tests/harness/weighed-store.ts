@@ -1,13 +1,13 @@
 import type { Row, Store } from "../../src/door/stores.ts";
 
-/** A store that counts what it gives. */
+/** A store that counts the octets of its results. */
 export interface WeighedStore {
   readonly store: Store;
-  /** The octets that it has given since this was asked last. */
+  /** Returns the octets of the results since the last call. */
   given(): number;
 }
 
-/** Counts the octets of the records that a store gives: as JSON, with what it gives of writes. */
+/** Counts the octets of the records that a store returns: as JSON, including those of writes. */
 export function weighed(store: Store): WeighedStore {
   let octets = 0;
   const ofText = (text: string): void => void (octets += Buffer.byteLength(text));

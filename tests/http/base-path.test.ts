@@ -12,7 +12,7 @@ const base = "/api/v1";
 const settings = { LATCHKEY_BASE_PATH: `${base}/` };
 const login = { username: "admin", password: adminPassword };
 
-test("everything stands below the base path, and nothing outside of it", async (t) => {
+test("serves everything below the base path, and nothing outside of it", async (t) => {
   for (const binding of ["fetch", "node"] as const) {
     const api = await serve(t, { settings, binding });
 
@@ -25,7 +25,7 @@ test("everything stands below the base path, and nothing outside of it", async (
   }
 });
 
-test("whatever address an answer names can be asked for", async (t) => {
+test("answers at every address that a response names", async (t) => {
   const api = await serve(t, { settings });
   const at = async (method: string, path: string, body?: unknown): Promise<string> => {
     const answer = await api.ask(method, base + path, { body, headers: api.admin });
@@ -56,7 +56,7 @@ test("whatever address an answer names can be asked for", async (t) => {
   assert.equal(examples.not_found.value.type, `${base}/problems/not_found`);
 });
 
-test("cookies go where they are needed", async (t) => {
+test("sends cookies to the paths that need them", async (t) => {
   const api = await serve(t, { settings });
   const asked = await api.post(`${base}/api/token/`, { ...login, cookie: true });
   const session = await api.post(`${base}/api/session/`, login);
@@ -70,14 +70,14 @@ test("cookies go where they are needed", async (t) => {
   assert.match(ended.headers.getSetCookie()[1]!, /Path=\/api\/v1\/api\/token\//);
 });
 
-test("what cannot be a base path stops the start", async (t) => {
+test("stops the start for an invalid base path", async (t) => {
   for (const text of ["api", "//api", "/a?b", "/a#b", "/a/../b", "/a;b"]) {
     await assert.rejects(serve(t, { settings: { LATCHKEY_BASE_PATH: text } }), /LATCHKEY_BASE_PATH is/, text);
     await assert.rejects(createService({ store: sqliteStore({ path: ":memory:" }), basePath: text }), /basePath/);
   }
 });
 
-test("what could not be read is told below the base path too", async (t) => {
+test("reports unreadable requests also below the base path", async (t) => {
   const { service } = await serve(t, { settings });
   const listener = await listen(service, { port: 0 });
   t.after(() => listener.close(0));
@@ -89,11 +89,11 @@ test("what could not be read is told below the base path too", async (t) => {
   assert.match(text, /^HTTP\/1\.1 400 [\s\S]*"type":"\/api\/v1\/problems\/malformed"/);
 });
 
-test("a framework that takes the prefix off can hand requests on", async (t) => {
+test("accepts requests from a framework that removes the prefix", async (t) => {
   const { service, admin } = await serve(t, { settings });
   const answer = requestListener(service);
   const server = createServer((request, response) => {
-    // As Express does for what is mounted below a path.
+    // Express does this for everything that is mounted below a path.
     Object.assign(request, { originalUrl: request.url });
     request.url = request.url!.slice(base.length) || "/";
     answer(request, response);

@@ -13,7 +13,7 @@ interface Row {
 }
 
 const xml = { accept: "application/xml" };
-// In this order: later ones find what earlier ones have left.
+// In this order: later rows use the results of earlier ones.
 const rows: readonly Row[] = [
   {
     title: "a user is made",
@@ -133,13 +133,13 @@ const rows: readonly Row[] = [
   { title: "a page", method: "GET", path: "/problems/not_found", as: "nobody", status: 200 },
 ];
 
-// A connection has its own to say.
+// Each connection sets its own.
 const OF_THE_CONNECTION = new Set(["date", "connection", "keep-alive", "transfer-encoding"]);
 
 async function conversation(api: API): Promise<readonly object[]> {
   const said: object[] = [];
   for (const [at, { title, method, path, body, headers = {}, as, status }] of rows.entries()) {
-    // A client over a socket asks for codings by itself, and undoes them.
+    // A client over a socket requests codings automatically, and decodes them.
     const sent = {
       "accept-encoding": "identity",
       "x-request-id": `row-${at}`,
@@ -147,7 +147,7 @@ async function conversation(api: API): Promise<readonly object[]> {
       ...headers,
     };
     const answered = await api.ask(method, path, { headers: sent, ...(body === undefined ? {} : { body }) });
-    // What anybody may be shown has an id of each service's own.
+    // Cacheable public responses have a request id of each service.
     const isPublic = answered.headers.get("x-request-id") !== `row-${at}`;
     assert.equal(isPublic && status === 200, isPublic, title);
     const fields = [...answered.headers].filter(
@@ -158,7 +158,7 @@ async function conversation(api: API): Promise<readonly object[]> {
   return said;
 }
 
-test("both bindings answer the same", async (t) => {
+test("gives the same responses over both bindings", async (t) => {
   const settings = { LATCHKEY_SECRET: "the same secret for both of the bindings" };
   const [viaFetch, viaNode] = await Promise.all([
     serve(t, { settings, binding: "fetch" }).then(conversation),

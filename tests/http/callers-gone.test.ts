@@ -34,7 +34,7 @@ const believesLocalProxies = {
 const head = "Host: a\r\nX-Remote-User: admin\r\nX-Forwarded-For: 192.0.2.7\r\n\r\n";
 const books = defineResource({ name: "book", fields: { title: text({ maxLength: 200 }) } });
 
-/** The port, where it is not a local socket. */
+/** Returns the port, unless it is a local socket. */
 async function listening(t: TestContext, server: Server | Http2Server, path?: string): Promise<number> {
   server.listen(path === undefined ? { port: 0, host: "127.0.0.1" } : { path });
   await once(server, "listening");
@@ -43,13 +43,13 @@ async function listening(t: TestContext, server: Server | Http2Server, path?: st
   return typeof address === "object" && address !== null ? address.port : 0;
 }
 
-/** Sends it and resets the connection, while whoever listens here has not taken the connection in. */
+/** Sends the text and resets the connection before this process accepts it. */
 function sendAndReset(port: number, sent: string): void {
   const program = `const socket = require("node:net").connect(${port}, "127.0.0.1", () => socket.write(${JSON.stringify(sent)}, () => socket.resetAndDestroy()));`;
   assert.equal(spawnSync(process.execPath, ["-e", program]).status, 0);
 }
 
-/** The first request that is observed of it. */
+/** Returns the first observed request. */
 async function requestOf(observed: readonly Observation[]): Promise<unknown> {
   for (;;) {
     const found = observed.find(({ kind }) => kind === "request");
@@ -58,7 +58,7 @@ async function requestOf(observed: readonly Observation[]): Promise<unknown> {
   }
 }
 
-test("a caller who has reset the connection is no proxy of this machine, and nobody of it", async (t) => {
+test("does not treat a caller that reset the connection as a proxy of this machine", async (t) => {
   const api = await serve(t, { settings: believesLocalProxies });
   const ann = await api.user("Ann");
   const listener = await listen(api.service, { port: 0 });
@@ -71,7 +71,7 @@ test("a caller who has reset the connection is no proxy of this machine, and nob
   assert.equal((await api.get(`/users/${ann.id}`, api.admin)).status, 200);
 });
 
-test("who called is known in a server of somebody else too, though the caller has gone before anybody asks", async (t) => {
+test("knows the caller in a custom server, even if the caller has disconnected before it is read", async (t) => {
   const { service, observed } = await ownService(t);
   const answer = requestListener(service);
   const server = createServer((request, response) => {
@@ -87,7 +87,7 @@ test("who called is known in a server of somebody else too, though the caller ha
   assert.deepEqual(await requestOf(observed), ["127.0.0.1", 404]);
 });
 
-test("a local socket is one", async (t) => {
+test("treats a local socket as local", async (t) => {
   const { service, observed } = await ownService(t);
   const folder = mkdtempSync(join(tmpdir(), "latchkey-"));
   t.after(() => rmSync(folder, { recursive: true }));
@@ -99,7 +99,7 @@ test("a local socket is one", async (t) => {
   assert.deepEqual(await requestOf(observed), ["unix", 404]);
 });
 
-test("over HTTP/2 a body that is not wanted, and a caller who goes, end nothing", async (t) => {
+test("survives an unwanted body, and a caller that disconnects, over HTTP/2", async (t) => {
   const { service } = await ownService(t, { mounts: [mount(books, { permission: anyone })] });
   const server = createHTTP2(requestListener(service));
   const session = connect(`http://127.0.0.1:${await listening(t, server)}`);
@@ -120,7 +120,7 @@ test("over HTTP/2 a body that is not wanted, and a caller who goes, end nothing"
   assert.equal(await statusOf({ ":path": "/books" }), 200);
 });
 
-test("over HTTP/2 half of a body is none, whether the stream or the connection is broken off", async (t) => {
+test("treats half of a body as none over HTTP/2, if the stream or the connection is closed", async (t) => {
   const { service, observed, get } = await ownService(t, { mounts: [mount(books, { permission: anyone })] });
   const server = createHTTP2(requestListener(service));
   const port = await listening(t, server);
@@ -141,7 +141,7 @@ test("over HTTP/2 half of a body is none, whether the stream or the connection i
   assert.equal((await get("/books")).text, "[]");
 });
 
-test("over HTTP/2 answers that wait for a reader who never comes are limited", async (t) => {
+test("limits the responses that wait for a reader over HTTP/2", async (t) => {
   const value = "x".repeat(1024 * 1024);
   const { service, observed } = await ownService(t, {
     compression: false,
@@ -165,7 +165,7 @@ test("over HTTP/2 answers that wait for a reader who never comes are limited", a
   assert.deepEqual(refused[0], ["unread", "127.0.0.1"]);
 });
 
-/** Asks on connections of HTTP/2 that read no octet of an answer; gives how each stream ended, once it has. */
+/** Sends requests on HTTP/2 connections that read no octet of a response. Returns how each stream ended. */
 async function unreadStreams(
   t: TestContext,
   port: number,
@@ -205,7 +205,7 @@ function answering(length: number): Partial<ServiceOptions> {
 const countOf = (observed: readonly Observation[], wanted: string): number =>
   observed.filter((each) => (each.kind === "refused" ? each.reason : each.kind) === wanted).length;
 
-test("over HTTP/2 answers of 57 KB on many streams stay within the memory for unread answers", async (t) => {
+test("keeps responses of 57 KB on many HTTP/2 streams within the memory for unread responses", async (t) => {
   const bytes = 57_000;
   const { service, observed } = await ownService(t, answering(bytes));
   const port = await listening(t, createHTTP2(requestListener(service)));
@@ -219,7 +219,7 @@ test("over HTTP/2 answers of 57 KB on many streams stay within the memory for un
   assert.ok(kept * bytes > 32 * 1024 * 1024, `${kept} answers wait`);
 });
 
-test("over HTTP/2 a connection has 250 streams, and those beyond are refused for another try", async (t) => {
+test("allows 250 streams on an HTTP/2 connection, and refuses more so that the client can retry", async (t) => {
   const { service, observed } = await ownService(t, answering(10));
   const port = await listening(t, createHTTP2(requestListener(service)));
 
@@ -237,7 +237,7 @@ test("over HTTP/2 a connection has 250 streams, and those beyond are refused for
   assert.equal(headers[":status"], 200);
 });
 
-test("where somebody in front has answered meanwhile, nothing is answered behind that", async (t) => {
+test("sends no second response if other code has already responded", async (t) => {
   const { service } = await ownService(t, { mounts: [mount(books, { permission: anyone })] });
   const answer = requestListener(service);
   const server = createServer((request, response) => {

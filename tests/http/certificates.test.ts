@@ -16,7 +16,7 @@ import { renewed, selfSigned } from "../harness/self-signed.ts";
 import { serve } from "../harness/serve.ts";
 import { startService } from "../harness/service-process.ts";
 
-test("the command serves over TLS with the two files that its settings name", async (t) => {
+test("serves over TLS with the two files in the settings", async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-tls-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const file = (name: "cert" | "key"): string => {
@@ -34,7 +34,7 @@ test("the command serves over TLS with the two files that its settings name", as
 
 const day = 86_400_000;
 
-/** A listener over TLS whose certificate is watched, and whoever asks it. */
+/** Starts a TLS listener with a watched certificate, and a client. */
 async function watched(t: TestContext) {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-certificate-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
@@ -59,7 +59,7 @@ async function watched(t: TestContext) {
     observe: (observation) => void observed.push(observation),
     now: () => clock.now,
   });
-  /** The name in the certificate that one meets. */
+  /** Returns the name in the presented certificate. */
   const ask = (agent: https.Agent | false = false, more: https.RequestOptions = {}): Promise<string> =>
     new Promise((resolve, reject) => {
       https
@@ -74,7 +74,7 @@ async function watched(t: TestContext) {
   return { write, look, ask, told, clock, tls, files };
 }
 
-test("a new certificate is served without a restart, and whoever is connected stays", async (t) => {
+test("serves a new certificate without a restart, and keeps existing connections", async (t) => {
   const { write, look, ask, told } = await watched(t);
   const agent = new https.Agent({ keepAlive: true, maxSockets: 1 });
   t.after(() => agent.destroy());
@@ -99,7 +99,7 @@ test("a new certificate is served without a restart, and whoever is connected st
   await assert.rejects(ask(false, { maxVersion: "TLSv1.1", minVersion: "TLSv1", ciphers: "DEFAULT@SECLEVEL=0" }));
 });
 
-test("whatever is written into the files, the certificate from before stays", async (t) => {
+test("keeps the old certificate for any invalid content of the files", async (t) => {
   const { write, look, ask, told } = await watched(t);
 
   for (const text of ["", "x", selfSigned.key, renewed.cert.slice(0, 200), "-----BEGIN CERTIFICATE-----\n"]) {
@@ -113,7 +113,7 @@ test("whatever is written into the files, the certificate from before stays", as
   assert.deepEqual(told(), []);
 });
 
-test("a renewal in the middle of traffic fails nobody", async (t) => {
+test("renews the certificate under load without a failed request", async (t) => {
   const { write, look, ask } = await watched(t);
 
   const answers: Promise<string>[] = [];
@@ -132,7 +132,7 @@ test("a renewal in the middle of traffic fails nobody", async (t) => {
   assert.deepEqual([...names].toSorted(), ["200 localhost", "200 renewed.example"]);
 });
 
-test("the end of a certificate is told once a day from a week before", async (t) => {
+test("reports the end of a certificate once a day, from a week before", async (t) => {
   const { look, told, clock } = await watched(t);
   const ends = Date.parse("2126-10-28T05:12:25Z");
   const at = (ms: number): string[] => {
@@ -148,7 +148,7 @@ test("the end of a certificate is told once a day from a week before", async (t)
   assert.match(at(day).join(), / has ended at /);
 });
 
-test("a certificate that nobody may read yet is served as soon as somebody opens it", async (t) => {
+test("serves an unreadable certificate as soon as its permissions allow it", async (t) => {
   const { write, look, ask, told, files } = await watched(t);
   chmodSync(path.dirname(files.cert), 0o755);
   const lookAsNobody = (): string => (asNobody(look), told().join("\n"));
@@ -166,7 +166,7 @@ test("a certificate that nobody may read yet is served as soon as somebody opens
   assert.equal(await ask(), "200 renewed.example");
 });
 
-test("a renewed key that everyone may read is told as at a start, and served when it is closed", async (t) => {
+test("reports a renewed key that all users can read, and serves it after its permissions are fixed", async (t) => {
   const { write, look, ask, told, files } = await watched(t);
   write("cert", renewed.cert);
   write("key", renewed.key);

@@ -8,7 +8,7 @@ let postgres: TestServer;
 before(async () => void (postgres = await startPostgres()));
 after(() => postgres.stop());
 
-test("a process whose clock is 90 s ahead, and one whose is as much behind, harm nobody and say so", async () => {
+test("works with clocks that are 90 s ahead or behind, and reports them", async () => {
   const settings = {
     LATCHKEY_DATABASE: await postgres.makeDatabase(),
     LATCHKEY_SECRET: "a secret that all of the processes know",
@@ -26,7 +26,7 @@ test("a process whose clock is 90 s ahead, and one whose is as much behind, harm
     const session = await ask(from, "POST", "/api/session/", login);
     const cookie = session.headers.getSetCookie()[0]!.split(";")[0]!;
     const children = [(await ask(from, "POST", "/api/token/refresh/", { refresh })).body["refresh"]];
-    // The others look every second for nonces of windows that have closed.
+    // The others look every second for nonces of closed windows.
     await wait(1100);
     for (const at of all) {
       children.push((await ask(at, "POST", "/api/token/refresh/", { refresh })).body["refresh"]);
@@ -67,7 +67,7 @@ test("a process whose clock is 90 s ahead, and one whose is as much behind, harm
   assert.match(ahead.said(), /clock of this machine is 90 s ahead/);
 });
 
-test("a process whose clock is set while it runs logs nobody out, and goes on with the database's", async () => {
+test("logs no user out if the clock is set while the process runs, and uses the database's clock", async () => {
   const settings = {
     LATCHKEY_DATABASE: await postgres.makeDatabase(),
     LATCHKEY_SECRET: "a secret that all of the processes know",
@@ -99,7 +99,7 @@ test("a process whose clock is set while it runs logs nobody out, and goes on wi
   assert.match(String((await ask(set, "GET", "/readyz")).body["clock"]), /3600 s ahead/);
 });
 
-/** The options that set the clock of a process that much ahead, and once more when it gets SIGUSR2. */
+/** Returns the options that move the clock of a process by this much, and again on SIGUSR2. */
 function shifted(ms: number, later = 0): string {
   const script = `const now = Date.now; let by = ${ms}; Date.now = () => now() + by; process.on("SIGUSR2", () => (by += ${later}));`;
   return `--import data:text/javascript,${encodeURIComponent(script)}`;

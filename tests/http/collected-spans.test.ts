@@ -6,7 +6,7 @@ import path from "node:path";
 import { test } from "node:test";
 import { startService } from "../harness/service-process.ts";
 
-test("the spans of what is in flight at a stop are sent before the process ends", async (t) => {
+test("sends the spans of active requests before the process stops", async (t) => {
   const collected: string[] = [];
   const collector = createServer((sent, answer) => {
     let body = "";

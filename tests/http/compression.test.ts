@@ -15,7 +15,7 @@ interface Asked {
   readonly bytes: Buffer;
 }
 
-/** As bytes: what the service sent, and nobody has undone. */
+/** Returns the sent bytes without decoding them. */
 async function ask({ service }: API, method: string, path: string, headers: Record<string, string>): Promise<Asked> {
   const request = new Request(`http://127.0.0.1:8000${path}`, { method, headers });
   const response = await service.fetch(request, { peer: "127.0.0.1" });
@@ -39,7 +39,7 @@ async function withSheets(t: TestContext): Promise<API> {
 
 const everything = ["/sheets/1", "/sheets", "/openapi.json", "/docs", "/problems"];
 
-test("each representation is the same in every coding, and has a strong tag of its own in each", async (t) => {
+test("sends the same representation in every coding, with a different strong tag in each", async (t) => {
   const api = await withSheets(t);
 
   for (const path of everything) {
@@ -68,7 +68,7 @@ test("each representation is the same in every coding, and has a strong tag of i
   }
 });
 
-test("any of a state's tags is known by If-None-Match, whatever coding is asked for", async (t) => {
+test("recognizes every tag of a state in If-None-Match, for every coding", async (t) => {
   const api = await withSheets(t);
 
   for (const path of everything) {
@@ -93,7 +93,7 @@ test("any of a state's tags is known by If-None-Match, whatever coding is asked 
   assert.equal((await ask(api, "GET", "/sheets/1", { "if-none-match": '"1-xml-gzip"' })).status, 200);
 });
 
-test("any of a record's tags will do for a write, and never a weak one", async (t) => {
+test("accepts any of a record's strong tags for a write, and never a weak one", async (t) => {
   const api = await withSheets(t);
 
   for (const accept of ["application/json", "application/xml"]) {
@@ -113,7 +113,7 @@ test("any of a record's tags will do for a write, and never a weak one", async (
   }
 });
 
-test("what a write shows is compressed too, and its tag can be used", async (t) => {
+test("compresses the response to a write, and accepts its tag", async (t) => {
   const api = await serve(t, { config });
   const headers = { "accept-encoding": "gzip", "content-type": "application/json" };
   const made = await api.service.fetch(
@@ -126,7 +126,7 @@ test("what a write shows is compressed too, and its tag can be used", async (t) 
   assert.equal((await api.delete("/sheets/1", { "if-match": made.headers.get("etag")! })).status, 204);
 });
 
-test("what is short, secret or no text is sent as it is", async (t) => {
+test("sends short, secret or non-text bodies uncompressed", async (t) => {
   const raw = (type: string) => ({ kind: "raw", type, content: "x".repeat(5000) }) as const;
   const endpoints = [
     defineEndpoint({
@@ -152,7 +152,7 @@ test("what is short, secret or no text is sent as it is", async (t) => {
   }
 });
 
-test("nothing is compressed that another site made a browser ask for with its user's cookie", async (t) => {
+test("compresses nothing that another site requested with its user's cookie", async (t) => {
   const api = await serve(t, { config, settings: { LATCHKEY_ALLOWED_ORIGINS: "https://app.example" } });
   await api.post("/orders", {}, api.admin);
   for (let count = 0; count < 20; count++) await api.post("/orders", {}, api.admin);
@@ -173,12 +173,12 @@ test("nothing is compressed that another site made a browser ask for with its us
     const answer = await ask(api, "GET", "/orders", { ...browser, ...headers });
     assert.equal(answer.headers.get("content-encoding") === "gzip", isCompressed, JSON.stringify(headers));
   }
-  // What everyone gets tells nothing of the user.
+  // A response that is the same for all callers reveals nothing about the user.
   const open = await ask(api, "GET", "/openapi.json", { ...browser, "sec-fetch-site": "cross-site" });
   assert.equal(open.headers.get("content-encoding"), "gzip");
 });
 
-test("LATCHKEY_COMPRESSION=off sends everything as it is, and still knows the tags", async (t) => {
+test("sends everything uncompressed with LATCHKEY_COMPRESSION=off, and still recognizes the tags", async (t) => {
   const api = await serve(t, { config, settings: { LATCHKEY_COMPRESSION: "off" } });
   await api.post("/sheets", { body: long });
 
@@ -190,7 +190,7 @@ test("LATCHKEY_COMPRESSION=off sends everything as it is, and still knows the ta
   assert.equal((await api.patch("/sheets/1", {}, { "if-match": `${tag.slice(0, -1)}-gzip"` })).status, 200);
 });
 
-test("whoever asks for no coding is answered at once, and the others from the thread pool", async (t) => {
+test("answers immediately without a coding, and from the thread pool with one", async (t) => {
   const api = await withSheets(t);
   const arrival = (...rawHeaders: string[]) => ({
     method: "GET",
@@ -211,7 +211,7 @@ test("whoever asks for no coding is answered at once, and the others from the th
   assert.equal(api.service.inFlight(), 0);
 });
 
-test("clients that undo the coding by themselves see nothing of it", async (t) => {
+test("hides the coding from clients that decode it themselves", async (t) => {
   const api = await serve(t, { config, binding: "node" });
   await api.post("/sheets", { body: long });
 
@@ -222,7 +222,7 @@ test("clients that undo the coding by themselves see nothing of it", async (t) =
   assert.equal((await api.delete("/sheets/1", { "if-match": answer.headers.get("etag")! })).status, 204);
 });
 
-test("of very many who ask at once all are answered, some of them with the body as it is", async (t) => {
+test("answers very many concurrent requests, some of them uncompressed", async (t) => {
   const api = await withSheets(t);
   const plain = (await ask(api, "GET", "/sheets", {})).bytes.toString();
 

@@ -10,7 +10,7 @@ import { selfSigned } from "../harness/self-signed.ts";
 
 const livez = "GET /livez HTTP/1.1\r\nHost: a\r\n\r\n";
 
-test("of one address no more than its share is connected: one more is told so, nothing of it is done, and whoever leaves makes room", async (t) => {
+test("limits the connections of one address, reports this to one more without processing it, and frees the places of closed ones", async (t) => {
   const { open, read, send, listener, api } = await rawSocket(t, {}, { connectionsPerAddress: 2 });
   const held = [await open(), await open()];
 
@@ -39,7 +39,7 @@ test("of one address no more than its share is connected: one more is told so, n
   );
 });
 
-test("over TLS too", async (t) => {
+test("limits them also over TLS", async (t) => {
   const { open, listener } = await rawSocket(t, {}, { connectionsPerAddress: 1, tls: selfSigned });
   await open();
   const socket = connectTLS({ port: listener.port, host: "127.0.0.1", rejectUnauthorized: false });
@@ -52,7 +52,7 @@ test("over TLS too", async (t) => {
   assert.equal(answer.split("HTTP/1.1").length, 2);
 });
 
-test("trusted proxies are not counted, and with 0 nobody is", async (t) => {
+test("does not count trusted proxies, and counts nothing with 0", async (t) => {
   for (const options of [{ connectionsPerAddress: 1, trustedProxies: ["127.0.0.0/8"] }, { connectionsPerAddress: 0 }]) {
     const { open, read } = await rawSocket(t, {}, options);
     await Promise.all(Array.from({ length: 5 }, open));
@@ -62,7 +62,7 @@ test("trusted proxies are not counted, and with 0 nobody is", async (t) => {
   }
 });
 
-test("what is refused before it is a request is observed", async (t) => {
+test("observes what is refused before it is a request", async (t) => {
   const { api, send } = await rawSocket(t);
   const tls = await rawSocket(t, {}, { tls: selfSigned });
 
@@ -81,7 +81,7 @@ test("what is refused before it is a request is observed", async (t) => {
   );
 });
 
-test("of what is refused ten lines a second are told, and then how many were not; all of it is counted", (t) => {
+test("logs ten refusals a second and then the number of the others, and counts all", (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const lines: string[] = [];
   const log = makeLog("info", (text) => lines.push(...text.trim().split("\n")))!;
@@ -110,7 +110,7 @@ test("of what is refused ten lines a second are told, and then how many were not
   );
 });
 
-test("whoever asks a thousand times in one packet and reads nothing holds one answer in memory, and not a thousand", async (t) => {
+test("holds one response in memory for a caller that sends a thousand requests in one packet and reads nothing", async (t) => {
   const { open, api } = await rawSocket(t);
   const socket = (await open()).pause();
 
@@ -119,11 +119,11 @@ test("whoever asks a thousand times in one packet and reads nothing holds one an
 
   const { length } = (await api.get("/openapi.json")).text;
   const answered = api.observed.filter((each) => each.kind === "request").length;
-  // What the kernel takes for a reader has left already.
+  // The kernel's buffers have already accepted these.
   assert.ok(answered < 200 && answered * length < 2 ** 26, `${answered} of ${length}`);
 });
 
-test("a thousand requests in one go are answered in their order", async (t) => {
+test("answers a thousand pipelined requests in order", async (t) => {
   const { open } = await rawSocket(t);
   const socket: Socket = await open();
   let answers = 0;
@@ -144,7 +144,7 @@ test("a thousand requests in one go are answered in their order", async (t) => {
   other.destroy();
 });
 
-test("whoever asks ten thousand times in one go does not keep others waiting until all is answered", async (t) => {
+test("does not delay others for a caller that sends ten thousand requests in one go", async (t) => {
   const { open, read, api } = await rawSocket(t);
   const greedy = await open();
   const other = await open();

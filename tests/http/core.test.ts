@@ -11,12 +11,12 @@ const run = promisify(execFile);
 const core = path.join(import.meta.dirname, "../../src/door/index.ts");
 const folder = mkdtempSync(path.join(tmpdir(), "latchkey-core-"));
 const bundle = path.join(folder, "core.mjs");
-/** What only some runtimes have, and what a service without a database has no use for. */
+/** Modules that only some runtimes have, and that a service without a database does not need. */
 const heavy = /^(?:node:)?(?:sqlite|worker_threads|cluster|child_process)$|^pg\b|^@node-rs\//;
-/** Whatever the bundle asks of others, with the way in which it does. */
+/** The external modules that the bundle imports, with the kind of import. */
 const asked: { readonly path: string; readonly kind: string }[] = [];
 
-/** Loads a module, and prints what it exports and which other modules were asked for by it and what it loads. */
+/** Returns a script that loads a module, and prints its exports and all modules that were imported. */
 const report = (module: string): string => `
   import { registerHooks } from "node:module";
   const asked = [];
@@ -35,7 +35,7 @@ before(async () => {
     format: "esm",
     mainFields: ["module", "main"],
     external: ["node:*", "@node-rs/*"],
-    // find-my-way is CommonJS and asks for node:assert.
+    // find-my-way is CommonJS and requires node:assert.
     banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
   });
   const inputs = Object.values(metafile.inputs).flatMap(({ imports }) => imports);
@@ -48,7 +48,7 @@ before(async () => {
 after(() => rmSync(folder, { recursive: true }));
 
 for (const [what, module] of Object.entries({ "from source": core, "in a bundle": bundle }))
-  test(`importing the core ${what} loads no database, no thread and no native code`, async () => {
+  test(`loads no database, no thread and no native code for the core ${what}`, async () => {
     const { stdout } = await run(process.execPath, ["--input-type=module", "-e", report(module)], { cwd: folder });
     const { names, asked: loaded, native } = JSON.parse(stdout) as Record<"names" | "asked" | "native", string[]>;
 
@@ -57,14 +57,14 @@ for (const [what, module] of Object.entries({ "from source": core, "in a bundle"
       loaded.filter((specifier) => heavy.test(specifier)),
       [],
     );
-    // Threads are not looked for here: node:http itself loads them.
+    // Threads are not checked here, because node:http itself loads them.
     assert.deepEqual(
       native.filter((name) => /\bsqlite\b/.test(name)),
       [],
     );
   });
 
-test("a bundler that knows no platform finds all that the core is made of", () => {
+test("finds all modules of the core with a bundler for any platform", () => {
   const fixed = asked.filter(({ kind }) => kind !== "dynamic-import").map((each) => each.path);
 
   assert.deepEqual(

@@ -21,7 +21,7 @@ import type { Observation } from "../../src/door/ops.ts";
 import { sqliteStore, type Store } from "../../src/door/stores.ts";
 import { email, open, password, serve } from "../harness/own-logins.ts";
 
-// A request that took too long has its answer; what it had begun goes on, and hurts nobody.
+// A request that took too long has its response. Its unfinished work continues and does no harm.
 
 const never = (): Promise<never> => new Promise(() => undefined);
 const permission = anyone;
@@ -33,7 +33,7 @@ async function settle(): Promise<void> {
 async function serviceWith(t: TestContext, parts: object) {
   const observed: Observation[] = [];
   const service = await createService({
-    // On SQLite alone: the clocks that these tests stop are those of the connections to PostgreSQL.
+    // Only on SQLite, because the clocks that these tests stop are also those of the connections to PostgreSQL.
     store: sqliteStore({ path: ":memory:" }),
     handlerTimeoutSeconds: 1,
     observe: (each) => void observed.push(each),
@@ -64,7 +64,7 @@ const tellings: Readonly<Record<string, Format["writeProblem"]>> = {
 };
 
 for (const [how, writeProblem] of Object.entries(tellings))
-  test(`whoever waited in vain is told so by the default where the format's problem ${how}`, async (t) => {
+  test(`answers a timeout in the default format if the format's problem ${how}`, async (t) => {
     const rejected: unknown[] = [];
     const hear = (error: unknown): number => rejected.push(error);
     process.on("unhandledRejection", hear);
@@ -85,7 +85,7 @@ for (const [how, writeProblem] of Object.entries(tellings))
     assert.deepEqual(rejected, []);
   });
 
-test("whoever asked for a page and waited in vain is told so by a page", async (t) => {
+test("answers a timeout with a page to a caller that asked for a page", async (t) => {
   const { ask } = await serviceWith(t, {
     features: [consolePages({ title: "Slow" })],
     endpoints: [defineEndpoint({ method: "GET", path: "/slow", access: anyone, handle: never })],
@@ -101,7 +101,7 @@ test("whoever asked for a page and waited in vain is told so by a page", async (
   assert.match(await answer.text(), /This has taken too long, and was given up\./);
 });
 
-// A webhook whose signature is looked at when the body is here.
+// A webhook whose signature is checked after the body has arrived.
 const signed = (authenticate: Scheme["authenticate"]): Scheme => ({
   name: "signed",
   carriers: [{ in: "header", name: "X-Signature" }],
@@ -116,7 +116,7 @@ const sent = (body: ReadableStream | string): RequestInit => ({
   headers: { "content-type": "application/json", "x-signature": "a" },
 });
 
-test("the time in which a body arrives does not count where a scheme reads it", async (t) => {
+test("does not count the time in which a body arrives if a scheme reads it", async (t) => {
   const octets = new TransformStream<Uint8Array, Uint8Array>();
   const { ask } = await serviceWith(t, {
     mounts: [notes()],
@@ -140,7 +140,7 @@ test("the time in which a body arrives does not count where a scheme reads it", 
   assert.equal((await asked).status, 201);
 });
 
-test("a body that never ends is waited for as long as at a listener, and then let go", async (t) => {
+test("waits for an endless body as long as a listener does, and then releases it", async (t) => {
   let cancelled = false;
   const body = new ReadableStream({
     start: (controller) => controller.enqueue(Buffer.from('{"body":')),
@@ -160,7 +160,7 @@ test("a body that never ends is waited for as long as at a listener, and then le
   assert.deepEqual([cancelled, service.inFlight()], [true, 0]);
 });
 
-test("a body that is on its way when the time is over is waited for, and its request goes on", async (t) => {
+test("waits for an arriving body at the timeout, and continues its request", async (t) => {
   const octets = new TransformStream<Uint8Array, Uint8Array>();
   let goOn: () => void = () => undefined;
   const { ask } = await serviceWith(t, {
@@ -176,7 +176,7 @@ test("a body that is on its way when the time is over is waited for, and its req
 
   const asked = ask("/notes", sent(octets.readable));
   await settle();
-  // All of its time is gone when the scheme is done.
+  // The time is used up when the scheme is done.
   t.mock.timers.tick(1000);
   goOn();
   await settle();
@@ -189,7 +189,7 @@ test("a body that is on its way when the time is over is waited for, and its req
   assert.equal((await asked).status, 201);
 });
 
-test("a scheme that is done when its request was given up has no body read, and no handler called", async (t) => {
+test("reads no body and calls no handler after a scheme that is done too late", async (t) => {
   let goOn: () => void = () => undefined;
   let handled = 0;
   let read = 0;
@@ -246,7 +246,7 @@ test("a scheme that is done when its request was given up has no body read, and 
   );
 });
 
-test("what arrives of a body when its request is over is not held", async (t) => {
+test("does not keep the body that arrives after its request is over", async (t) => {
   const { ask } = await serviceWith(t, {
     mounts: [notes()],
     schemes: [
@@ -258,7 +258,7 @@ test("what arrives of a body when its request is over is not held", async (t) =>
   });
   const large = new Uint8Array(1024 * 1024).fill(32);
 
-  // Eight of them are all that one address may have on the way.
+  // One address may have only eight of them at the same time.
   for (let at = 0; at < 9; at++) {
     const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
     assert.equal((await ask("/notes", sent(readable))).status, 403);
@@ -300,7 +300,7 @@ for (const [what, isWritten] of [
     assert.equal((await asked).status, isWritten ? 201 : 503);
   });
 
-test("a login that comes too late begins nothing, and the session that was there goes on", async (t) => {
+test("starts nothing for a late login, and keeps the existing session", async (t) => {
   const people = accounts(open);
   const session = sessionLogin(people);
   const tokens = tokenLogin(people);

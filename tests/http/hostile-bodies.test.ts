@@ -21,7 +21,7 @@ const notes = mount(
 
 const mostMilliseconds = 50;
 
-test("no body within the limits keeps others waiting for more than 50 ms", async (t) => {
+test("blocks others for at most 50 ms for any body within the limits", async (t) => {
   const { service, admin, put, post } = await serve(t, { config: { mounts: [notes] } });
   const { id } = (await post("/notes", {}, admin)).json;
   const slow: string[] = [];
@@ -52,7 +52,7 @@ test("no body within the limits keeps others waiting for more than 50 ms", async
     ["application/json", jsonBodies],
   ] as const)
     for (const [name, body] of Object.entries(bodies)) {
-      // What is refused is refused before anybody asks what was to be done with it.
+      // A refused body is refused before its action is called.
       const isTaken = (await measure(name, "POST", type, body)) === 201;
       for (const method of isTaken ? ["PUT", "PATCH"] : []) await measure(name, method, type, body);
     }
@@ -64,7 +64,7 @@ test("no body within the limits keeps others waiting for more than 50 ms", async
   assert.deepEqual(slow, []);
 });
 
-test("a json() value ends at what a body may hold, however many patches make it longer", async (t) => {
+test("limits a json() value to the size of a body, for any number of patches that extend it", async (t) => {
   const { admin, ask, post } = await serve(t, { config: { mounts: [notes] } });
   const { id } = (await post("/notes", { meta: ["x".repeat(30_000)] }, admin)).json;
   const patch = (type: string, body: object) =>
@@ -86,7 +86,7 @@ test("a json() value ends at what a body may hold, however many patches make it 
   ]);
 });
 
-/** Sees how long this thread works from one turn of the event loop to the next, by its own time. */
+/** Measures the CPU time of this thread between two turns of the event loop. */
 function watchTurns(): { end(): Promise<number> } {
   let longest = 0;
   let running = true;

@@ -27,7 +27,7 @@ import { hostileTexts, isSlow } from "../harness/hostile-text.ts";
 
 const root = path.join(import.meta.dirname, "../..");
 
-/** Whose text is the operator's or the author's own, and no caller's. Everything else in `src` is taken to meet a caller. */
+/** Places that read only text of the operator or the author. Everything else in `src` may read text of a caller. */
 const neverACaller: readonly (readonly [place: RegExp, reason: string])[] = [
   [/^src\/cli\//, "the command reads arguments and files of the operator"],
   [/^src\/testing\//, "the contract suites run in a plug-in author's tests"],
@@ -45,7 +45,7 @@ interface Pattern {
   readonly regex: RegExp;
 }
 
-test("every pattern that may meet a caller's text reads 64 KiB of anything within 5 ms", async () => {
+test("reads 64 KiB of any text within 5 ms with every pattern that a caller can reach", async () => {
   const patterns = await patternsOfSource();
   const texts = hostileTexts();
 
@@ -58,7 +58,7 @@ test("every pattern that may meet a caller's text reads 64 KiB of anything withi
   );
 });
 
-test("every exported reader of one text reads 64 KiB of anything within 5 ms", async () => {
+test("reads 64 KiB of any text within 5 ms with every exported reader of a text", async () => {
   const readers = [...(await readersOfSource()), ...otherReaders];
   const texts = hostileTexts();
 
@@ -71,7 +71,7 @@ test("every exported reader of one text reads 64 KiB of anything within 5 ms", a
   );
 });
 
-test("text is normalized in one place, where many marks on one letter cannot make it slow", () => {
+test("normalizes text in one place, which many marks on one letter cannot slow down", () => {
   const files = sourceFiles().filter(
     (file) => meetsCallers(file) && /\.normalize\(/.test(readFileSync(path.join(root, file), "utf8")),
   );
@@ -80,7 +80,7 @@ test("text is normalized in one place, where many marks on one letter cannot mak
   assert.deepEqual(files.toSorted(), ["src/core/crypto/composed.ts", "src/core/words/words.ts"]);
 });
 
-test("a slow pattern would be found", () => {
+test("finds a slow pattern", () => {
   const texts = hostileTexts();
 
   for (const regex of [/0+$/, /^[ \t]+|[ \t]+$/g, /[ \t]*=[ \t]*x/])
@@ -97,7 +97,7 @@ interface Reader {
 
 const formats = [json, xml];
 
-/** What reads a text beside something else, which is given here. */
+/** Readers of a text with further arguments, which are given here. */
 const otherReaders: readonly Reader[] = [
   { place: "parseTraceContext", read: (text) => parseTraceContext(goodTrace, text) },
   { place: "composed", read: composed },
@@ -132,7 +132,7 @@ function attempt(read: Reader["read"], text: string): void {
   }
 }
 
-/** Every exported function that takes one text and says by its name that it reads it. */
+/** Returns all exported functions that take one text and whose name says that they read it. */
 async function readersOfSource(): Promise<Reader[]> {
   const readers: Reader[] = [];
   for (const file of sourceFiles()) {
@@ -171,7 +171,7 @@ function parsed(file: string): Program {
   return parseSync(file, readFileSync(path.join(root, file), "utf8")).program;
 }
 
-/** The ways in which a pattern is asked: once, and for all that it finds. */
+/** Uses a pattern in both ways: once, and for all matches. */
 function use(regex: RegExp, text: string): void {
   regex.lastIndex = 0;
   if (regex.global) text.replace(regex, "");
@@ -179,7 +179,7 @@ function use(regex: RegExp, text: string): void {
   regex.lastIndex = 0;
 }
 
-/** Every literal, and what `new RegExp` makes when its module is loaded. */
+/** Returns all literals, and the patterns that `new RegExp` makes when a module is loaded. */
 async function patternsOfSource(): Promise<Pattern[]> {
   const patterns: Pattern[] = [];
   for (const file of sourceFiles()) {
@@ -225,7 +225,7 @@ function regexesOf(file: string): { literals: RegExp[]; made: number; inFunction
   return { literals, made, inFunction };
 }
 
-/** A copy of the module of its own is loaded, so that it makes its patterns again. */
+/** Loads a separate copy of the module, so it makes its patterns again. */
 async function madeWhileLoading(file: string): Promise<RegExp[]> {
   const made: RegExp[] = [];
   const Original = RegExp;

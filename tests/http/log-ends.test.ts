@@ -9,7 +9,7 @@ import { makeLog } from "../../src/features/ops/log/log.ts";
 import { command } from "../harness/command.ts";
 import { freePort } from "../harness/free-port.ts";
 
-/** Ends the process right after a line of the log, with no turn of the event loop between that would let a timer run. */
+/** Stops the process right after a log line, before the event loop could run a timer. */
 const config = `
   export default {
     endpoints: [{
@@ -28,7 +28,7 @@ const config = `
   };
 `;
 
-/** Where the log goes: how the command is spoken to, and what it has said there once it has ended. */
+/** The destinations of the log: how the command is started, and its output after the exit. */
 const outputs = {
   "a pipe": (folder: string) => run(folder, process.execPath, [command], "pipe"),
   "a file": (folder: string) => run(folder, process.execPath, [command], openSync(path.join(folder, "log"), "w")),
@@ -37,20 +37,20 @@ const outputs = {
 } as const;
 
 for (const [output, begin] of Object.entries(outputs)) {
-  test(`what went wrong right before a kill is in the log: ${output}`, async (t) => {
+  test(`logs a fault right before a kill to ${output}`, async (t) => {
     const said = await saidAfter(t, begin, "/fall");
 
     assert.match(said, /"event":"fault",.*"error":"Error: planted/);
   });
 }
 
-test("what was logged before somebody else's code ends the process is in the log", async (t) => {
+test("logs lines from before custom code stops the process", async (t) => {
   const said = await saidAfter(t, outputs["a pipe"], "/leave");
 
   assert.match(said, /"event":"request",.*"path":"\/leave"/);
 });
 
-test("what went wrong is written at once and takes along what waits, and nothing waits for 50 ms", (t) => {
+test("writes an error immediately with all waiting lines, and no line waits for 50 ms", (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const written: string[] = [];
   const { observe } = makeLog("info", (text) => written.push(text))!;
@@ -71,7 +71,7 @@ function messagesOf(written: readonly string[]): string[] {
 
 interface Running {
   readonly address: string;
-  /** Everything that was said, once it has ended. */
+  /** The whole output after the exit. */
   readonly said: Promise<string>;
 }
 

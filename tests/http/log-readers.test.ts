@@ -16,7 +16,7 @@ interface Started {
   readonly ended: Promise<number | null>;
 }
 
-/** A service whose output this process reads as far as it likes. */
+/** Starts a service whose output this process reads as needed. */
 async function start(t: TestContext, port: number, args: readonly string[] = []): Promise<Started> {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-log-"));
   const child = spawn(process.execPath, [command, ...args], {
@@ -41,7 +41,7 @@ async function lost({ address }: Started): Promise<number> {
 }
 
 for (const started of ["latchkey", "latchkey serve --port"])
-  test(`a log whose reader has gone stops nothing, and /metrics tells of it: ${started}`, async (t) => {
+  test(`survives a log whose reader has closed, and reports it in /metrics: ${started}`, async (t) => {
     const port = await freePort();
     const service = await start(t, port, started === "latchkey" ? [] : ["serve", "--port", String(port)]);
 
@@ -54,7 +54,7 @@ for (const started of ["latchkey", "latchkey serve --port"])
     assert.equal(await service.ended, 0);
   });
 
-test("a log whose reader stands still keeps SIGTERM waiting for a second at most", async (t) => {
+test("delays SIGTERM by at most a second if the reader of the log is blocked", async (t) => {
   const service = await start(t, await freePort());
   const long = `/${"x/".repeat(3000)}`;
 

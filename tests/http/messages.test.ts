@@ -22,7 +22,7 @@ const loans = defineResource({
   sorts: ["from"],
 });
 
-test("names the field and the parameter that were probably meant", async (t) => {
+test("names the field and the parameter that the caller probably meant", async (t) => {
   const { ask } = await ownService(t, { mounts: [mount(loans, { permission: anyone })] });
   const detailsOf = async (method: string, path: string, body?: object): Promise<readonly string[]> => {
     const { json } = await ask(method, path, body === undefined ? {} : { body });
@@ -34,7 +34,7 @@ test("names the field and the parameter that were probably meant", async (t) => 
     "There is no field of this name. Did you mean copy_id?",
     "There is no field of this name.",
   ]);
-  // To look for what was meant has its price.
+  // The search for the intended name takes time.
   const many = Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`copy_i${at}`, 1]));
   const found = await detailsOf("POST", "/loans", { ...whole, ...many });
   assert.equal(found.filter((each) => each.includes("Did you mean")).length, 5);
@@ -52,7 +52,7 @@ test("names the field and the parameter that were probably meant", async (t) => 
   for (const [query, detail] of rows) assert.deepEqual(await detailsOf("GET", `/loans?${query}`), [detail], query);
 });
 
-test("names the methods that an address offers, and the types that it accepts", async (t) => {
+test("names the methods of an address, and the types that it accepts", async (t) => {
   const { ask, service } = await ownService(t, {
     mounts: [mount(loans, { permission: { list: anyone, create: anyone } })],
     endpoints: [
@@ -92,7 +92,7 @@ test("names the methods that an address offers, and the types that it accepts", 
   }
 });
 
-test("names what is mounted twice, what has to be mounted too, and how a maximum is written", async () => {
+test("names what is mounted twice, what must also be mounted, and how to write a maximum", async () => {
   const mistakesOf = async (declare: () => readonly Mount[]): Promise<readonly string[]> => {
     try {
       await (await createService({ store: sqliteStore({ path: ":memory:" }), mounts: declare() })).close();

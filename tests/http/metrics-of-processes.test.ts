@@ -18,7 +18,7 @@ async function scrape(api: API): Promise<ReadonlyMap<string, ScrapedFamily>> {
   return readExposition(text);
 }
 
-test("PostgreSQL's pool and the age of its revocation feed are told, and docs/operation/monitoring.md names all there is", async (t) => {
+test("reports PostgreSQL's pool and the age of its revocation feed, with all metrics listed in docs/operation/monitoring.md", async (t) => {
   const server = await startPostgres();
   t.after(() => server.stop());
   const api = await serve(t, {
@@ -49,7 +49,7 @@ test("PostgreSQL's pool and the age of its revocation feed are told, and docs/op
   assert.ok(age > 0 && age < 5, String(age));
 });
 
-test("a scrape of workers tells of all, also of what one had counted that hangs or has died", async () => {
+test("reports all workers in one scrape, including the counts of one that hangs or has died", async () => {
   await using service = await startService({ LATCHKEY_WORKERS: "2" });
   const authorization = basicHeader("admin", service.password);
   const workers = (): number[] =>
@@ -57,7 +57,7 @@ test("a scrape of workers tells of all, also of what one had counted that hangs 
       .stdout.split("\n")
       .filter(Boolean)
       .map(Number);
-  // Each on a connection of its own, so that both workers get some.
+  // Each request has a separate connection, so both workers receive some.
   const ask = async (target: string): Promise<string> =>
     (await fetch(`${service.address}${target}`, { headers: { ...authorization, connection: "close" } })).text();
   const told = async () => readExposition(await ask("/metrics"));
@@ -68,7 +68,7 @@ test("a scrape of workers tells of all, also of what one had counted that hangs 
   const counted = await told();
   const [victim] = workers();
   process.kill(victim!, "SIGSTOP");
-  // Half of the connections go to the one that hangs.
+  // Half of the connections go to the worker that hangs.
   const duringHang = await Promise.any(Array.from({ length: 4 }, told));
   process.kill(victim!, "SIGKILL");
   while (workers().includes(victim!)) await wait(20);
@@ -81,7 +81,7 @@ test("a scrape of workers tells of all, also of what one had counted that hangs 
   assert.equal(valueOf(afterDeath, "latchkey_request_duration_seconds_count", users), 20);
 });
 
-/** Asks until as many processes tell; one that has just died answers nobody. */
+/** Asks until this many processes report. A process that has just died does not respond. */
 async function untilProcesses(
   told: () => Promise<ReadonlyMap<string, ScrapedFamily>>,
   count: number,

@@ -22,7 +22,7 @@ async function scrape(api: API): Promise<ReadonlyMap<string, ScrapedFamily>> {
   return readExposition(text);
 }
 
-test("administrators read them in Prometheus' format, whatever Accept says, and nobody else does", async (t) => {
+test("shows metrics in Prometheus' format to administrators only, for every Accept", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const accept = "application/openmetrics-text;version=1.0.0,application/openmetrics-text;q=0.8,text/plain;q=0.5";
@@ -37,7 +37,7 @@ test("administrators read them in Prometheus' format, whatever Accept says, and 
   assert.equal((await api.get("/metrics")).status, 401);
 });
 
-test("requests are counted by route, method and status, with their latency", async (t) => {
+test("counts requests by route, method and status, with their latency", async (t) => {
   const api = await serve(t);
   const users = { method: "GET", route: "/users/{id}", status: "200" };
   const before = await scrape(api);
@@ -54,7 +54,7 @@ test("requests are counted by route, method and status, with their latency", asy
   assert.ok(valueOf(after, "latchkey_request_duration_seconds_sum", latency) > 0);
 });
 
-test("what callers make up does not become a series", async (t) => {
+test("makes no series of values that callers invent", async (t) => {
   const api = await serve(t);
   for (const method of ["BREW", "WHEN"]) await api.ask(method, "/users");
   for (const path of ["/a", '/b"\\']) await api.get(path);
@@ -65,7 +65,7 @@ test("what callers make up does not become a series", async (t) => {
   assert.equal(valueOf(families, "latchkey_requests_total", { method: "GET", route: "none", status: "404" }), 2);
 });
 
-test("refusals are counted by scheme and code, and problems by code", async (t) => {
+test("counts refusals by scheme and code, and problems by code", async (t) => {
   const api = await serve(t);
   await api.get("/protected/", { authorization: "Bearer x.y.z" });
   await api.get("/protected/", basicHeader("admin", "a wrong password"));
@@ -83,7 +83,7 @@ test("refusals are counted by scheme and code, and problems by code", async (t) 
   assert.equal(valueOf(families, "latchkey_problems_total", { code: "not_authenticated" }), 1);
 });
 
-test("faults are counted", async (t) => {
+test("counts faults", async (t) => {
   const api = await serve(t, {
     config: {
       endpoints: [
@@ -106,7 +106,7 @@ test("faults are counted", async (t) => {
   assert.equal(valueOf(families, "latchkey_problems_total", { code: "internal" }), 1);
 });
 
-test("requests in flight and hashes at work are told while they are", async (t) => {
+test("reports active requests and hashes", async (t) => {
   const open = Promise.withResolvers<void>();
   const api = await serve(t, {
     config: {
@@ -120,7 +120,7 @@ test("requests in flight and hashes at work are told while they are", async (t) 
       ],
     },
   });
-  // Remembered from here on, so that a scrape needs no hash of its own.
+  // The password is remembered from here on, so a scrape needs no hash.
   await scrape(api);
 
   const slow = api.get("/slow");
@@ -137,12 +137,12 @@ test("requests in flight and hashes at work are told while they are", async (t) 
 
   assert.ok(valueOf(during, "latchkey_requests_in_flight") >= 2);
   assert.ok(valueOf(during, "latchkey_password_hashes", { state: "running" }) >= 1);
-  // Where the database is asked over the network, the scrape is one of them itself.
+  // If the database is asked over the network, the scrape itself is one of them.
   assert.equal(valueOf(behind, "latchkey_requests_in_flight"), testsOnPostgres ? 1 : 0);
   assert.equal(valueOf(behind, "latchkey_password_hashes"), 0);
 });
 
-test("the process tells itself under the names that others use, and what runs", async (t) => {
+test("reports the process with the usual names, and the running versions", async (t) => {
   const api = await serve(t);
 
   const families = await scrape(api);
@@ -159,7 +159,7 @@ test("the process tells itself under the names that others use, and what runs", 
   assert.ok(testsOnPostgres ? age >= 0 && age < 5 : age === 0, String(age));
 });
 
-test("a busy event loop is seen as delay and as work", async (t) => {
+test("shows a busy event loop as delay and as work", async (t) => {
   const watch = watchEventLoop();
   t.after(watch.start());
   await wait(150);
@@ -174,7 +174,7 @@ test("a busy event loop is seen as delay and as work", async (t) => {
   assert.ok(valueOf(families, "latchkey_event_loop_seconds_total", { state: "active" }) >= 0.3);
 });
 
-test("labels are escaped, whatever a route is called", () => {
+test("escapes labels for every name of a route", () => {
   const route = 'a "quoted" \\ path\nof two lines';
   const text = formatFamilies([
     { name: "odd", help: "Two\nlines \\", type: "gauge", samples: [[seriesOf("odd", { route }), 1.5]] },
@@ -186,7 +186,7 @@ test("labels are escaped, whatever a route is called", () => {
   assert.equal(text.split("\n").length, 4);
 });
 
-test("what several processes tell adds up, and ages are the oldest", () => {
+test("adds the metrics of several processes, and reports the oldest ages", () => {
   const of = (count: number, age: number): MetricFamily[] => [
     { name: "n_total", help: "N.", type: "counter", samples: [[seriesOf("n_total", { of: "all" }), count]] },
     { name: "age", help: "Age.", type: "gauge", together: "max", samples: [["age", age]] },
@@ -200,7 +200,7 @@ test("what several processes tell adds up, and ages are the oldest", () => {
   assert.equal(valueOf(merged, "busy"), 2);
 });
 
-test("a metric that nobody has touched yet is no series, and one that was is read again unchanged", () => {
+test("reports no series for an unused metric, and keeps a used one unchanged", () => {
   const metrics = makeMetrics();
 
   const untouched = readExposition(formatFamilies(metrics.read()));

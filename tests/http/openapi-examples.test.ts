@@ -36,7 +36,7 @@ const kinds: Readonly<Record<string, Field>> = {
 };
 
 for (const [name, field] of Object.entries(kinds))
-  test(`gives an example that can be sent for a required field of the kind ${name}`, async (t) => {
+  test(`gives a valid example for a required field of the kind ${name}`, async (t) => {
     const thing = defineResource({ name: "thing", fields: { value: field } });
     const { ask, get } = await ownService(t, {
       features: [documentation({ title: "Things", version: "1" })],

@@ -18,7 +18,7 @@ import { slowness } from "../harness/slowness.ts";
 
 const shop = { title: "Many", version: "1" };
 
-/** Resources of which each refers to the one before. */
+/** Returns resources, each with a reference to the previous one. */
 function mountsOf(count: number, permission = anyone): Mount[] {
   const mounts: Mount[] = [];
   for (let at = 0; at < count; at++) {
@@ -40,7 +40,7 @@ function mountsOf(count: number, permission = anyone): Mount[] {
   return mounts;
 }
 
-/** Answers without a binding, whose copies of megabytes are not the document's. */
+/** Answers without a binding, because its copies of megabytes do not belong to the document. */
 async function answerOf(service: Service, target: string): Promise<{ readonly tag: string; readonly text: string }> {
   const facts = { method: "GET", rawHeaders: ["Host", "127.0.0.1"], peer: "127.0.0.1", encrypted: false };
   const answer = await service.respond({ ...facts, target, readBody: async () => new Uint8Array() });
@@ -48,7 +48,7 @@ async function answerOf(service: Service, target: string): Promise<{ readonly ta
   return { tag: answer.headers[answer.headers.indexOf("ETag") + 1]!, text: Buffer.from(answer.content!).toString() };
 }
 
-/** For how long the thread worked at most before others had their turn, in milliseconds. What others did meanwhile does not count. */
+/** Returns the longest time that the thread worked without a turn for others, in milliseconds. The work of others does not count. */
 async function longestTurn(work: () => Promise<unknown>): Promise<number> {
   const worked = (): number => {
     const { user, system } = process.threadCpuUsage();
@@ -67,14 +67,14 @@ async function longestTurn(work: () => Promise<unknown>): Promise<number> {
   return longest;
 }
 
-/** The code is loaded when the first description is asked for, of whichever service. */
+/** Loads the code, which happens on the first description of any service. */
 async function loaded(t: TestContext): Promise<void> {
   const { service } = await ownService(t, { mounts: mountsOf(1), features: [documentation(shop)] });
   await answerOf(service, "/openapi.json");
   await answerOf(service, "/docs");
 }
 
-test("while three hundred mounts are described for the first time, nobody waits for longer than 50 ms", async (t) => {
+test("blocks others for at most 50 ms while three hundred mounts are described for the first time", async (t) => {
   await loaded(t);
   const { service } = await ownService(t, { mounts: mountsOf(300), features: [documentation(shop)] });
 
@@ -85,7 +85,7 @@ test("while three hundred mounts are described for the first time, nobody waits 
   }
 });
 
-test("what is sent in pieces is the document", async (t) => {
+test("sends the whole document in pieces", async (t) => {
   const mounts = mountsOf(3);
   const { service } = await ownService(t, { mounts, features: [documentation(shop)] });
 
@@ -100,7 +100,7 @@ test("what is sent in pieces is the document", async (t) => {
   assert.equal(JSON.stringify(JSON.parse(sent)), sent);
 });
 
-test("whoever asks while the document is made waits for the same one", async (t) => {
+test("makes one document for concurrent requests", async (t) => {
   const many = ["/openapi.json", "/docs", "/openapi.json", "/openapi.json"];
 
   const [alone, together] = [await countReads(t, ["/openapi.json"]), await countReads(t, many)];
@@ -109,7 +109,7 @@ test("whoever asks while the document is made waits for the same one", async (t)
   assert.equal(together, alone);
 });
 
-/** How often the description looks at what permissions are called. */
+/** Counts how often the description reads the names of permissions. */
 async function countReads(t: TestContext, targets: readonly string[]): Promise<number> {
   let reads = 0;
   const permission: Permission = {

@@ -13,7 +13,7 @@ const OF_EVERY_ANSWER = [
   "Content-Security-Policy",
 ];
 
-test("what is written on the socket is answered by the contract, also where Node would say nothing or something else", async (t) => {
+test("answers raw requests by the contract, even if Node would be silent or answer differently", async (t) => {
   const send = await overSocket(t);
   const rows: readonly (readonly [request: string, status: number, code: string])[] = [
     ["GET /livez HTTP/1.1", 400, "malformed"],
@@ -47,7 +47,7 @@ test("what is written on the socket is answered by the contract, also where Node
   }
 });
 
-test("a request says where it goes in each of the ways that HTTP has", async (t) => {
+test("accepts the target in each of the forms that HTTP has", async (t) => {
   const send = await overSocket(t);
 
   for (const request of [
@@ -63,7 +63,7 @@ test("a request says where it goes in each of the ways that HTTP has", async (t)
   assert.match(await send("OPTIONS * HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"), /^HTTP\/1.1 204 [^]*Allow: /);
 });
 
-test("a method that nobody knows ends a pipeline without touching what came before it", async (t) => {
+test("ends a pipeline at an unknown method without affecting earlier requests", async (t) => {
   const send = await overSocket(t);
 
   const answers = await send("GET /livez HTTP/1.1\r\nHost: a\r\n\r\nFOO /users HTTP/1.1\r\nHost: a\r\n\r\n");
@@ -71,7 +71,7 @@ test("a method that nobody knows ends a pipeline without touching what came befo
   assert.match(answers, /^HTTP\/1.1 200 [^]*HTTP\/1.1 405 /);
 });
 
-test("whoever sends a method that nobody knows is told in their own format and by their own id", async (t) => {
+test("reports an unknown method in the caller's format and with the caller's id", async (t) => {
   const send = await overSocket(t);
   const html = "Accept: text/html\r\nAccept-Encoding: gzip";
 
@@ -84,7 +84,7 @@ test("whoever sends a method that nobody knows is told in their own format and b
     assert.match(await send(`FOO /users HTTP/1.1\r\nHost: a\r\n${fields}\r\n\r\n`), /^HTTP\/1.1 405 [^]*problem\+json/);
 });
 
-test("what cannot be read is refused after the requests before it are answered", async (t) => {
+test("refuses an unreadable request after the earlier ones are answered", async (t) => {
   const send = await overSocket(t);
   const body = JSON.stringify({ username: "admin", password: adminPassword });
   const login = `POST /api/token/ HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
@@ -97,7 +97,7 @@ test("what cannot be read is refused after the requests before it are answered",
   assert.match(await send(`${login}${login}${tunnel}`), /^HTTP\/1.1 200 [^]*HTTP\/1.1 200 [^]*HTTP\/1.1 405 /);
 });
 
-test("whoever is still sending gets the answer, also where the connection is closed after it", async (t) => {
+test("answers a caller that is still sending, even if the connection is closed afterwards", async (t) => {
   const send = await overSocket(t);
   const megabytes = Array.from({ length: 80 }, () => "a".repeat(2 ** 17));
   const head = `POST /nowhere HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: ${80 * 2 ** 17}\r\n\r\n`;
@@ -107,7 +107,7 @@ test("whoever is still sending gets the answer, also where the connection is clo
   for (let round = 0; round < 5; round++) assert.match(await send(["bad\r\n\r\n", ...megabytes]), /^HTTP\/1.1 400 /);
 });
 
-test("whoever announces a body and does not send it is not waited for", async (t) => {
+test("does not wait for an announced body that is not sent", async (t) => {
   const send = await overSocket(t);
 
   const answer = await send("POST /nowhere HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 5\r\n\r\n");
@@ -115,7 +115,7 @@ test("whoever announces a body and does not send it is not waited for", async (t
   assert.match(answer, /^HTTP\/1.1 404 /);
 });
 
-test("headers that are too large are that, in however many packets they come", async (t) => {
+test("reports too large headers, for any number of packets", async (t) => {
   const send = await overSocket(t);
   const field = `X-Part: ${"a".repeat(1000)}\r\n`;
 
@@ -134,7 +134,7 @@ test("headers that are too large are that, in however many packets they come", a
   );
 });
 
-test("304 says nothing of a length that it does not have", async (t) => {
+test("sends no length with a 304 that has none", async (t) => {
   const send = await overSocket(t);
 
   for (const path of ["/openapi.json", "/problems/not_found"]) {
@@ -144,7 +144,7 @@ test("304 says nothing of a length that it does not have", async (t) => {
   }
 });
 
-test("a body with thousands of wrong members is not answered with more than it was", async (t) => {
+test("answers a body with thousands of wrong members with at most its size", async (t) => {
   const api = await serve(t);
   const body = Object.fromEntries(Array.from({ length: 5000 }, (_, at) => [`wrong-${at}`, 1]));
 
@@ -154,14 +154,14 @@ test("a body with thousands of wrong members is not answered with more than it w
   assert.equal(answer.json.errors.length, 100);
 });
 
-test("/metrics knows its caller, so it does not pass over parameters that it does not know", async (t) => {
+test("refuses unknown parameters at /metrics for a known caller", async (t) => {
   const api = await serve(t);
 
   assert.equal((await api.get("/metrics?x=1", api.admin)).json.code, "invalid_query");
   assert.equal((await api.get("/livez?x=1")).status, 200);
 });
 
-/** Sends a request as it is written, in as many packets, and gives what comes back until the connection is closed. */
+/** Sends a request as written, in as many packets. Returns the response until the connection is closed. */
 async function overSocket(t: TestContext): Promise<(request: string | readonly string[]) => Promise<string>> {
   const { service } = await serve(t);
   const listener = await listen(service, { port: 0 });
@@ -173,7 +173,7 @@ async function overSocket(t: TestContext): Promise<(request: string | readonly s
       void writeInTurn(socket, typeof request === "string" ? [request] : request);
       socket.on("data", (chunk) => (answer += chunk.toString()));
       socket.on("close", () => resolve(answer));
-      // The service may have said what is wrong before all of it was written.
+      // The service may have sent the mistake before the whole text was written.
       socket.on("error", (error) => (answer === "" ? reject(error) : resolve(answer)));
     });
 }
