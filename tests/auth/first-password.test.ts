@@ -22,7 +22,7 @@ import { command } from "../harness/command.ts";
 import { basicHeader, serve } from "../harness/serve.ts";
 import { startService } from "../harness/service-process.ts";
 
-// Only for SQLite: the password file is next to the database file.
+// On SQLite alone: the password file is next to the database file.
 
 const day = 86_400;
 const drawn = { LATCHKEY_ADMIN_PASSWORD: "" };

@@ -7,7 +7,7 @@ import { connect, prepare } from "../../src/store/sqlite/connection.ts";
 import { tableOf } from "../../src/store/sqlite/dialect.ts";
 import { prepareSchema } from "../../src/store/sqlite/schema.ts";
 
-// Only for SQLite: the query plan is that of SQLite.
+// On SQLite alone: the query plan is that of SQLite.
 
 // `npm run bench -- rows` measures the cost at a million users, on both databases.
 test("finds whether an administrator is left by an index, without reading an account", (t) => {

@@ -15,7 +15,7 @@ import {
 import { DeclarationError } from "../../src/door/resources.ts";
 import { sqliteStore } from "../../src/door/stores.ts";
 
-// Only for SQLite: these services are refused before they open their store.
+// On SQLite alone: these services are refused before they open their store.
 
 const secret = new Secret("a secret of thirty-two characters.");
 const people = accounts();
