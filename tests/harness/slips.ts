@@ -508,6 +508,21 @@ export const slips: readonly Slip[] = [
     /feature session-login: there is no option idelSeconds; did you mean idleSeconds\?/,
   ),
   feature(
+    `totp(people, { isuer: "Shop" })`,
+    /'isuer'.*Did you mean.*'issuer'/,
+    /feature totp: there is no option isuer; did you mean issuer\?/,
+  ),
+  feature(
+    `passkeys(people, { rpID: "shop.example" })`,
+    /'rpID'.*Did you mean.*'rpId'/,
+    /feature passkeys: there is no option rpID; did you mean rpId\?/,
+  ),
+  {
+    code: `confirmed({ withn: 300 })`,
+    compiled: /'withn'.*Did you mean.*'within'/,
+    started: /there is no option withn; did you mean within\?/,
+  },
+  feature(
     `apiTokens(people, { enabeld: false })`,
     /'enabeld'.*Did you mean.*'enabled'/,
     /feature api-tokens: there is no option enabeld; did you mean enabled\?/,

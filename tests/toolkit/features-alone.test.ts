@@ -33,6 +33,8 @@ const builtIn = [
   latchkey.tokenLogin(people),
   latchkey.apiTokens(people),
   auth.namedKeys(people),
+  auth.totp(people),
+  auth.passkeys(people),
   auth.customHeaderLogin(people, { token: secret, username: "ann" }),
   auth.remoteUserLogin(people),
   auth.issuerLogin(people, {
