@@ -38,7 +38,7 @@ for (const [transport, tls] of [
   ["plain", null],
   ["TLS", selfSigned],
 ] as const) {
-  test(`${transport}: a connection that is reset after any kind of request, at once or after the answer, ends nothing and leaves nothing`, async (t) => {
+  test(`${transport}: survives a connection that is reset after any kind of request, at once or after the response, without remains`, async (t) => {
     const own = await overSocket(t, tls === null ? {} : { tls });
 
     for (const text of Object.values(kinds))
@@ -53,7 +53,7 @@ for (const [transport, tls] of [
   });
 }
 
-test("connections that are reset in the middle, at a thousand places, end nothing and leave nothing", async (t) => {
+test("survives connections that are reset at a thousand different points, without remains", async (t) => {
   const own = await overSocket(t, {});
   const texts = Object.values(kinds).filter((text) => text !== "");
   const random = seeded(20261122);
@@ -70,7 +70,7 @@ test("connections that are reset in the middle, at a thousand places, end nothin
   await own.isWell();
 });
 
-test("CONNECT is answered like any other method, and its connection closed though the caller keeps its half open", async (t) => {
+test("answers CONNECT like any other method, and closes its connection although the client keeps its half open", async (t) => {
   const own = await overSocket(t, {});
   const socket = connect({ port: own.port, host: "127.0.0.1", allowHalfOpen: true });
   socket.write(kinds["CONNECT and more"]!);
@@ -82,7 +82,7 @@ test("CONNECT is answered like any other method, and its connection closed thoug
   await own.isWell();
 });
 
-test("whoever says that nothing more will come is answered whatever was asked, and then let go", async (t) => {
+test("answers a client that has closed its half of the connection, and then closes the other half", async (t) => {
   const own = await overSocket(t, {});
   const answersTo = async (text: string): Promise<readonly string[]> => {
     const socket = await own.open();
@@ -92,7 +92,7 @@ test("whoever says that nothing more will come is answered whatever was asked, a
     return answers.match(/(?<=HTTP\/1.1 )\d+/g) ?? [];
   };
 
-  // Hashes are computed in threads.
+  // Threads compute the hashes.
   const loggingIn = kinds["a body with a length"]!;
   assert.deepEqual(await answersTo(loggingIn), ["200"]);
   assert.deepEqual(await answersTo(kinds["GET"]! + loggingIn + kinds["GET"]!), ["401", "200", "401"]);
@@ -102,7 +102,7 @@ test("whoever says that nothing more will come is answered whatever was asked, a
   await own.isWell();
 });
 
-test("an upgrade that is not followed is passed over (RFC 9110 §7.8), with a body too", async (t) => {
+test("ignores an unsupported upgrade (RFC 9110 §7.8), also with a body", async (t) => {
   const own = await overSocket(t, {});
 
   for (const [kind, answer] of [
@@ -120,9 +120,9 @@ test("an upgrade that is not followed is passed over (RFC 9110 §7.8), with a bo
 interface Own {
   readonly port: number;
   open(): Promise<Socket>;
-  /** Without TLS, also where that is spoken. */
+  /** Opens a connection without TLS, also to a port with TLS. */
   openPlain(): Promise<Socket>;
-  /** It answers, and nobody is connected any more. */
+  /** Asserts that the service answers and has no open connections. */
   isWell(): Promise<void>;
 }
 
@@ -143,7 +143,7 @@ async function overSocket(t: TestContext, options: Omit<ListenOptions, "port">):
     const socket = connectTLS({ socket: Duplex.from(below), rejectUnauthorized: false });
     socket.on("error", () => undefined);
     await once(socket, "secureConnect");
-    // A socket that TLS had taken over could not be reset any more.
+    // A socket that TLS had taken over could no longer be reset.
     socket.resetAndDestroy = () => below.resetAndDestroy() && socket;
     return socket;
   };
@@ -164,14 +164,14 @@ async function overSocket(t: TestContext, options: Omit<ListenOptions, "port">):
   };
 }
 
-/** Sends it, and resets the connection after a while. */
+/** Sends a text, and resets the connection after a while. */
 async function cut(socket: Socket, text: string, afterMs: number): Promise<void> {
   socket.write(text, "latin1");
   await (afterMs === 0 ? nextTurn() : wait(afterMs));
   socket.resetAndDestroy();
 }
 
-/** The same numbers every time (mulberry32). */
+/** Returns the same numbers every time (mulberry32). */
 function seeded(seed: number): () => number {
   let state = seed;
   return () => {

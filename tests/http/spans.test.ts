@@ -32,7 +32,7 @@ before(async () => {
 
 after(() => service.close());
 
-/** Asks in the name of a caller's span; gives the answer and the spans of its trace. */
+/** Sends a request within a caller's span. Returns the response and the spans of its trace. */
 async function ask(method: string, target: string, traceId: string, options: RequestInit = {}) {
   const headers = { ...options.headers, traceparent: `00-${traceId}-00f067aa0ba902b7-01` };
   const answer = await service.fetch(new Request(`http://localhost${target}`, { ...options, method, headers }), {
@@ -59,7 +59,7 @@ function requestOf(spans: readonly ReadableSpan[]): ReadableSpan {
   return request;
 }
 
-test("a login is a span under the caller's, with what it asks the store and its hash", async () => {
+test("puts the span of a login under the caller's, with its store reads and its hash", async () => {
   const { status, text, spans } = await login(traceOf(1));
 
   const request = requestOf(spans);
@@ -77,7 +77,7 @@ test("a login is a span under the caller's, with what it asks the store and its 
   assert.doesNotMatch(told, new RegExp(`${password}|${access}`));
 });
 
-test("reading one user has a permission and a read", async () => {
+test("records a permission and a read for reading one user", async () => {
   const { text } = await login(traceOf(2));
   const { access } = JSON.parse(text) as { readonly access: string };
 
@@ -92,7 +92,7 @@ test("reading one user has a permission and a read", async () => {
   );
 });
 
-test("who is refused has spans without an error, and the reason in them", async () => {
+test("records spans without an error for a refused request, with the reason", async () => {
   const { status, spans } = await ask("GET", "/users", traceOf(4));
 
   const permission = spans.find(({ name }) => name === "permission")!;
@@ -104,7 +104,7 @@ test("who is refused has spans without an error, and the reason in them", async 
   );
 });
 
-test("requests at once each have their own spans, also where they wait for one another", async () => {
+test("gives concurrent requests separate spans, also if they wait for each other", async () => {
   const asked = Array.from({ length: 12 }, (_, at) => login(traceOf(100 + at), at % 3 === 0 ? "wrong" : password));
   await Promise.all(asked);
 
@@ -115,7 +115,7 @@ test("requests at once each have their own spans, also where they wait for one a
   }
 });
 
-test("without the API nothing is followed", () => {
+test("records nothing without the API", () => {
   const program = `
     import { registerHooks } from "node:module";
     registerHooks({ resolve(name, context, next) {

@@ -7,7 +7,7 @@ import { serve } from "../harness/serve.ts";
 
 const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
-/** What a line of the log says of each observation. */
+/** Returns the log line of each observation. */
 function logged(observed: readonly Observation[]): readonly Record<string, unknown>[] {
   let text = "";
   const log = makeLog("info", (more) => (text += more))!;
@@ -20,7 +20,7 @@ function logged(observed: readonly Observation[]): readonly Record<string, unkno
 }
 
 for (const binding of ["fetch", "node"] as const) {
-  test(`the caller's trace stands in the log, and a handler can send it on (${binding})`, async (t) => {
+  test(`logs the caller's trace, and lets a handler send it on (${binding})`, async (t) => {
     const seen: (TraceContext | null)[] = [];
     const api = await serve(t, {
       binding,
@@ -52,7 +52,7 @@ for (const binding of ["fetch", "node"] as const) {
   });
 }
 
-test("a traceparent that is malformed or there twice is ignored, and the request answered", async (t) => {
+test("ignores a malformed or duplicate traceparent, and answers the request", async (t) => {
   const api = await serve(t, { binding: "fetch" });
 
   for (const bad of ["", "00-what", `${traceparent}, ${traceparent}`, "x".repeat(4000)]) {
@@ -72,7 +72,7 @@ for (const [what, request] of [
   ["runs it twice", (_: object, work: () => unknown) => (work(), work())],
   ["waits and fails", async () => raise()],
 ] as const)
-  test(`a request whose tracer ${what} is answered once`, async (t) => {
+  test(`answers a request whose tracer ${what} once`, async (t) => {
     const tracer = { request, part: (_: string, __: object, work: () => unknown) => work(), observe: () => undefined };
     const { get, observed } = await ownService(t, { tracer: tracer as unknown as Tracer });
 

@@ -52,7 +52,7 @@ const rows: Readonly<Record<string, readonly [measure: () => readonly MetricFami
 };
 
 for (const [what, [measure, told]] of Object.entries(rows))
-  test(`a feature whose measure ${what} is told by its name, and the others are served`, async (t) => {
+  test(`reports the name of a feature whose measure ${what}, and serves the others`, async (t) => {
     const observed: Observation[] = [];
     const service = await createService({
       store: sqliteStore({ path: ":memory:" }),
@@ -91,7 +91,7 @@ for (const [what, [measure, told]] of Object.entries(rows))
     assert.match(notices[0]!.message, told);
   });
 
-test("the families of one's own program are looked at too", async (t) => {
+test("checks the metric families of the program too", async (t) => {
   const messages: string[] = [];
   const service = await createService({
     store: sqliteStore({ path: ":memory:" }),

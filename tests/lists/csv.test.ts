@@ -22,7 +22,7 @@ const things = mount(
 
 const accept = { headers: { accept: "text/csv" } };
 
-test("a list is CSV for who asks for it, with a header line and the same pages", async (t) => {
+test("writes a list as CSV on request, with a header line and the same pages", async (t) => {
   const api = await serve(t);
   for (const name of ["Ann", 'Ben "B", Esq.', "Änne 😀"])
     await api.post("/users", { name, email: `${name.length}@example.org` }, api.admin);
@@ -43,7 +43,7 @@ test("a list is CSV for who asks for it, with a header line and the same pages",
   assert.equal((await api.get("/users?sort=-id&limit=2&fields=id,name", known)).status, 304);
 });
 
-test("what is no list has no CSV, and what is wrong is told in JSON", async (t) => {
+test("has no CSV for other responses, and reports errors in JSON", async (t) => {
   const api = await serve(t);
   const ask = (path: string) => api.get(path, { ...api.admin, accept: "text/csv" });
 
@@ -59,7 +59,7 @@ test("what is no list has no CSV, and what is wrong is told in JSON", async (t) 
   assert.deepEqual([wrong.status, wrong.headers.get("content-type")], [400, "application/problem+json"]);
 });
 
-test("QUERY gives CSV too, and records within records have none", async (t) => {
+test("writes CSV for QUERY too, but not for records within records", async (t) => {
   const api = await serve(t);
   await api.post("/orders", {}, api.admin);
   const headers = { ...api.admin, accept: "text/csv" };
@@ -71,14 +71,14 @@ test("QUERY gives CSV too, and records within records have none", async (t) => {
   assert.equal((await api.get("/orders?expand=user", headers)).status, 406);
 });
 
-test("an empty list has its header line all the same", async (t) => {
+test("writes the header line for an empty list", async (t) => {
   const own = await ownService(t, { mounts: [things], formats: [csv()] });
 
   assert.equal((await own.get("/things", accept)).text, "id,title,count,open,more\r\n");
   assert.equal((await own.get("/things?fields=count,title", accept)).text, "title,count\r\n");
 });
 
-test("every value is read back as it was, and a formula is none any more", async (t) => {
+test("writes values that can be read back, and no formulas", async (t) => {
   const own = await ownService(t, { mounts: [things], formats: [csv()] });
   const titles = ["", "a,b", 'say "x"', " lead", "'quoted'", "-12.50", "+44 (0)20 7946", "plain=1"];
   const formulas = ["=1+1", "@SUM(A1)", "+cmd|' /C calc'!A0", "-2+3+cmd|x", " =1", "＝1"];
@@ -96,7 +96,7 @@ test("every value is read back as it was, and a formula is none any more", async
   assert.match(written, /^1,"",-3,false,/m);
 });
 
-test("a formula in the middle of a text is none either: some spreadsheets begin a cell there", async (t) => {
+test("writes no formula in the middle of a text, where some spreadsheets start a cell", async (t) => {
   const own = await ownService(t, { mounts: [things], formats: [csv()] });
   const texts = [
     ["a;=1+1;b", "a;'=1+1;b"],
@@ -115,7 +115,7 @@ test("a formula in the middle of a text is none either: some spreadsheets begin 
   );
 });
 
-test("programs may have every text as it is", async (t) => {
+test("lets programs request every text unchanged", async (t) => {
   const own = await ownService(t, { mounts: [things], formats: [csv({ formulas: "exact" })] });
   await own.ask("POST", "/things", { body: { title: "=1+1" } });
 

@@ -6,7 +6,7 @@ import { serve, type API } from "../harness/serve.ts";
 const item = { product: "Brass key", quantity: 2, unit_price: "12.5" };
 const shownItem = { product: "Brass key", quantity: 2, unit_price: "12.50" };
 
-test("a list shows related records beside each, and a record does", async (t) => {
+test("shows related records with each record, in a list and alone", async (t) => {
   const { api, ann, user } = await shop(t);
   const order = { user_id: user.id, status: "open", created_at: "2026-01-31T09:30:00.000Z" };
   const items = [1, 3].map((id) => ({ id, ...shownItem }));
@@ -25,7 +25,7 @@ test("a list shows related records beside each, and a record does", async (t) =>
   assert.deepEqual(alone.json, { id: 2, ...order, user });
 });
 
-test("fields names the record's own members, and what is expanded stands beside them", async (t) => {
+test("applies `fields` to the record's own members, and shows expanded ones next to them", async (t) => {
   const { api, ann, user } = await shop(t);
 
   const list = await api.get("/orders?fields=status&expand=user&limit=1", ann);
@@ -35,7 +35,7 @@ test("fields names the record's own members, and what is expanded stands beside 
   assert.equal(one.text, '{"id":2,"items":[]}');
 });
 
-test("pages lead on with what was expanded", async (t) => {
+test("keeps the expansion in the links to other pages", async (t) => {
   const { api, ann, user } = await shop(t);
 
   const first = await api.get("/orders?expand=user&sort=-id&limit=1&fields=id", ann);
@@ -57,7 +57,7 @@ test("leads an owner and an administrator through all pages of an expanded list"
   assert.deepEqual(ofAdministrator, [1, 2, 3, 4, 5, 6, 7, 8]);
 });
 
-test("of a nested collection the first hundred are shown, and where the others are", async (t) => {
+test("shows the first hundred records of a nested collection, with a link to the others", async (t) => {
   const { api, ann } = await shop(t);
   for (let count = 0; count < 99; count++) await api.post("/orders/1/items", item, ann);
 
@@ -95,7 +95,7 @@ test("shows a nested collection of exactly a hundred records without a link to m
   }
 });
 
-test("names that are empty, unknown, too deep or there twice are refused", async (t) => {
+test("refuses names that are empty, unknown, too deep or duplicate", async (t) => {
   const { api, ann } = await shop(t);
   const queries = [
     "",
@@ -125,7 +125,7 @@ test("names that are empty, unknown, too deep or there twice are refused", async
     assert.equal((await api.get(`${path}?expand=user`, ann)).status, 400, path);
 });
 
-test("the tag changes with all that is shown, and If-Match takes the record's own alone", async (t) => {
+test("changes the tag with all shown data, and accepts only the record's own tag in If-Match", async (t) => {
   const { api, ann } = await shop(t);
   const paths = ["/orders/1?expand=user,items", "/orders?expand=user,items"];
   const tags = async (): Promise<(string | null)[]> =>
@@ -155,7 +155,7 @@ test("the tag changes with all that is shown, and If-Match takes the record's ow
   assert.equal((await api.patch("/orders/1", { status: "open" }, { ...ann, "if-match": own })).status, 200);
 });
 
-test("XML says the same, and each coding and format has a tag of its own", async (t) => {
+test("writes the same in XML, with a separate tag for each coding and format", async (t) => {
   const { api, ann } = await shop(t);
 
   const json = await api.get("/orders/1?expand=user,items&fields=id", ann);
@@ -176,9 +176,9 @@ test("XML says the same, and each coding and format has a tag of its own", async
   assert.equal(xml.headers.get("etag"), json.headers.get("etag")!.replace(/"$/, '-xml"'));
 });
 
-test("nobody is shown another's records by what stands beside their own", async (t) => {
+test("hides records of others in expansions", async (t) => {
   const { api, ann } = await shop(t);
-  // The administrator gives Ann's order to Bob, whom Ann may not know of.
+  // The administrator gives Ann's order to Bob, whom Ann may not see.
   const given = await api.post("/orders", { user_id: 3 }, api.admin);
 
   assert.equal((await api.get(`/orders/${given.json.id}?expand=user,items`, ann)).status, 404);

@@ -18,7 +18,7 @@ import { formats } from "../harness/lists-formats.ts";
 import type { Seen } from "../harness/lists-model.ts";
 import { linksOf, ownService, people, type Own, type OwnAnswer } from "../harness/own-service.ts";
 
-// Every way to a list with related records beside it is walked to its end: a page that does not lead on loses records without a word.
+// Follows every kind of list with related records to its end, because a page without a next link would silently lose records.
 
 const tag = defineResource({ name: "tag", fields: { label: text() } });
 const author = defineResource({ name: "author", fields: { name: text(), owner_id: integer() } });
@@ -35,7 +35,7 @@ const book = defineResource({
 });
 const page = defineResource({ name: "page", within: book, fields: { line: text() } });
 
-/** Ada sees her own records, an administrator and Ben see all. */
+/** Ada sees her own records. An administrator and Ben see all. */
 const librarian: Permission = {
   name: "librarian",
   decide: ({ identity }) => (identity?.username === people["ben"]!.username ? "allow" : "deny"),
@@ -55,7 +55,7 @@ const mounts = [
   olderShape(books, { prefix: "/v1", fields: older, defaults: { owner_id: 1 } }),
 ];
 
-/** Of nine books each second one belongs to Ada, whose id is 2. */
+/** Creates nine books. Every second one belongs to Ada, whose id is 2. */
 async function library(t: TestContext): Promise<Own> {
   const api = await ownService(t, { mounts, features: [consolePages({ title: "Library" })] });
   const make = async (path: string, body: object): Promise<void> => {
@@ -80,7 +80,7 @@ const callers = {
 } as const;
 
 for (const [who, [as, ids]] of Object.entries(callers))
-  test(`leads ${who} through all pages, whatever is beside the records`, async (t) => {
+  test(`leads ${who} through all pages, with any related records`, async (t) => {
     const api = await library(t);
 
     for (const expand of ["pages", "author", "named", "author,named,pages"])

@@ -7,7 +7,7 @@ import { xml } from "../../src/http/formats/xml.ts";
 import { ownService } from "../harness/own-service.ts";
 import { sharedDatabase } from "../harness/test-store.ts";
 
-test("a record whose json() value is longer than is taken today can be changed in all else", async (t) => {
+test("changes other fields of a record whose json() value is longer than the current limit", async (t) => {
   const database = await sharedDatabase(t);
   const notes = (maxLength?: number) => {
     const meta = maxLength === undefined ? json({ optional: true }) : json({ optional: true, maxLength });
@@ -40,7 +40,7 @@ test("a record whose json() value is longer than is taken today can be changed i
   assert.deepEqual([shorter.status, shorter.json.meta], [200, [1]]);
 });
 
-test("a body that has not waited for its turn never goes before those who wait", async () => {
+test("keeps the order of waiting bodies", async () => {
   const fill = (before: string, unit: string, after: string) =>
     Buffer.from(before + unit.repeat((LARGE_BYTES - before.length - after.length) / unit.length) + after);
 

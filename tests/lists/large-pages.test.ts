@@ -25,7 +25,7 @@ type Direction = "next" | "prev";
 
 interface Page {
   readonly ids: readonly number[];
-  /** Octets of the JSON of each record, without what is expanded. */
+  /** The octets of the JSON of each record, without expanded records. */
   readonly octets: readonly number[];
   readonly links: Readonly<Record<string, string>>;
 }
@@ -38,7 +38,7 @@ async function pageAt(own: Own, target: string): Promise<Page> {
   return { ids: records.map(({ id }) => id), octets, links: linksOf(answer) };
 }
 
-/** The pages from one on, in this direction. */
+/** Returns the pages from one on, in this direction. */
 async function walk(own: Own, target: string, rel: Direction): Promise<readonly Page[]> {
   const pages = [await pageAt(own, target)];
   for (let at = pages[0]!.links[rel]; at !== undefined; at = pages.at(-1)!.links[rel])
@@ -46,10 +46,10 @@ async function walk(own: Own, target: string, rel: Direction): Promise<readonly 
   return pages;
 }
 
-/** Asserts that each page of a walk but the last ends with the record that brings it to 1 MiB. */
+/** Asserts that each page except the last ends with the record that brings it to 1 MiB. */
 function assertFull(pages: readonly Page[], rel: Direction, target: string): void {
   for (const [at, { octets }] of pages.entries()) {
-    // A page before another is read from its end.
+    // A previous page is read from its end.
     const asRead = rel === "next" ? octets : octets.toReversed();
     const [all, butLast] = [asRead, asRead.slice(0, -1)].map((each) => each.reduce((sum, one) => sum + one, 0));
     assert.ok(butLast! < MOST_OCTETS, `${target}, page ${at}: ${butLast} octets before its last record`);
@@ -57,7 +57,7 @@ function assertFull(pages: readonly Page[], rel: Direction, target: string): voi
   }
 }
 
-/** Writes records by the store: a request of this size costs more than the row. */
+/** Writes records directly to the store, because a request of this size costs more than the row. */
 async function fill(store: Store, contents: readonly string[]): Promise<void> {
   for (const [at, content] of contents.entries()) {
     const values = { title: `t ${at + 1}`, rank: (at + 1) % 7, content };
@@ -71,7 +71,7 @@ test("ends a page with the record that brings it to 1 MiB, and links to the rest
   for (const database of await databases(t)) {
     const store = database.open();
     const own = await ownService(t, { store, mounts });
-    // Every other one has characters of three octets.
+    // Every second one has characters of three octets.
     await fill(
       store,
       ids.map((id) => (id % 2 === 0 ? "x".repeat(60_000) : "\u20ac".repeat(20_000))),
@@ -118,7 +118,7 @@ test("ends a page with the record that brings it to 1 MiB, and links to the rest
   assert.deepEqual(walked.slice(0, walked.length / 2), walked.slice(walked.length / 2), "both databases end alike");
 });
 
-test("ends a page of exactly 1 MiB there, and one of an octet less a record later", async (t) => {
+test("ends a page at exactly 1 MiB, and one record later for one octet less", async (t) => {
   for (const database of await databases(t)) {
     const store = database.open();
     const own = await ownService(t, { store, mounts });

@@ -33,7 +33,7 @@ const asked: readonly (readonly [what: string, Shaped])[] = [
 ];
 
 for (const [what, request] of asked)
-  test(`A cursor is bound to a list of ${what} by the JSON that versions before bound it to, and goes on after an upgrade`, () => {
+  test(`binds a cursor to a list of ${what} by the same JSON as earlier versions, and accepts it after an upgrade`, () => {
     const { filters, sort, search } = request;
     const before = JSON.stringify([filters.map((each) => JSON.stringify(each)).toSorted(), sort, ...search]);
     assert.equal(shapeOf(request), before);

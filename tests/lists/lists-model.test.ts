@@ -18,7 +18,7 @@ import {
 } from "../harness/lists-world.ts";
 import { linksOf, ownService, people, type Own, type OwnAnswer } from "../harness/own-service.ts";
 
-// How much is asked: `npm run verify -- queries --queries 10000 --seed 7`. The titles of the tests name both numbers.
+// The number of queries: `npm run verify -- queries --queries 10000 --seed 7`. The titles of the tests contain both numbers.
 const { values: asked } = parseArgs({
   options: {
     queries: { type: "string", default: "300" },
@@ -28,7 +28,7 @@ const { values: asked } = parseArgs({
 });
 const queries = Number(asked["queries"]);
 const seed = Number(asked["seed"]);
-/** New permissions are drawn after so many. */
+/** The number of queries before new permissions are drawn. */
 const ofOneWorld = 150;
 
 const callers = ["root", "ada", "ben", undefined] as const;
@@ -53,7 +53,7 @@ function some<T>(random: Random, of: readonly T[], most: number): T[] {
   return [...new Set(Array.from({ length: of.length === 0 ? 0 : random(most + 1) }, () => one(random, of)))];
 }
 
-/** Everything that there is, as the administrator reads it: of parts those within each thing. */
+/** All data, as the administrator reads it. Parts are within each thing. */
 interface World {
   readonly api: Own;
   readonly places: readonly Place[];
@@ -61,7 +61,7 @@ interface World {
   readonly parts: ReadonlyMap<number, readonly Seen[]>;
 }
 
-// What may be seen.
+// Drawing of permissions.
 
 function drawRule(random: Random, fields: readonly string[], hasIntegers: boolean): Rule {
   const verdict = (id: number, isRead: boolean): Verdict => {
@@ -76,7 +76,7 @@ function drawRule(random: Random, fields: readonly string[], hasIntegers: boolea
   return { 0: rule(0), 1: { list: "allow", read: "allow" }, 2: rule(2), 3: rule(3) };
 }
 
-/** What a permission may compare a column with: what nobody has declared too. */
+/** Returns the operators for a permission, including undeclared ones. */
 function operatorsOf(field: string): readonly string[] {
   const kind = kinds[field];
   if (kind === "boolean") return ["eq", "ne", "in", "null"];
@@ -96,7 +96,7 @@ function allows(
   id: unknown = seen["id"],
 ): boolean {
   const verdict = rule[idOf(caller)]![action];
-  // Permissions know the newer shape alone.
+  // Permissions know only the newer shape.
   const record = name === "older" ? recordOf(world, "thing", seen["id"])! : seen;
   if (verdict === "odd") return Number(id) % 2 === 1;
   return typeof verdict === "string" ? verdict === "allow" : holds(kinds, verdict, record);
@@ -106,7 +106,7 @@ function recordOf({ records }: World, name: string, id: unknown): Seen | undefin
   return records.get(name)!.find((each) => each["id"] === id);
 }
 
-// What is asked.
+// Drawing of queries.
 
 function poolOf(world: World | null, place: string, field: string): readonly unknown[] {
   if (field === "id" || field === "albums") {
@@ -152,7 +152,7 @@ function partsOf(pool: readonly unknown[], operator: string): readonly unknown[]
   return pool.flatMap((each) => [each, [...String(each)].slice(0, 2).join(""), [...String(each)].at(-1)!, ""]);
 }
 
-/** Filters of an address, as the model and as the address write them. */
+/** Returns the filters of a URL, in the form of the model and of the URL. */
 function drawFilters(random: Random, world: World, { name, mount: { resource } }: Place): [Condition, string[]] {
   const all: Condition[] = [];
   const written: string[] = [];
@@ -170,7 +170,7 @@ function drawFilters(random: Random, world: World, { name, mount: { resource } }
       write(value);
       any.push({ [field]: { [operator]: value } });
     }
-    // What is said of the same field by the same operator elsewhere would be one of these, too.
+    // A second condition for the same field and operator would be part of this one.
     if (written.some((each, at) => at < written.length - any.length && each.startsWith(written.at(-1)!.split("=")[0]!)))
       written.splice(-any.length);
     else all.push({ any });
@@ -195,7 +195,7 @@ function placeOf({ places }: World, name: string): Place {
   return places.find((each) => each.name === name)!;
 }
 
-// What is to be seen.
+// The expected results.
 
 interface Asked {
   readonly caller: Caller;
@@ -240,7 +240,7 @@ function partsOfThing(world: World, place: Place, caller: Caller, record: Seen, 
   return { parts: first, ...(listed.length > 100 ? { parts_next: true } : {}) };
 }
 
-// Asking.
+// The requests.
 
 async function askOne(world: World, random: Random): Promise<void> {
   const place = one(random, world.places);
@@ -252,7 +252,7 @@ async function askOne(world: World, random: Random): Promise<void> {
   const path = resource.path.replace("{thing_id}", String(thing?.["id"]));
   const all = thing === null ? world.records.get(name)! : world.parts.get(Number(thing["id"]))!;
 
-  // What most callers ask for, and what an index serves in most tables.
+  // The most common kind of request, which an index serves in most tables.
   const isPlain = random(4) === 0;
   const [where, written]: [Condition, string[]] = isPlain
     ? [{ all: [] }, []]
@@ -346,7 +346,7 @@ function mayList(world: World, place: Place, caller: Caller, thing: Seen | null)
   return thing === null || allows(world, placeOf(world, "thing"), caller, "read", thing) ? 200 : 404;
 }
 
-/** One record at its own path is there for those who may read it. */
+/** Asserts that one record is visible at its own path to permitted callers. */
 async function askRecord(world: World, random: Random): Promise<void> {
   const place = one(
     random,
@@ -366,7 +366,7 @@ async function askRecord(world: World, random: Random): Promise<void> {
   if (may) assert.deepEqual(plain(answer.json), plain(shownOf(world, place, { caller, expand }, record, null)), said);
 }
 
-// What is there.
+// The data.
 
 async function fill(api: Own, { engine, sql }: Before, random: Random): Promise<void> {
   const create = async (path: string, body: unknown): Promise<OwnAnswer> => {
@@ -409,7 +409,7 @@ async function fill(api: Own, { engine, sql }: Before, random: Random): Promise<
     await sql(`INSERT INTO their_members VALUES (${memberOf(random, engine, id).join(", ")})`);
 }
 
-/** As others write them. */
+/** Returns a member in the form of other programs. */
 function memberOf(random: Random, engine: Before["engine"], id: number): string[] {
   const maybe = (values: readonly unknown[]): string => quoted(random(4) === 0 ? null : one(random, values));
   const spaced = pools["joined_at"]!.map((each) =>

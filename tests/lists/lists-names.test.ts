@@ -4,7 +4,7 @@ import { anyone, defineResource, integer, mount, text } from "../../src/door/ind
 import { DeclarationError } from "../../src/door/resources.ts";
 import { onBoth } from "../harness/existing.ts";
 
-// Whatever SQL calls something for itself, and some of its own words.
+// The keywords of SQL, and some of our own words.
 const names =
   "r t rowid oid index values constructor to_string value_of prototype current_user page record ends rows related key json found more total at value old new row select order group user from null default change word c0 folded told".split(
     " ",
@@ -39,7 +39,7 @@ onBoth("fields are called as their author likes, whatever SQL calls its own", "S
   assert.deepEqual(changed.json, { ...first.json, ...each("Two") });
 });
 
-test("names that a database has for itself are told where they are declared", () => {
+test("reports reserved names of a database when they are declared", () => {
   for (const name of ["true", "false", "ctid", "xmin", "tableoid"]) {
     assert.throws(
       () => defineResource({ name: "thing", fields: { [name]: text() } }),

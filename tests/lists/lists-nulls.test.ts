@@ -9,7 +9,7 @@ const books = defineResource({
   sorts: ["shelf"],
 });
 
-test("records without a value are last both ways, on every page forwards and backwards", async (t) => {
+test("puts records without a value last in both orders, on every page forwards and backwards", async (t) => {
   const api = await ownService(t, { mounts: [mount(books, { permission: anyone })] });
   for (const shelf of [3, null, 1, null, 2, 1])
     assert.equal((await api.ask("POST", "/books", { body: { title: "a", shelf } })).status, 201);

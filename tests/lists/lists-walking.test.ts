@@ -23,7 +23,7 @@ const stones = defineResource({
 
 const colours = ["red", "Red", "blue", "ö", "z", "😀", "\uFFFD"];
 
-/** 250 stones; many share a colour, and many a weight. */
+/** Creates 250 stones. Many share a color, and many a weight. */
 async function quarry(t: TestContext, count = 250): Promise<Own> {
   const own = await ownService(t, { mounts: [mount(stones, { permission: anyone })] });
   const { store } = own.service;
@@ -37,7 +37,7 @@ async function quarry(t: TestContext, count = 250): Promise<Own> {
   return own;
 }
 
-/** Follows a link until it is gone. */
+/** Follows a link until there is none. */
 async function walk(
   own: Own,
   from: string,
@@ -56,7 +56,7 @@ async function walk(
 const idsOf = (pages: readonly OwnAnswer[]): number[] =>
   pages.flatMap(({ json }) => json.map(({ id }: { id: number }) => id));
 
-test("walking forward and back gives every row exactly once, whatever the order", async (t) => {
+test("gives every row exactly once forwards and backwards, in any order", async (t) => {
   const own = await quarry(t);
 
   for (const sort of [
@@ -82,7 +82,7 @@ test("walking forward and back gives every row exactly once, whatever the order"
   }
 });
 
-test("rows stand in the order that was asked for: text by code point, then id", async (t) => {
+test("sorts rows in the requested order: text by code point, then id", async (t) => {
   const own = await quarry(t, 60);
 
   const { json } = await own.get("/stones?sort=colour,-weight");
@@ -101,7 +101,7 @@ interface Stone {
   readonly weight: number;
 }
 
-test("in 2,500 rows, what others insert and delete meanwhile neither repeats nor hides a row that stays", async (t) => {
+test("neither repeats nor hides a remaining row of 2,500 while others insert and delete", async (t) => {
   const own = await quarry(t, 2500);
   const whole = idsOf(await walk(own, "/stones?sort=-weight,colour&limit=1000", "next"));
   assert.equal(whole.length, 2500);
@@ -122,7 +122,7 @@ test("in 2,500 rows, what others insert and delete meanwhile neither repeats nor
   );
 });
 
-test("links are there while what they lead to is", async (t) => {
+test("shows links only as long as their targets exist", async (t) => {
   const own = await quarry(t, 5);
   const rels = async (path: string): Promise<string> => Object.keys(linksOf(await own.get(path))).join(" ");
   const second = linksOf(await own.get("/stones?limit=2"))["next"]!;
@@ -139,7 +139,7 @@ test("links are there while what they lead to is", async (t) => {
   assert.equal(await rels(second), "first prev");
 });
 
-test("links keep the query and the spelling of the path, limit may change on the way", async (t) => {
+test("keeps the query and the spelling of the path in links, and lets the limit change", async (t) => {
   const own = await quarry(t, 30);
   const { first, next } = linksOf(
     await own.get("/stones/?colour[in]=red,%C3%B6&sort=-weight&fields=id,weight&limit=3"),
@@ -157,7 +157,7 @@ test("links keep the query and the spelling of the path, limit may change on the
   assert.deepEqual(Object.keys(more.json[0]), ["id"]);
 });
 
-test("a cursor is refused with any other query, on any other path, forged or for somebody else", async (t) => {
+test("refuses a forged cursor, and one of another query, path or caller", async (t) => {
   const pebbles = defineResource({
     name: "pebble",
     fields: { owner_id: integer() },
@@ -204,7 +204,7 @@ test("a cursor is refused with any other query, on any other path, forged or for
   assert.equal((await own.get(`/pebbles?limit=2&fields=id&sort=id&cursor=${plain}`, { as: "root" })).status, 200);
 });
 
-test("a page that is asked for over and over leads each caller, and each spelling of its path, to a place of their own", async (t) => {
+test("gives each caller, and each spelling of the path, separate links for a repeated page", async (t) => {
   const own = await ownService(t, { mounts: [mount(stones, { permission: authenticated })] });
   for (const weight of [1, 2, 3]) await own.ask("POST", "/stones", { as: "ada", body: { colour: "red", weight } });
   const asked = [

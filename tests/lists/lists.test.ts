@@ -5,7 +5,7 @@ import { serve, type Answered } from "../harness/serve.ts";
 
 const idsOf = ({ json }: Answered): number[] => json.map(({ id }: { id: number }) => id);
 
-test("the list of users", async (t) => {
+test("lists users", async (t) => {
   const api = await serve(t);
   const { admin } = api;
   const ann = await api.user("Ann");
@@ -20,7 +20,7 @@ test("the list of users", async (t) => {
     assert.equal((await api.post("/users", { name, email }, admin)).status, 201);
   }
 
-  await t.test("gives what is asked for", async () => {
+  await t.test("returns the requested records", async () => {
     const rows: readonly (readonly [query: string, ids: readonly number[]])[] = [
       ["", [1, 2, 3, 4, 5, 6, 7, 8]],
       ["?limit=3", [1, 2, 3]],
@@ -78,7 +78,7 @@ test("the list of users", async (t) => {
     }
   });
 
-  await t.test("refuses what it does not know, and says where", async () => {
+  await t.test("refuses unknown parameters, and names them", async () => {
     const rows: readonly (readonly [query: string, pointer: string, code: string])[] = [
       ["limit=0", "limit", "invalid"],
       ["limit=1001", "limit", "invalid"],
@@ -149,7 +149,7 @@ test("the list of users", async (t) => {
     assert.equal((await api.get(`/users?name=${"x".repeat(8200)}`, admin)).status, 414);
   });
 
-  await t.test("shows only the fields that are asked for, in their own order", async () => {
+  await t.test("shows only the requested fields, in their declared order", async () => {
     assert.equal((await api.get("/users?fields=name,id&id=2", admin)).text, '[{"id":2,"name":"Ann"}]');
     assert.equal((await api.get("/users?fields=email&id=2&sort=-name", admin)).text, '[{"email":"ann@example.com"}]');
     assert.equal((await api.get("/users/2?fields=email,id", admin)).text, '{"id":2,"email":"ann@example.com"}');
@@ -157,7 +157,7 @@ test("the list of users", async (t) => {
     assert.equal((await api.get("/users/2?limit=2", admin)).json.errors[0].code, "unknown_parameter");
   });
 
-  await t.test("counts where that is preferred", async () => {
+  await t.test("counts on request", async () => {
     const rows: readonly (readonly [path: string, prefer: string, total: string | null])[] = [
       ["/users?limit=2", "count=exact", "8"],
       ["/users?limit=2&id[gt]=2", 'respond-async, Count="exact"; foo', "6"],
@@ -174,7 +174,7 @@ test("the list of users", async (t) => {
     assert.equal((await api.get(next, { ...admin, prefer: "count=exact" })).headers.get("x-total-count"), "8");
   });
 
-  await t.test("says that it depends on Prefer too (RFC 7240 §2)", async () => {
+  await t.test("names Prefer in Vary (RFC 7240 §2)", async () => {
     const varies = async (path: string): Promise<string[]> =>
       (await api.get(path, admin)).headers.get("vary")!.split(", ");
 
@@ -182,7 +182,7 @@ test("the list of users", async (t) => {
     assert.ok(!(await varies("/users/2")).includes("Prefer"));
   });
 
-  await t.test("is narrowed for ordinary users, whatever they filter by", async () => {
+  await t.test("narrows the list for normal users, with any filters", async () => {
     const { headers } = ann;
     for (const query of ["", "?sort=-name", "?id[in]=1,2,3", "?name[contains]=n", "?limit=1"]) {
       const answered = await api.get(`/users${query}`, { ...headers, prefer: "count=exact" });
@@ -195,7 +195,7 @@ test("the list of users", async (t) => {
     assert.equal((await api.get("/users?page=1")).status, 401);
   });
 
-  await t.test("speaks XML, has validators and answers HEAD", async () => {
+  await t.test("supports XML, validators and HEAD", async () => {
     const xml = { ...admin, accept: "application/xml" };
 
     const one = await api.get("/users?id=2", xml);
@@ -219,7 +219,7 @@ test("the list of users", async (t) => {
   });
 });
 
-test("nested lists are lists like any other, under their own order", async (t) => {
+test("treats nested lists like any other, within their own order", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const ben = await api.user("Ben");

@@ -7,7 +7,10 @@ import { makeBatches } from "../../src/http/bindings/node/batching.ts";
 
 const notes = defineResource({ name: "note", fields: { body: text({ maxLength: 10_000 }) }, filters: { id: ["gt"] } });
 
-/** A service with a page of notes. Requests go past every socket, so that the test says which of them arrive in one round of the event loop. */
+/**
+ * Creates a service with a page of notes. Requests skip the sockets, so that the test decides which of them arrive in one round of the
+ * event loop.
+ */
 async function setUp(t: TestContext) {
   // On SQLite alone: PostgreSQL answers in a later round of the event loop.
   const store = sqliteStore({ path: ":memory:" });
@@ -26,12 +29,12 @@ async function setUp(t: TestContext) {
       readBody: async () => Buffer.from(JSON.stringify(body)),
     });
   for (let note = 0; note < 100; note++) await respond("POST", "/notes", { body: "long ".repeat(1000) });
-  // A round that has no page yet: another test of this process may have read one.
+  // A round without a page. Another test in this process may have read one.
   await nextRound();
 
   const answered: string[] = [];
   let asked = 0;
-  /** Each page is another one, so that none is remembered. */
+  /** Each page differs, so that none is cached. */
   const ask = (name: string): void => {
     const answer = respond("GET", name.startsWith("page") ? `/notes?id[gt]=${-++asked}` : "/notes/1");
     if (answer instanceof Promise) void answer.then(({ status }) => answered.push(`${name}: ${status}`));
@@ -40,7 +43,7 @@ async function setUp(t: TestContext) {
   return { ask, answered };
 }
 
-test("of pages that are asked for at once each round of the event loop has one, while others ask for a record", async (t) => {
+test("reads one of several requested pages in each round of the event loop while others request a record", async (t) => {
   const { ask, answered } = await setUp(t);
 
   for (const name of ["page 1", "page 2", "page 3", "record 1"]) ask(name);
@@ -55,7 +58,7 @@ test("of pages that are asked for at once each round of the event loop has one, 
   assert.deepEqual(answered.slice(4), ["page 3: 200"]);
 });
 
-test("over a socket a page goes behind all that came in its round, and behind what comes in the next before the next page", async (t) => {
+test("reads a page after all requests of its round, and before the next page those of the next round, over a socket", async (t) => {
   const { ask, answered } = await setUp(t);
   const batches = makeBatches();
   const round = async (...names: string[]): Promise<readonly string[]> => {
@@ -74,7 +77,7 @@ test("over a socket a page goes behind all that came in its round, and behind wh
   assert.deepEqual(third, ["record 5: 200", "page 3: 200"]);
 });
 
-test("what is answered in a round is sent before its page is read", async (t) => {
+test("sends the responses of a round before it reads its page", async (t) => {
   const { ask, answered } = await setUp(t);
   const batches = makeBatches();
 
@@ -85,7 +88,7 @@ test("what is answered in a round is sent before its page is read", async (t) =>
   assert.deepEqual(answered, ["sent", "page 1: 200"]);
 });
 
-test("pages wait for two servers of one process, whichever is ready first", async (t) => {
+test("lets pages wait for two servers in one process, in any order", async (t) => {
   const { ask, answered } = await setUp(t);
   const [one, other] = [makeBatches(), makeBatches()];
 
@@ -96,7 +99,7 @@ test("pages wait for two servers of one process, whichever is ready first", asyn
   assert.deepEqual(answered, ["record 1: 200", "page 1: 200"]);
 });
 
-test("where nothing else has been asked for lately, pages wait for nobody", async (t) => {
+test("lets pages wait for nothing if there were only pages recently", async (t) => {
   const { ask, answered } = await setUp(t);
 
   for (let page = 0; page < 1100; page++) {

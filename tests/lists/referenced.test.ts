@@ -24,7 +24,7 @@ const trips = defineResource({
 
 const others = "The record is still referenced by others.";
 
-/** A service whose places anybody may delete who is logged in, and what refers to them is for some. */
+/** Creates a service in which every user may delete places, but only some may see the records that refer to them. */
 async function start(t: TestContext, permission: Permission<"owner_id", "owner_id">): Promise<API> {
   const mounts = [
     mount(places, { permission: authenticated }),
@@ -45,7 +45,7 @@ const referring = [
 ];
 
 for (const { path, body, told } of referring)
-  test(`who refers to a record is told to whoever may list those: ${path}`, async (t) => {
+  test(`names the records that refer to a record only to callers who may list them: ${path}`, async (t) => {
     const api = await start(t, administrator);
     const ann = await api.user("Ann");
     await api.post("/places", { title: "Rome" }, api.admin);
@@ -57,7 +57,7 @@ for (const { path, body, told } of referring)
     assert.deepEqual([unseen.status, unseen.json.code, unseen.json.detail], [409, "referenced", others]);
   });
 
-test("whoever may list some of them is told their name", async (t) => {
+test("shows the name to a caller who may list some of them", async (t) => {
   const api = await start(t, anyOf(owner("owner_id"), administrator));
   const ann = await api.user("Ann");
   await api.post("/places", { title: "Rome" }, api.admin);
@@ -68,7 +68,7 @@ test("whoever may list some of them is told their name", async (t) => {
   assert.equal(told.json.detail, "The record is still referenced by audits.");
 });
 
-test("a key that may not read is told no name", async (t) => {
+test("shows no name to a key that may not read", async (t) => {
   const api = await start(t, authenticated);
   await api.post("/places", { title: "Rome" }, api.admin);
   await api.post("/audits", { place: 1, owner_id: 1 }, api.admin);

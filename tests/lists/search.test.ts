@@ -39,7 +39,7 @@ async function names(api: API, query: string): Promise<string[]> {
   return reply.json.map(({ name }: { name: string }) => name);
 }
 
-test("every word must begin a word of the name or the e-mail, whatever its case and accents", async (t) => {
+test("finds rows in which every word begins a word of the name or email, ignoring case and accents", async (t) => {
   const api = await withUsers(t, "Ada Lovelace", "Ädam O'Love", "Eva Straße", "ανδρέας ΣΟΦΟΣ");
 
   assert.deepEqual(await names(api, "search=ada"), ["Ada Lovelace", "Ädam O'Love"]);
@@ -52,7 +52,7 @@ test("every word must begin a word of the name or the e-mail, whatever its case 
   assert.deepEqual(await names(api, "search=ove"), []);
 });
 
-test("what is searched for goes together with filters, order, pages, fields and counts", async (t) => {
+test("combines search with filters, order, pages, fields and counts", async (t) => {
   const api = await withUsers(t, "Ann B", "Ann C", "Ann A", "Ben A");
 
   assert.deepEqual(await names(api, "search=ann&sort=-name"), ["Ann C", "Ann B", "Ann A"]);
@@ -71,7 +71,7 @@ test("what is searched for goes together with filters, order, pages, fields and 
   assert.equal(estimated.headers.get("x-total-count"), "3");
 });
 
-test("a search shows nobody more than a plain list does", async (t) => {
+test("shows no more in a search than in a plain list", async (t) => {
   const api = await withUsers(t, "Ann B");
   const ann = await api.user("ann");
 
@@ -83,7 +83,7 @@ test("a search shows nobody more than a plain list does", async (t) => {
   );
 });
 
-test("items are searched by product below their order, and orders not at all", async (t) => {
+test("searches items by product below their order, and orders not at all", async (t) => {
   const api = await serve(t);
   for (const order of [1, 2]) {
     await api.post("/orders", {}, api.admin);
@@ -98,7 +98,7 @@ test("items are searched by product below their order, and orders not at all", a
   assert.deepEqual([orders.status, orders.json.errors[0].code], [400, "unknown_parameter"]);
 });
 
-test("what is no search is refused, and words of a database's own syntax are words", async (t) => {
+test("refuses an invalid search, and treats syntax of the database as words", async (t) => {
   const api = await withUsers(t, "Near Or", "Ann And Not");
   const refused = async (query: string): Promise<string> => {
     const reply = await api.get(`/users?${query}`, api.admin);
@@ -118,7 +118,7 @@ test("what is no search is refused, and words of a database's own syntax are wor
   assert.deepEqual(await names(api, "search='%20OR%201=1%20--"), []);
 });
 
-test("words that very many rows have are looked for beside all else, and give the same", async (t) => {
+test("searches very common words outside of the event loop, with the same result", async (t) => {
   const notes = defineResource({
     name: "note",
     fields: { says: text({ maxLength: 100 }), weight: integer(), owner_id: integer() },
@@ -148,12 +148,12 @@ test("words that very many rows have are looked for beside all else, and give th
   assert.deepEqual(await ids("search=n2499", "ben"), []);
 });
 
-/** The index takes words in behind the write. */
+/** Waits until the index has the words, which happens after the write. */
 async function untilTakenIn(store: Store, collection: Collection): Promise<void> {
   while ((await store.countWords!(collection, [], 1))?.waiting !== 0) await nextRound();
 }
 
-test("while the index is being built nobody is told of half of the rows", async (t) => {
+test("shows no partial results while the index is being built", async (t) => {
   const notes = defineResource({ name: "note", fields: { says: text({ maxLength: 100 }) }, search: ["says"] });
   const store: Store = { ...(await emptyStore()), countWords: () => null };
   const service = await createService({ store, mounts: [mount(notes, { permission: anyone })] });
@@ -168,7 +168,7 @@ test("while the index is being built nobody is told of half of the rows", async 
   assert.equal((await get("")).status, 200);
 });
 
-test("texts of thousands of words are taken in a few at a time", async (t) => {
+test("indexes texts of thousands of words a few at a time", async (t) => {
   const notes = defineResource({ name: "note", fields: { says: text({ maxLength: 10_000 }) }, search: ["says"] });
   const mounted = mount(notes, { permission: anyone });
   const own = await ownService(t, { mounts: [mounted] });
@@ -192,7 +192,7 @@ test("texts of thousands of words are taken in a few at a time", async (t) => {
   });
 });
 
-test("a declaration says which texts are searched, and all else is told at once", () => {
+test("searches only declared texts, and reports all other declarations immediately", () => {
   const declare = (search: readonly string[], more = {}) =>
     defineResource({
       name: "thing",
@@ -224,7 +224,7 @@ test("a declaration says which texts are searched, and all else is told at once"
   );
 });
 
-test("the description of the API names the parameter where there is one", async (t) => {
+test("documents the parameter only if there is a search", async (t) => {
   const api = await serve(t);
 
   const { paths } = (await api.get("/openapi.json")).json;
@@ -234,7 +234,7 @@ test("the description of the API names the parameter where there is one", async 
   assert.deepEqual(["/users", "/orders/{order_id}/items", "/orders"].map(named), [true, true, false]);
 });
 
-test("what a search costs is told for the word of a row that fewest rows have, and whether an index finds it", async (t) => {
+test("reports the cost of a search for the rarest word of a row, and whether an index finds it", async (t) => {
   const searchesOf = async (titleOf: (at: number) => string): Promise<Set<boolean>> => {
     const store = await emptyStore();
     const fields = { title: text({ maxLength: 50 }) };
@@ -258,7 +258,7 @@ test("what a search costs is told for the word of a row that fewest rows have, a
   assert.deepEqual(await searchesOf(() => "note"), new Set([false]));
 });
 
-test("a word that 1,000 rows have is found by the index while as many others are not in it yet", async (t) => {
+test("finds a word of 1,000 rows by the index while as many others are not indexed yet", async (t) => {
   const things = defineResource({ name: "thing", fields: { label: text({ maxLength: 50 }) }, search: ["label"] });
   const mounted = mount(things, { permission: anyone, arrays: true });
   const store = await emptyStore();
@@ -270,7 +270,7 @@ test("a word that 1,000 rows have is found by the index while as many others are
     assert.equal(made.status, 201, made.text);
   };
 
-  // Whether a row has the word or waits for the index, it is one of those that are looked at.
+  // A row counts if it has the word, or if it waits for the index.
   await make(1000);
   await make(1000);
   const found = await own.get("/things?search=shared&limit=1");
@@ -281,7 +281,7 @@ test("a word that 1,000 rows have is found by the index while as many others are
   assert.deepEqual(isLong, [false, true]);
 });
 
-test("behind many writes a word that few rows have is looked for in the index and what waits for it, and in no other row", async (t) => {
+test("searches a rare word after many writes only in the index and the waiting rows", async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-search-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const file = path.join(folder, "things.db");
@@ -300,7 +300,7 @@ test("behind many writes a word that few rows have is looked for in the index an
   }));
   await store.write({ changes });
   await untilTakenIn(store, collection);
-  // Until it ends its second transaction nobody can take in what waits.
+  // The waiting rows cannot be indexed before it ends its second transaction.
   const other = new DatabaseSync(file, { timeout: 5000 });
   t.after(() => other.close());
   other.exec(`BEGIN IMMEDIATE; DELETE FROM "_things_words" WHERE "id" % 1500 = 8 AND "id" > 1000;

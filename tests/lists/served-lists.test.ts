@@ -14,7 +14,7 @@ import { ownService } from "../harness/own-service.ts";
 
 // On SQLite alone: the plans are those of SQLite.
 
-test("SQLite answers every list that counts as served from an index, without sorting it as a whole", () => {
+test("answers every served list in SQLite from an index, without sorting it as a whole", () => {
   const database = connect(":memory:");
   const users = { name: "users", key: "integer", columns: [] } as const;
   const mounts = [mountedOrders, mountedItems];
@@ -52,7 +52,7 @@ test("SQLite answers every list that counts as served from an index, without sor
   }
 });
 
-test("SQLite finds rows whose keys are named by these keys, whatever else is asked and in whatever order", () => {
+test("finds rows by given keys in SQLite by these keys, with any other conditions and order", () => {
   const database = connect(":memory:");
   const fields = { status: text({ maxLength: 20 }), created_at: text({ maxLength: 30 }) };
   const lists = { filters: { id: ["eq", "in"], status: ["eq"] }, sorts: ["created_at", "status"] } as const;
@@ -98,11 +98,11 @@ test("counts the lists without an index in one line, unless the declaration acce
   ]);
 });
 
-test("says nothing of the lists of the service's own resources", () => {
+test("does not report the lists of the service's own resources", () => {
   for (const own of [mountedEvents, mountedOrders, mountedItems]) assert.deepEqual(unservedLists(own), []);
 });
 
-test("the start names lists of what is linked that the table of the links does not give in their order", () => {
+test("reports lists of linked records at the start if the link table does not have their order", () => {
   const tag = defineResource({ name: "tag", fields: { label: text() } });
   const fields = { title: text({ maxLength: 50 }), tags: references(tag, { default: [] }) };
   const told = (more: object): readonly string[] =>

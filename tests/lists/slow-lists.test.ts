@@ -4,7 +4,7 @@ import { anyone, dateTime, defineResource, mount } from "../../src/door/index.ts
 import { sqliteStore, type Store } from "../../src/door/stores.ts";
 import { ownService } from "../harness/own-service.ts";
 
-// On SQLite alone: the store of each test holds up the event loop, and PostgreSQL never does.
+// On SQLite alone: the store of each test blocks the event loop, and PostgreSQL never does.
 
 const things = defineResource({
   name: "thing",
@@ -13,13 +13,13 @@ const things = defineResource({
   sorts: ["at"],
 });
 
-/** Keeps the thread at work for so long, whatever else the machine does meanwhile. */
+/** Keeps the thread busy for a time, independent of other programs. */
 function work(ms: number): void {
   const own = (): number => process.threadCpuUsage().user + process.threadCpuUsage().system;
   for (const start = own(); own() - start < ms * 1000;);
 }
 
-test("a list that holds up all others again is read beside them from then on, and that is told", async (t) => {
+test("reads a list outside of the event loop after it was slow repeatedly, and reports that", async (t) => {
   const store = sqliteStore({ path: ":memory:" });
   const asked: string[] = [];
   const watched: Store = {
@@ -29,7 +29,7 @@ test("a list that holds up all others again is read beside them from then on, an
       asked.push(
         `${order!.descending === true ? "-" : ""}${order!.column} ${query.long === true ? "beside" : "at once"}`,
       );
-      // As an index does that has all rows of one value in it.
+      // Like an index in which all rows have one value.
       if (order!.descending === true) work(25);
       return store.listJSON(query, beside);
     },
@@ -59,12 +59,12 @@ test("a list that holds up all others again is read beside them from then on, an
   );
 });
 
-test("long pages that are slow leave the shorter ones of the same list in the event loop", async (t) => {
+test("keeps shorter pages of a list in the event loop if its long pages are slow", async (t) => {
   const store = sqliteStore({ path: ":memory:" });
   const asked: string[] = [];
   const listJSON: Store["listJSON"] = (query, beside) => {
     asked.push(`${query.limit} ${query.long === true ? "beside" : "at once"}`);
-    // As large records take.
+    // The time for large records.
     work(query.limit / 40);
     return store.listJSON(query, beside);
   };
@@ -75,7 +75,7 @@ test("long pages that are slow leave the shorter ones of the same list in the ev
   assert.deepEqual(asked, ["1000 at once", "999 at once", "998 beside", "100 at once", "10 at once"]);
 });
 
-test("a list that is slow now and then is read in the event loop", async (t) => {
+test("keeps a list in the event loop that is slow now and then", async (t) => {
   const store = sqliteStore({ path: ":memory:" });
   const asked: boolean[] = [];
   let reads = 0;
@@ -83,7 +83,7 @@ test("a list that is slow now and then is read in the event loop", async (t) => 
     ...store,
     listJSON(query, beside) {
       asked.push(query.long === true);
-      // Every eighth read; the others take a moment, since they are not remembered. The clock of the processor may see nothing of it (it goes by ticks).
+      // Every eighth read. The others take a moment, because they are not cached. The CPU clock may not show it (it counts in ticks).
       if (reads++ % 8 === 0) work(25);
       else for (const start = performance.now(); performance.now() - start < 0.1;);
       return store.listJSON(query, beside);
@@ -96,7 +96,7 @@ test("a list that is slow now and then is read in the event loop", async (t) => 
   assert.deepEqual(new Set(asked), new Set([false]));
 });
 
-test("a list that is slow in one service is read in the event loop of another over the same declarations", async (t) => {
+test("keeps a list in the event loop that is slow in another service with the same declarations", async (t) => {
   const asked: boolean[] = [];
   const mounts = [mount(things, { permission: anyone })];
   const serviceWith = (ms: number) => {
@@ -115,7 +115,7 @@ test("a list that is slow in one service is read in the event loop of another ov
   assert.deepEqual(asked, [false, false, true, false]);
 });
 
-test("filters in another order are the same list", async (t) => {
+test("treats filters in another order as the same list", async (t) => {
   const asked: boolean[] = [];
   const store = sqliteStore({ path: ":memory:" });
   const listJSON: Store["listJSON"] = (query, beside) => {
@@ -132,7 +132,7 @@ test("filters in another order are the same list", async (t) => {
   assert.deepEqual(asked, [false, false, true]);
 });
 
-test("a process that the system lets wait takes none of its lists for slow", async (t) => {
+test("treats no list as slow if the system delays the process", async (t) => {
   const asked: boolean[] = [];
   const store = sqliteStore({ path: ":memory:" });
   const nothing = new Int32Array(new SharedArrayBuffer(4));

@@ -37,7 +37,7 @@ const mounts = [
   mount(notes, { permission: own, arrays: true, expand: { project: "project_id" } }),
 ];
 
-test("nobody learns or changes anything of another tenant, by whatever way they ask", async (t) => {
+test("reveals and changes nothing of another tenant, by any kind of request", async (t) => {
   const api = await serve(t, { config: { users, mounts } });
   const [ann, bob] = [await api.user("Ann"), await api.user("Bob")];
   await api.patch(`/users/${bob.id}`, { tenant_id: 2 }, api.admin);
@@ -48,7 +48,7 @@ test("nobody learns or changes anything of another tenant, by whatever way they 
   const { headers } = await api.get("/notes?limit=1", ann.headers);
   const next = /<([^<>]*)>; rel="next"/.exec(headers.get("link")!)![1]!;
   await api.post("/projects", { title: "mine" }, bob.headers);
-  // Whose project it is, nobody looks; it tells nothing of it.
+  // The owner of the project is not checked. The response reveals nothing about it.
   assert.equal((await api.post("/notes", { body: "mine", project_id: 1 }, bob.headers)).status, 201);
   const everything = { not: { body: { starts: "x" } } };
 

@@ -52,7 +52,7 @@ async function pairOf(api: API, { email: username, password }: { email: string; 
   return { access, refresh, headers: { authorization: `Bearer ${access}` } };
 }
 
-test("each sees and makes what is of their own tenant, and nothing of another", async (t) => {
+test("lets each user see and create only records of their tenant", async (t) => {
   const api = await serve(t, { config });
   const { ann, bob } = await tenantsOf(api);
 
@@ -72,7 +72,7 @@ test("each sees and makes what is of their own tenant, and nothing of another", 
   assert.equal((await api.get("/notes")).status, 401);
 });
 
-test("the identity has the fields under every scheme", async (t) => {
+test("has the identity fields under every scheme", async (t) => {
   const api = await serve(t, { config });
   const { bob } = await tenantsOf(api);
   const { headers } = await pairOf(api, bob);
@@ -84,7 +84,7 @@ test("the identity has the fields under every scheme", async (t) => {
     assert.deepEqual((await api.get("/mine", each)).json, { tenant_id: 2, desk: null });
 });
 
-test("a changed field ends the access tokens of before at once; what is looked up goes on with the new value", async (t) => {
+test("ends older access tokens immediately when a field changes, and uses the new value for looked-up logins", async (t) => {
   const api = await serve(t, { config });
   const { bob } = await tenantsOf(api);
   const pair = await pairOf(api, bob);
@@ -98,16 +98,16 @@ test("a changed field ends the access tokens of before at once; what is looked u
   const { access } = (await api.post("/api/token/refresh/", { refresh: pair.refresh })).json;
   for (const authorization of [`Bearer ${access}`, `Token ${token}`, bob.headers["authorization"]!])
     assert.equal((await api.get("/mine", { authorization })).json.tenant_id, 3);
-  // Back to the old one: what was refused once stays refused.
+  // Back to the old value: a refused token stays refused.
   await api.patch(`/users/${bob.id}`, { tenant_id: 2 }, api.admin);
   assert.equal((await api.get("/mine", pair.headers)).status, 401);
-  // What is not of the identity, and what stays as it was, ends nothing.
+  // Fields outside of the identity, and unchanged ones, end nothing.
   const { headers } = await pairOf(api, bob);
   await api.patch(`/users/${bob.id}`, { name: "Robert", tenant_id: 2 }, api.admin);
   assert.equal((await api.get("/mine", headers)).status, 200);
 });
 
-test("role and tenant changed at once leave no token of either before", async (t) => {
+test("ends all older tokens when role and tenant change together", async (t) => {
   const api = await serve(t, { config });
   const { bob } = await tenantsOf(api);
   const before = await pairOf(api, bob);
@@ -123,7 +123,7 @@ test("role and tenant changed at once leave no token of either before", async (t
   assert.deepEqual((await api.get("/mine", (await pairOf(api, bob)).headers)).json, { tenant_id: 3, desk: "A" });
 });
 
-test("an access token from before the fields were declared is not taken", async (t) => {
+test("refuses an access token from before the fields were declared", async (t) => {
   const { url } = await sharedDatabase(t);
   const settings = { LATCHKEY_DATABASE: url, LATCHKEY_SECRET: "a secret of more than 32 characters" };
   const before = await serve(t, { settings, config: { users: { ...users, identity: ["desk"] } } });
@@ -138,7 +138,7 @@ test("an access token from before the fields were declared is not taken", async 
   assert.equal((await api.get("/mine", { authorization: `Bearer ${access}` })).json.tenant_id, 1);
 });
 
-test("whoever has no value is denied, and never matches others without one", async (t) => {
+test("denies a user without a value, and never matches other users without one", async (t) => {
   const desks = defineResource({ name: "desk", fields: { desk: text({ optional: true }) } });
   const permission = anyOf(administrator, sameAs(users, "desk"));
   const api = await serve(t, { config: { users, mounts: [mount(desks, { permission })] } });
@@ -163,14 +163,14 @@ const slips: readonly (readonly [users: OwnUserFields, told: RegExp])[] = [
 ];
 
 for (const [given, told] of slips)
-  test(`fields that cannot stand in identities do not start: ${told.source.slice(0, 40)}`, async () => {
+  test(`refuses to start with fields that identities cannot contain: ${told.source.slice(0, 40)}`, async () => {
     await assert.rejects(
       createService({ store: sqliteStore({ path: ":memory:" }), features: [accounts(given)] }),
       told,
     );
   });
 
-test("a permission that looks for what is in nobody's identity does not start", async () => {
+test("refuses to start with a permission that uses an unknown identity field", async () => {
   const started = createService({
     store: sqliteStore({ path: ":memory:" }),
     features: [accounts({ fields: users.fields })],
@@ -187,7 +187,7 @@ test("a permission that looks for what is in nobody's identity does not start", 
   });
 });
 
-test("an identity without the fields is denied, and a handler that needs them is told whose fault it is", () => {
+test("denies an identity without the fields, and reports the fault to a handler that needs them", () => {
   const bare = { id: 1, username: "a", role: "user", scheme: "badge", scopes: null, expiresAt: null } as const;
   const request = { identity: bare, action: "list", params: {}, now: 0 } as const;
 
@@ -196,7 +196,7 @@ test("an identity without the fields is denied, and a handler that needs them is
   assert.equal(accepted(bare).kind, "accepted");
 });
 
-test("members and columns that are not there do not compile", () => {
+test("refuses unknown members and columns in the compiler", () => {
   // @ts-expect-error -- tenat_id
   assert.throws(() => sameAs(users, "tenat_id"), /sameAs: identity names no tenat_id; did you mean tenant_id\?/);
   // @ts-expect-error -- tenat

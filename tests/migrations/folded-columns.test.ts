@@ -4,7 +4,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { Collection, Store } from "../../src/door/stores.ts";
 import { bothDatabases } from "../harness/both-databases.ts";
 
-// A version without folded columns writes beside one that has them, as during an upgrade.
+// A version without folded columns writes next to one that has them, as during an upgrade.
 
 const people: Collection = {
   name: "people",
@@ -15,14 +15,14 @@ const places: Collection = { ...people, name: "places", key: "text" };
 
 const databases = bothDatabases();
 
-/** The ids of the rows whose name starts like this, without regard to case. */
+/** Returns the ids of the rows whose name starts with a value, ignoring case. */
 async function startingWith(store: Store, collection: Collection, value: string): Promise<readonly unknown[]> {
   const where = { column: "name", operator: "istarts", value } as const;
   const rows = await store.list({ collection, where, sort: [{ column: "id" }], limit: 100 });
   return rows.map(({ record }) => record["id"]);
 }
 
-test("finds after a start what a program without folded columns has written", async (t) => {
+test("finds rows after a start that a program without folded columns has written", async (t) => {
   for (const database of await databases(t)) {
     const before = database.open();
     await before.open([people, places]);

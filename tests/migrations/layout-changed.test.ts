@@ -8,7 +8,7 @@ const lists: Collection = { name: "lists", key: "integer", columns: [{ name: "te
 
 const databases = bothDatabases();
 
-test("a table that somebody has dropped is missed, and the way back is told", async (t) => {
+test("reports a table that was dropped, with the fix", async (t) => {
   for (const { engine, open, run, ask } of await databases(t)) {
     const store = open();
     await store.open([notes, lists]);
@@ -23,7 +23,7 @@ test("a table that somebody has dropped is missed, and the way back is told", as
     });
     await store.close();
 
-    // As the message says, where nothing of it is needed.
+    // As the message says, if its data is not needed.
     await run("DELETE FROM latchkey_schema WHERE collection = 'notes'");
     const again = open();
     await again.open([notes, lists]);
@@ -33,7 +33,7 @@ test("a table that somebody has dropped is missed, and the way back is told", as
   }
 });
 
-test("a process writes nothing more into what a newer program has made its own", async (t) => {
+test("writes nothing to tables that a newer program has changed", async (t) => {
   for (const { engine, open, run, ask } of await databases(t)) {
     const store = open();
     await store.open([notes, lists]);

@@ -8,7 +8,7 @@ import { Secret } from "../../src/core/crypto/secret.ts";
 import { planPostgres, planSQLite, postgresStore, sqliteStore, type Collection } from "../../src/door/stores.ts";
 import { askPostgres, startPostgres } from "../harness/postgres.ts";
 
-// What `db plan` says of the time: rows that are written anew take their time, and a column that goes takes none in PostgreSQL.
+// The time estimates of `db plan`: rewritten rows take time, and dropping a column in PostgreSQL takes none.
 
 const rows = 100_000;
 const old: Collection = {
@@ -25,7 +25,7 @@ const folded: Collection = { ...old, columns: [{ ...title, folded: true }, note]
 const indexed = { ...old, indexes: [["title", "id"]] };
 const renamed: Collection = { ...old, columns: [{ ...title, name: "name", origin: { renamedFrom: "title" } }, note] };
 
-test("an estimate counts the rows that are written, on PostgreSQL", async (t) => {
+test("estimates the number of written rows on PostgreSQL", async (t) => {
   const server = await startPostgres();
   t.after(() => server.stop());
   const url = await server.makeDatabase();
@@ -45,7 +45,7 @@ test("an estimate counts the rows that are written, on PostgreSQL", async (t) =>
   assert.equal(await seconds(folded), 4);
 });
 
-test("so it does on SQLite, where a table with rows gets an index by being made anew", async (t) => {
+test("estimates it on SQLite, which rebuilds a table with rows for an index", async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-estimates-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const file = path.join(folder, "things.db");

@@ -12,7 +12,7 @@ const things = (price: "integer" | "text"): Collection => ({
   columns: [{ name: "price", type: price }],
 });
 
-test("what was done to a database goes along when it moves, there and back, and what was begun does not", async (t) => {
+test("keeps the history of a database when it moves, there and back, but not unfinished steps", async (t) => {
   const [[one, server], [back]] = [await databases(t), await databases(t)];
   const store = one.open();
   await store.open([things("integer")]);

@@ -18,7 +18,7 @@ import { date, references, type Fields, type Mount } from "../../src/door/resour
 import type { Collection, MigrateOptions, Plan } from "../../src/door/stores.ts";
 import { bothDatabases, type TestDatabase } from "../harness/both-databases.ts";
 
-// What somebody meant by a change of a declaration, and what becomes of it: each change alone, over HTTP, on both databases.
+// The intents of changed declarations and their results: each change alone, over HTTP, on both databases.
 
 const databases = bothDatabases();
 
@@ -36,7 +36,7 @@ function books(fields: Fields, more: object = {}): Mount {
   return mount(defineResource({ name: "book", fields, ...more }), { permission: anyone, arrays: true });
 }
 
-/** Does something with a service of this declaration. */
+/** Runs a task with a service of this declaration. */
 async function serving<T>(
   database: TestDatabase,
   mounts: Mounts,
@@ -51,7 +51,7 @@ async function serving<T>(
   }
 }
 
-/** Makes records; gives the status of the answer. */
+/** Creates records. Returns the status of the response. */
 function create(database: TestDatabase, mounts: Mounts, ...records: readonly object[]): Promise<number> {
   const body = JSON.stringify(records);
   const request = new Request("http://x/books", {
@@ -72,7 +72,7 @@ const breakOff = (): never => {
   throw Object.assign(new RangeError("broken off"), { errcode: 5 });
 };
 
-test("a migration that was broken off goes on with no other SQL and no other values than it began with", async (t) => {
+test("resumes an interrupted migration with the same SQL and the same values", async (t) => {
   for (const database of await databases(t)) {
     const rows = Array.from({ length: 700 }, (_, at) => ({ title: `t${at}` }));
     await create(database, books({ title: text() }), ...rows);
@@ -95,7 +95,7 @@ test("a migration that was broken off goes on with no other SQL and no other val
   }
 });
 
-test("a column that was left from before takes the place of no field that is renamed to its name", async (t) => {
+test("does not replace a renamed field by an old column with its new name", async (t) => {
   for (const database of await databases(t)) {
     await create(database, books({ name: text(), title: text() }), { name: "of long ago", title: "of today" });
     const titled = books({ title: text() }, { removed: { name: "2999-01" } });
@@ -120,7 +120,7 @@ test("a column that was left from before takes the place of no field that is ren
   }
 });
 
-test("a text within JSON that has a NUL in it is no decimal and no date", async (t) => {
+test("does not convert a text in JSON with a NUL to a decimal or a date", async (t) => {
   for (const database of await databases(t)) {
     await create(
       database,
@@ -141,11 +141,11 @@ test("a text within JSON that has a NUL in it is no decimal and no date", async 
   }
 });
 
-test("an amount that is removed is asked of nobody", async (t) => {
+test("asks nothing about a removed decimal", async (t) => {
   for (const database of await databases(t)) {
     const price = decimal({ scale: 2, maximum: "100" });
     await create(database, books({ title: text(), price }), { title: "One", price: "1.00" });
-    // Whatever a start adds to a table goes over all of its columns.
+    // An addition at the start affects all columns of a table.
     await list(database, books({ title: text(), price, pages: integer({ default: 1 }) }));
 
     const status = await create(database, books({ title: text() }, { removed: { price: "2999-01" } }), {
@@ -163,7 +163,7 @@ const tagged = books(
   { filters: { tags: ["eq"] } },
 );
 
-/** Four tags, and a book that names three of them. */
+/** Creates four tags, and a book that names three of them. */
 async function planted(database: TestDatabase): Promise<void> {
   await serving(database, [labels, tagged], async (service) => {
     const made = ["a", "b", "c", "d"].map((label) => ({ label }));
@@ -198,7 +198,7 @@ async function removals(
   return serving(database, mounts, task, observe);
 }
 
-test("a field that is declared no more keeps no other record from being deleted", async (t) => {
+test("lets records be deleted that only an undeclared field refers to", async (t) => {
   for (const database of await databases(t)) {
     await planted(database);
     const bare = books({ title: text() }, { removed: { tags: "2999-01", first_id: "2999-01" } });
@@ -236,7 +236,7 @@ test("a field that is declared no more keeps no other record from being deleted"
   }
 });
 
-test("a table of relations keeps what it holds on to while whoever migrates names its resource alone, and lets go when the field is another", async (t) => {
+test("keeps a link table while only its resource is named, and releases it when the field is another one", async (t) => {
   for (const database of await databases(t)) {
     await planted(database);
     const first_id = reference(tags, { optional: true });
@@ -255,7 +255,7 @@ test("a table of relations keeps what it holds on to while whoever migrates name
   }
 });
 
-test("what a field of relations had goes with its column, and comes back with none of the same name", async (t) => {
+test("deletes the relations of a field with its column, and does not restore them for a new one", async (t) => {
   for (const database of await databases(t)) {
     await planted(database);
     const bare = books({ title: text() });
@@ -271,7 +271,7 @@ test("what a field of relations had goes with its column, and comes back with no
   }
 });
 
-test("a resource that is declared no more holds on to what its records name, and a plan says that they are there", async (t) => {
+test("keeps the records that an undeclared resource refers to, and reports it in a plan", async (t) => {
   for (const database of await databases(t)) {
     await planted(database);
     await database.run(
@@ -290,7 +290,7 @@ test("a resource that is declared no more holds on to what its records name, and
       [1, 3, 4],
       (event) => void (event.kind === "notice" && logged.push(event.message)),
     );
-    // The names of tables that no resource has are for the operator, and for no caller.
+    // Names of tables without a resource are for the operator, not for callers.
     const refused = [409, "The record is still referenced by others."];
     assert.deepEqual(told, [refused, refused, refused], database.engine);
     assert.deepEqual(

@@ -21,20 +21,20 @@ import {
 import { before, now } from "../harness/migrating.ts";
 import { askPostgres, startPostgres } from "../harness/postgres.ts";
 
-/** How many rows there are, how often the migration is killed, and how many write meanwhile. `npm run verify -- migrations` asks for more. */
+/** The number of rows, of kills of the migration, and of writers. `npm run verify -- migrations` uses more. */
 const rows = Number(process.env["MIGRATION_ROWS"] ?? 800);
 const kills = Number(process.env["MIGRATION_KILLS"] ?? 2);
 const writers = Number(process.env["MIGRATION_WRITERS"] ?? 4);
-/** How long the migration lives before it is killed, at most, in milliseconds. */
+/** The maximum time before the migration is killed, in milliseconds. */
 const life = Number(process.env["MIGRATION_LIFE_MS"] ?? 900);
 
 interface Place {
   readonly engine: "sqlite" | "postgres";
   readonly address: string;
   open(): Store;
-  /** Fills the table as it was: row n has the price n. */
+  /** Fills the old table: row n has the price n. */
   fill(): Promise<void>;
-  /** What dry runs have left. */
+  /** Returns the remains of dry runs. */
   findTries(): Promise<readonly unknown[]>;
 }
 
@@ -83,7 +83,7 @@ async function places(t: TestContext): Promise<readonly Place[]> {
   ];
 }
 
-/** Many who write one after another: new prices for rows anywhere, and new rows. What was acknowledged stands in the ledger. */
+/** Starts many writers: new prices for random rows, and new rows. The ledger contains the acknowledged writes. */
 function startWriting(store: Store): {
   readonly ledger: Map<number, number>;
   readonly times: number[];
@@ -95,7 +95,7 @@ function startWriting(store: Store): {
   let next = 1_000_000_000;
   const write = async (writer: number): Promise<void> => {
     while (!isOver) {
-      // Each has rows of its own, so that the order of what is acknowledged is the order of what is there.
+      // Each writer has separate rows, so that the order of acknowledgments is the order of the data.
       const key = Math.floor((Math.random() * rows) / writers) * writers + writer + 1;
       const price = next++;
       const isNew = Math.random() < 0.1 || key > rows;
@@ -122,19 +122,19 @@ function startWriting(store: Store): {
   };
 }
 
-/** Tries the migration in a process of its own, which is killed over the first rows. */
+/** Tries the migration in a separate process, which is killed during the first rows. */
 async function tryKilled(address: string): Promise<void> {
   const file = path.join(import.meta.dirname, "../harness/migrating.ts");
   const child = spawn(process.execPath, [file, address, "try"], { stdio: "ignore" });
   const [, signal] = (await once(child, "close")) as [number | null, string | null];
   assert.equal(signal, "SIGKILL");
-  // A server learns that a client is gone when its statement ends, and until then it keeps its turn.
+  // A server notices a lost client only when its statement ends. Until then, the client keeps its turn.
   const turns =
     "SELECT FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
   while (!address.startsWith("sqlite:") && (await askPostgres(address, turns)).length > 0) await sleep(20);
 }
 
-/** Runs the migration in a process of its own; killed after so many milliseconds, it gives null. */
+/** Runs the migration in a separate process. Returns null if it was killed after this many milliseconds. */
 async function migrate(address: string, killedAfter: number | null): Promise<string | null> {
   const child = spawn(process.execPath, [path.join(import.meta.dirname, "../harness/migrating.ts"), address], {
     stdio: ["ignore", "pipe", "pipe"],
@@ -161,7 +161,7 @@ function longest(times: readonly number[]): number {
   return times.reduce((most, time) => Math.max(most, time), 0);
 }
 
-test(`a migration of ${rows} rows beside ${writers} who write, killed ${kills} times, loses and invents nothing`, async (t) => {
+test(`migrates ${rows} rows beside ${writers} who write, killed ${kills} times, without losing or inventing data`, async (t) => {
   for (const place of (await places(t)).filter(
     ({ engine }) => (process.env["MIGRATION_ENGINE"] ?? engine) === engine,
   )) {
@@ -178,10 +178,10 @@ test(`a migration of ${rows} rows beside ${writers} who write, killed ${kills} t
       last = await migrate(place.address, 300 + Math.random() * life);
       if (last === null) killed++;
     }
-    // Nobody is left who could write as before once the tables have changed places.
+    // No process can write in the old form once the tables are swapped.
     const isDone = last !== null;
     const ending = isDone ? Promise.resolve(last) : migrate(place.address, null);
-    // The old program goes on until it learns that its table is another: from then on its writes are refused, and none is lost.
+    // The old program continues until it notices the changed table. From then on, its writes are refused, and none is lost.
     const failed = await Promise.race([ending.then(() => null), stopped(busy)]);
     last = await ending;
     await busy.stop().catch(() => undefined);
@@ -203,7 +203,7 @@ async function stopped(busy: { stop(): Promise<void>; readonly times: readonly n
   for (let seen = -1; seen !== busy.times.length; await sleep(2000)) seen = busy.times.length;
 }
 
-/** Every row is what was acknowledged last, in its new form. */
+/** Asserts that every row has its last acknowledged value, in its new form. */
 async function verify(store: Store, ledger: ReadonlyMap<number, number>): Promise<void> {
   let seen = 0;
   for (let behind = 0; ;) {
@@ -228,7 +228,7 @@ async function verify(store: Store, ledger: ReadonlyMap<number, number>): Promis
   assert.equal(seen, rows + [...ledger.keys()].filter((id) => id > rows).length);
 }
 
-test("what a killed dry run has left is removed by the next one, and by a migration", async (t) => {
+test("removes the remains of a killed dry run with the next one, and with a migration", async (t) => {
   const options = { program: "0.1.0" };
   for (const { engine, address, open, fill, findTries } of await places(t)) {
     const store = open();
@@ -250,7 +250,7 @@ test("what a killed dry run has left is removed by the next one, and by a migrat
   }
 });
 
-test("what others keep beside a file under the name of a dry run stays, and is in nobody's way", async (t) => {
+test("ignores files of others with the name of a dry run", async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-tries-"));
   t.after(() => rmSync(folder, { recursive: true }));
   const file = path.join(folder, "some.db");
@@ -269,7 +269,7 @@ test("what others keep beside a file under the name of a dry run stays, and is i
 
 const isRoot = process.getuid?.() === 0;
 test(
-  "what a dry run of another user has left is in nobody's way",
+  "ignores the remains of a dry run of another user",
   { skip: !isRoot && "only root becomes another user" },
   async (t) => {
     const folder = mkdtempSync(path.join(tmpdir(), "latchkey-tries-"));

@@ -5,7 +5,7 @@ import { bothDatabases, type TestDatabase } from "../harness/both-databases.ts";
 
 const databases = bothDatabases();
 
-/** The kinds of fields as the store knows them. An enumeration and an e-mail address are texts there. */
+/** The kinds of fields in the form of the store. An enumeration and an email are texts there. */
 const kinds: Readonly<Record<string, Omit<Column, "name">>> = {
   text: { type: "text" },
   integer: { type: "integer" },
@@ -21,7 +21,7 @@ const kinds: Readonly<Record<string, Omit<Column, "name">>> = {
   json: { type: "json" },
 };
 
-/** Values of one kind, each with what it is as another; the last one has no value there. Where a pair is missing, nobody can say what it is. */
+/** Values of one kind, each with its value as another. The last one has no value there. A missing pair has no defined conversion. */
 const instant = "2026-01-31T00:00:00.000Z";
 const pairs: readonly (readonly [
   from: string,
@@ -324,7 +324,7 @@ const pairs: readonly (readonly [
   ["json", "date", [["2026-01-31", "2026-01-31"]], instant],
   ["json", "reference", [[1, 1]], "one"],
 ];
-/** Texts are as texts of whatever kind. */
+/** All kinds of texts are converted like text. */
 const all = pairs.flatMap((pair) => {
   const [from, to, values, misfit] = pair;
   const froms = from === "text" && to !== "word" && to !== "email" ? ["text", "word", "email"] : [from];
@@ -336,7 +336,7 @@ type Form = "plain" | "indexed" | "unique";
 const forms: readonly Form[] = ["plain", "indexed", "unique"];
 const people: Collection = { name: "people", key: "integer", columns: [{ name: "name", type: "text" }] };
 
-/** A table with a column for each pair. Text that stays text is folded, so that what is kept beside it is tried too. */
+/** Returns a table with a column for each pair. Unchanged text is folded, so that derived columns are tested too. */
 function tableOf(form: Form, which: "from" | "to", chosen: readonly (typeof all)[number][] = all): Collection {
   const columns = chosen.map(([from, to]): Column => {
     const kind = kinds[which === "from" ? from : to]!;
@@ -354,7 +354,7 @@ function tableOf(form: Form, which: "from" | "to", chosen: readonly (typeof all)
   };
 }
 
-/** Rows with the values of all pairs; where a pair has fewer, a row has none. */
+/** Returns rows with the values of all pairs. If a pair has fewer values, a row has none. */
 function rowsOf(at: 0 | 1, chosen: readonly (typeof all)[number][] = all): Record<string, Value>[] {
   return [0, 1, 2].map((row) => ({
     ...Object.fromEntries(chosen.map(([from, to, values]) => [`${from}_${to}`, values[row]?.[at] ?? null])),
@@ -392,7 +392,7 @@ async function readAll(database: TestDatabase, collection: Collection): Promise<
 
 for (const form of forms)
   for (const way of ["migrated", "by hand"] as const)
-    test(`every pair of kinds keeps what it says, ${form}, ${way}`, async (t) => {
+    test(`converts every pair of kinds correctly, ${form}, ${way}`, async (t) => {
       for (const database of await databases(t)) {
         const [before, now] = [tableOf(form, "from"), tableOf(form, "to")];
         await filled(database, before, rowsOf(0));
@@ -409,7 +409,7 @@ for (const form of forms)
       }
     });
 
-test("a value that has no other form is told with its row, and nothing is changed", async (t) => {
+test("reports a value without a conversion with its row, and changes nothing", async (t) => {
   const chosen = all.filter(([, , , misfit]) => misfit !== undefined);
   for (const database of await databases(t)) {
     const [before, now] = [tableOf("plain", "from", chosen), tableOf("plain", "to", chosen)];
@@ -428,7 +428,7 @@ test("a value that has no other form is told with its row, and nothing is change
   }
 });
 
-test("what nobody can say is asked for, and no SQL is printed for it", async (t) => {
+test("asks about an undefined conversion, and prints no SQL for it", async (t) => {
   const known = new Set(all.map(([from, to]) => `${kinds[from]!.type} ${kinds[to]!.type}`));
   const names = Object.keys(kinds);
   const unknown = names
@@ -453,7 +453,7 @@ test("what nobody can say is asked for, and no SQL is printed for it", async (t)
 
 for (const form of forms)
   for (const way of ["migrated", "by hand"] as const)
-    test(`every kind is renamed, dropped and narrowed without touching the others, ${form}, ${way}`, async (t) => {
+    test(`renames, drops and narrows every kind without affecting the others, ${form}, ${way}`, async (t) => {
       const chosen = Object.keys(kinds).map((kind) => [kind, kind, all.find(([from]) => from === kind)![2]] as const);
       const same = chosen.map(([from, to, values]) => [from, to, values, undefined] as const);
       for (const database of await databases(t)) {

@@ -5,7 +5,7 @@ import { references, type Mount } from "../../src/door/resources.ts";
 import { sqliteStore, type Collection, type Store } from "../../src/door/stores.ts";
 import { bothDatabases } from "../harness/both-databases.ts";
 
-// Relations to several records are kept in the record and in a table beside it. That table follows what becomes of the field.
+// Relations to several records are stored in the record and in a link table. This table follows all changes of the field.
 
 const databases = bothDatabases();
 
@@ -26,7 +26,7 @@ interface Ask {
   (method: string, target: string, body?: unknown): Promise<{ readonly status: number; readonly json: unknown }>;
 }
 
-/** Does something with a service with these mounts. */
+/** Runs a task with a service with these mounts. */
 async function using<T>(store: Store, mounts: readonly Mount[], task: (ask: Ask) => Promise<T>) {
   const service = await createService({ store, mounts, observe: null });
   try {
@@ -60,7 +60,7 @@ for (const [what, before, now] of [
     posts({ labels: references(tag, { renamedFrom: "tags", convert: (id) => [id] as never, backfill: [] }) }, "labels"),
   ],
 ] as const)
-  test(`a relation to several records that is ${what} finds and holds what it did`, async (t) => {
+  test(`keeps the links and their protection for a relation to several records that is ${what}`, async (t) => {
     for (const { engine, open, migrate } of await databases(t)) {
       const ids = (...all: number[]): unknown => (what === "renamed" ? all : all[0]);
       await using(open(), [tags, before], async (ask) => {
@@ -84,7 +84,7 @@ for (const [what, before, now] of [
     }
   });
 
-/** The collections of a service, without a database. */
+/** Returns the collections of a service, without a database. */
 async function collectionsOf(mounts: readonly Mount[]): Promise<readonly Collection[]> {
   let seen: readonly Collection[] = [];
   const store = sqliteStore({ path: ":memory:" });

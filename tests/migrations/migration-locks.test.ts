@@ -10,10 +10,10 @@ import { watchLocks } from "../harness/lock-watcher.ts";
 import { added, old, owners } from "../harness/locked-things.ts";
 import { askPostgres, startPostgres, type TestServer } from "../harness/postgres.ts";
 
-/** How many rows there are and how many write meanwhile. `npm run verify -- locks` asks for more. */
+/** The number of rows and of writers. `npm run verify -- locks` uses more. */
 const rows = Number(process.env["LOCKS_ROWS"] ?? 4000);
 const writers = Number(process.env["LOCKS_WRITERS"] ?? 4);
-/** How long nobody may have a table for himself, in milliseconds, where a write takes next to nothing. */
+/** The longest time for an exclusive lock on a table, in milliseconds. A write alone takes almost no time. */
 const limit = Number(process.env["LOCKS_LIMIT_MS"] ?? 500);
 
 let server: TestServer;
@@ -36,7 +36,7 @@ async function fill(url: string): Promise<Store> {
 /** No number is written twice. */
 let next = 2 * rows;
 
-/** Many who write one after another; how long each write took. They end with the first that is refused. */
+/** Starts many writers, and records the duration of each write. They end with the first refused write. */
 function startWriting(store: Store): { readonly times: number[]; stop(): Promise<readonly unknown[]> } {
   const times: number[] = [];
   let isOver = false;
@@ -85,7 +85,7 @@ async function watched(t: TestContext, what: string, task: (url: string) => Prom
   await quiet.stop();
   const beside = startWriting(store);
   const watching = await watchLocks(url, ["things", "owners"]);
-  // One that is known, for those of the task may be gone before anybody has looked; and more than once, for the machine may be busy.
+  // A known query, because those of the task may be finished too early. Repeated, because the machine may be busy.
   for (let times = 0; times < 10; times++)
     await askPostgres(url, "BEGIN; LOCK TABLE owners IN SHARE ROW EXCLUSIVE MODE; SELECT pg_sleep(0.05); COMMIT");
   const start = performance.now();
@@ -113,14 +113,14 @@ async function watched(t: TestContext, what: string, task: (url: string) => Prom
     longest.some(({ table, mode }) => table === "owners" && mode === "ShareRowExclusiveLock"),
     "locks are not seen",
   );
-  // Somebody who makes an index, and nobody writes meanwhile.
+  // Another program creates an index, without writes at the same time.
   assert.deepEqual(
     longest.filter(({ mode }) => mode === "ShareLock"),
     [],
   );
 }
 
-/** As it is done: whoever writes takes no time from whoever migrates but what the machine has. */
+/** Runs a task in a separate process, like a real migration, so that writers delay it only by using the machine. */
 function inOwnProcess(file: string, url: string): Promise<unknown> {
   return promisify(execFile)(process.execPath, [path.join(import.meta.dirname, "../harness", file), url]);
 }
@@ -129,17 +129,17 @@ function longestOf(times: readonly number[]): number {
   return times.reduce((longest, time) => Math.max(longest, time), 0);
 }
 
-test("what a migration on PostgreSQL locks, nobody waits for long", (t) =>
+test("locks no table for long in a migration on PostgreSQL", (t) =>
   watched(t, "a migration", (url) => inOwnProcess("locked-things.ts", url)));
 
-test("so it is with what a start adds", (t) =>
+test("locks no table for long in a start that adds something", (t) =>
   watched(t, "a start", async (url) => {
     const store = postgresStore({ url: new Secret(url), poolSize: 2 });
     await store.open([owners, added]);
     await store.close();
   }));
 
-test("an index that was broken off while it was made is made anew by the next start", async () => {
+test("rebuilds an index at the next start that was interrupted while it was built", async () => {
   const url = await server.makeDatabase();
   await (await fill(url)).close();
   const index = (name: string, columns: string): string => `CREATE INDEX CONCURRENTLY "${name}" ON things (${columns})`;
@@ -158,7 +158,7 @@ test("an index that was broken off while it was made is made anew by the next st
   assert.deepEqual(found, [{ relname: "things(note, id)", indisvalid: true }]);
 });
 
-test("rows against a new rule are told, and nothing is left behind", async () => {
+test("reports rows that violate a new rule, and leaves no remains", async () => {
   const url = await server.makeDatabase();
   await (await fill(url)).close();
   await askPostgres(url, "UPDATE things SET owner = 5000 WHERE id = 7");

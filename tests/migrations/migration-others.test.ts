@@ -5,7 +5,7 @@ import type { Collection } from "../../src/door/stores.ts";
 import { migrateDatabase } from "../../src/service/system/migrate.ts";
 import { bothDatabases, type TestDatabase } from "../harness/both-databases.ts";
 
-// What others have made of a table of ours is never lost without a word: it goes along, or nothing begins.
+// Objects of other programs on our tables are never lost silently: they are kept, or the migration does not start.
 
 const databases = bothDatabases();
 
@@ -31,7 +31,7 @@ const now: Collection = {
 };
 const values = { title: "one", price: 7, note: "n" };
 
-/** A table of ours with a row, behind which somebody has run SQL. */
+/** Creates a table of ours with a row, and then runs SQL of another program. */
 async function touched(database: TestDatabase, made: string): Promise<TestDatabase> {
   const store = database.open();
   await store.open([was]);
@@ -78,7 +78,7 @@ for (const [what, made, told] of [
     /on table mine/,
   ],
 ] as const)
-  test(`on PostgreSQL no column is replaced under ${what} that somebody else has made: nothing begins`, async (t) => {
+  test(`does not start on PostgreSQL if a column would be replaced under ${what} of another program`, async (t) => {
     const database = await onPostgres(t, made);
 
     const { obstacles } = await database.plan([now]);
@@ -93,7 +93,7 @@ for (const [what, made, told] of [
     assert.deepEqual(await database.ask("SELECT FROM pg_attribute WHERE attname LIKE '\\_\\_next%'"), []);
   });
 
-test("on PostgreSQL what hangs on other columns stays, a column of others too", async (t) => {
+test("keeps objects on other columns on PostgreSQL, also a column of another program", async (t) => {
   const database = await onPostgres(
     t,
     `CREATE INDEX mine ON things (note); CREATE VIEW mine_too AS SELECT id, title FROM things;
@@ -110,7 +110,7 @@ test("on PostgreSQL what hangs on other columns stays, a column of others too", 
   assert.deepEqual((await database.plan([now])).tables, []);
 });
 
-test("`latchkey db migrate` leaves a column of others where it is", async (t) => {
+test("keeps a column of another program in `latchkey db migrate`", async (t) => {
   const extra = "ALTER TABLE things ADD COLUMN extra TEXT; UPDATE things SET extra = 'theirs'";
   const thing = defineResource({
     name: "thing",
@@ -139,7 +139,7 @@ for (const [what, made, told] of [
   ["a generated column", "ALTER TABLE things ADD COLUMN twice INTEGER AS (price * 2)", /things\.twice .* is generated/],
   ["a default", "ALTER TABLE things ADD COLUMN extra TEXT NOT NULL DEFAULT 'theirs'", /things\.extra .* has a default/],
 ] as const)
-  test(`on SQLite no table is made anew without ${what} of somebody else: nothing begins`, async (t) => {
+  test(`does not start on SQLite if a table would be rebuilt without ${what} of another program`, async (t) => {
     const database = await onSQLite(t, made);
 
     assert.match((await database.plan([now])).obstacles.join("\n"), told);
@@ -166,7 +166,7 @@ for (const [what, made, told] of [
   ],
   ["an index", "CREATE INDEX mine ON things (title, price)", /the index mine, .* does not fit it/],
 ] as const)
-  test(`on SQLite a table stays as it was where ${what} of somebody else would ask for what it has no more`, async (t) => {
+  test(`keeps a table on SQLite unchanged if ${what} of another program would need a removed column`, async (t) => {
     const database = await onSQLite(t, made);
 
     const { obstacles } = await database.plan([now]);
@@ -185,7 +185,7 @@ for (const [what, made, told] of [
     await store.close();
   });
 
-test("on SQLite views, triggers and columns of others go along where they fit", async (t) => {
+test("keeps views, triggers and columns of other programs on SQLite if they fit", async (t) => {
   const database = await onSQLite(
     t,
     `CREATE VIEW broken AS SELECT title FROM nowhere; CREATE VIEW mine AS SELECT note FROM things; ALTER TABLE things ADD COLUMN extra TEXT;

@@ -6,7 +6,7 @@ import { migratePostgres, postgresStore, type Collection } from "../../src/door/
 import { postgresServers, urlOf } from "../harness/postgres-server.ts";
 import { askPostgres, startPostgres } from "../harness/postgres.ts";
 
-// A migration comes to its end, whoever writes and however fast, and while the server clears up behind them.
+// A migration finishes with any number of fast writers, and while the server vacuums the tables.
 
 const rows = 4000;
 const old: Collection = {
@@ -18,7 +18,7 @@ const old: Collection = {
   ],
 };
 
-/** The same with prices that take their time to be made. */
+/** The same with prices that are slow to compute. */
 const changed: Collection = {
   ...old,
   columns: [
@@ -44,7 +44,7 @@ async function fill(url: string): Promise<void> {
   );
 }
 
-/** Changes rows on the server itself, far more in a second than anybody fills, until it is stopped. */
+/** Changes rows on the server itself, many more per second than the migration fills, until it is stopped. */
 function writeFast(t: TestContext, url: string): { stop(): Promise<void> } {
   const write =
     "DO $$ DECLARE at integer; BEGIN LOOP " +
@@ -60,7 +60,7 @@ function writeFast(t: TestContext, url: string): { stop(): Promise<void> } {
   return { stop };
 }
 
-test("who writes faster than rows are filled is let wait for moments, and the migration ends", async (t) => {
+test("finishes a migration by delaying fast writers for moments", async (t) => {
   const server = await startPostgres();
   t.after(() => server.stop());
   const url = await server.makeDatabase();
@@ -74,7 +74,7 @@ test("who writes faster than rows are filled is let wait for moments, and the mi
   const took = performance.now() - start;
   await writing.stop();
   t.diagnostic(`it took ${(took / 1000).toFixed(1)} s`);
-  // Many times as long as it takes alone: whoever writes never pauses, and shares the cores with other tests.
+  // Many times the normal duration: the writer never pauses, and shares the cores with other tests.
   assert.ok(took < 280_000, `it took ${took} ms`);
   const [lost] = await askPostgres(url, "SELECT count(*)::integer AS rows FROM things WHERE price <> count + 0.5");
   assert.deepEqual(lost, { rows: 0 });
@@ -82,7 +82,7 @@ test("who writes faster than rows are filled is let wait for moments, and the mi
   assert.ok(Number(written!["times"]) > 10, "hardly anybody wrote");
 });
 
-test("where the server clears up a table (autovacuum), the migration does not wait for it", async (t) => {
+test("does not wait for autovacuum", async (t) => {
   await using servers = await postgresServers();
   const server = await servers.primary(["-c", "autovacuum_naptime=1s"]);
   const url = urlOf(server);

@@ -17,7 +17,7 @@ import {
 import { letGo, setAside } from "../../src/store/sqlite/changes/remains.ts";
 import { connect, prepare } from "../../src/store/sqlite/connection.ts";
 
-// What a migration of a SQLite file sets aside: nobody sees it, it is in nobody's way, and it is removed.
+// The remains of a migration of a SQLite file: they are invisible, block nothing, and are removed.
 
 const shelves: Collection = { name: "shelves", key: "integer", columns: [{ name: "name", type: "text" }] };
 const books = (more: Partial<Collection["columns"][number]>, price: "integer" | "text" = "integer"): Collection => ({
@@ -84,7 +84,7 @@ function asked(file: string, sql: string): readonly unknown[] {
 const left = (file: string): readonly unknown[] =>
   asked(file, "SELECT name FROM sqlite_schema WHERE name LIKE '%gone%' OR name LIKE '%moved%' OR name LIKE '%next'");
 
-/** As a kill behind the switch leaves it: the table of before under another name, beside the one that took its place. */
+/** Simulates a kill after the swap: the old table has another name, next to the new one. */
 function leaveBehind(file: string): void {
   const database = connect(file);
   database.exec("PRAGMA foreign_keys = OFF; PRAGMA legacy_alter_table = ON; BEGIN");
@@ -102,7 +102,7 @@ function leaveBehind(file: string): void {
   assert.equal(left(file).length, 4, String(left(file)));
 }
 
-test("what a killed migration has set aside is in nobody's way, and the next one removes it", async (t) => {
+test("ignores the remains of a killed migration, and removes them with the next one", async (t) => {
   const now = books(restricted);
   const file = await fileOf(t, now);
   leaveBehind(file);
@@ -128,7 +128,7 @@ test("what a killed migration has set aside is in nobody's way, and the next one
   assert.deepEqual((await planSQLite(file, [shelves, now])).remarks, []);
 });
 
-test("what was set aside is removed in portions that are told, and a kill in between costs nothing", async (t) => {
+test("removes remains in portions with reports, and survives a kill in between", async (t) => {
   const now = [shelves, books(restricted, "text")];
   const file = await fileOf(t, books(restricted), 500);
   const told: number[] = [];
@@ -139,7 +139,7 @@ test("what was set aside is removed in portions that are told, and a kill in bet
 
   await assert.rejects(migrateSQLite(file, now, { program, tellRemoved: breakOff }), /broken off/);
 
-  // Rows go anywhere in an index. Those stay that somebody needs who deletes what is referred to.
+  // Index entries are in random places. Indexes stay that a delete of a referenced row needs.
   const indexes =
     "SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = '_books_gone' AND sql IS NOT NULL ORDER BY 1";
   assert.deepEqual(asked(file, indexes), ["books(next_id)", "books(shelf_id)"]);
@@ -152,7 +152,7 @@ test("what was set aside is removed in portions that are told, and a kill in bet
   assert.deepEqual([told[0], told.at(-1)], [100, 0]);
 });
 
-test("a migration that begins anew, and one that is given up, find their place free", async (t) => {
+test("starts a new or cancelled migration without old remains in its place", async (t) => {
   const now = books(restricted);
   const file = await fileOf(t, now);
   leaveBehind(file);
@@ -169,7 +169,7 @@ test("a migration that begins anew, and one that is given up, find their place f
   assert.deepEqual(asked(file, "SELECT count(*) FROM books WHERE typeof(price) = 'integer'"), [3]);
 });
 
-test("a start that changes tables removes it first: nothing has its name, and nothing refers to what is made anew", async (t) => {
+test("removes remains before a start changes tables, so that no name or reference conflicts", async (t) => {
   const now = books(restricted);
   const file = await fileOf(t, now);
   leaveBehind(file);
@@ -181,7 +181,7 @@ test("a start that changes tables removes it first: nothing has its name, and no
   assert.deepEqual(asked(file, "SELECT name FROM sqlite_schema WHERE name LIKE 'books(price%'"), ["books(price, id)"]);
 });
 
-test("while a reference is made, what it would refer to may be deleted as before", async (t) => {
+test("allows deletes of rows that a new reference would refer to, while it is made", async (t) => {
   const old = books({});
   const file = await fileOf(t, old, 300);
   let isOver = false;
@@ -202,7 +202,7 @@ test("while a reference is made, what it would refer to may be deleted as before
   assert.deepEqual([left(file), (await checkSQLite(file)).problems], [[], []]);
 });
 
-test("where a row refers to none in the end, the table stays as it was, and nothing is left of the copy", async (t) => {
+test("keeps the table unchanged and deletes the copy if a row refers to no other in the end", async (t) => {
   const old = books({});
   const file = await fileOf(t, old, 300);
 
@@ -216,7 +216,7 @@ test("where a row refers to none in the end, the table stays as it was, and noth
   assert.deepEqual(left(file), []);
 });
 
-test("indexes and triggers of somebody's own go with a table to its new form", async (t) => {
+test("keeps custom indexes and triggers of a table in its new form", async (t) => {
   const file = await fileOf(t, books({}), 300);
   asked(file, `CREATE UNIQUE INDEX IF NOT EXISTS main."my ""index" ON [books] (title, next_id) WHERE price >= 0`);
   asked(file, "CREATE INDEX other on books(price)");
@@ -235,12 +235,12 @@ test("indexes and triggers of somebody's own go with a table to its new form", a
     `my "index|books|CREATE UNIQUE INDEX "my ""index" ON "books" (title, next_id) WHERE price >= 0`,
     `other|books|CREATE INDEX "other" on "books"(price)`,
   ]);
-  // Nothing that was set aside has told anybody of its end.
+  // Deleting the remains has fired no trigger.
   assert.deepEqual(asked(file, "SELECT name FROM shelves ORDER BY id"), ["a", "b"]);
   assert.deepEqual([left(file), (await checkSQLite(file)).problems], [[], []]);
 });
 
-test("so they do where a start makes a table anew, under views too, and what was begun stays in step", async (t) => {
+test("keeps them when a start rebuilds a table, also under views, and keeps an unfinished copy up to date", async (t) => {
   const file = await fileOf(t, books({}), 300);
   const breakOff = (): never => {
     throw Object.assign(new Error("broken off"), { errcode: 5 });
@@ -270,7 +270,7 @@ test("so they do where a start makes a table anew, under views too, and what was
   assert.deepEqual(left(file), []);
 });
 
-test("an index of somebody's own over a column that goes stops a migration before it begins", async (t) => {
+test("stops a migration before it starts if a custom index uses a removed column", async (t) => {
   const file = await fileOf(t, books({}), 3);
   asked(file, "CREATE INDEX other ON books (price)");
   const now = books({});

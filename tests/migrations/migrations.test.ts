@@ -31,7 +31,7 @@ function books(fields: Parameters<typeof defineResource>[0]["fields"], more: obj
   return mount(defineResource({ name: "book", fields, ...more }), { permission: administrator });
 }
 
-/** Does something with the rows of a service with these mounts. */
+/** Runs a task with the rows of a service with these mounts. */
 async function using<T>(
   database: TestDatabase,
   mounts: readonly Mount[],
@@ -52,7 +52,7 @@ async function using<T>(
   }
 }
 
-/** A kind of one's own. */
+/** A custom kind. */
 const phone: Kind<string> = {
   name: "phone",
   parse: String,
@@ -80,7 +80,7 @@ const migrate = (
   options?: Partial<MigrateOptions>,
 ): Promise<readonly MigratedTable[]> => database.migrate([collection], options);
 
-test("a conversion that gives a promise is told as one, and nothing is changed", async (t) => {
+test("reports a conversion that returns a promise, and changes nothing", async (t) => {
   for (const database of await databases(t)) {
     const old = books({ price: text() });
     await planted(database, old, { price: "7" });
@@ -101,7 +101,7 @@ test("a conversion that gives a promise is told as one, and nothing is changed",
   }
 });
 
-test("keys of another kind stand in the way of rows; a table without any is made anew by a start, which the plan says", async (t) => {
+test("refuses to change the kind of keys of rows, and rebuilds an empty table at a start, as planned", async (t) => {
   for (const database of await databases(t)) {
     const [old, now] = [books(titled), books(titled, { id: "uuid" })];
     await planted(database, old);
@@ -121,7 +121,7 @@ test("keys of another kind stand in the way of rows; a table without any is made
   }
 });
 
-test("a declared rename, conversion and backfill keep what is there, and are in the history", async (t) => {
+test("keeps data with a declared rename, conversion and backfill, and records them in the history", async (t) => {
   for (const database of await databases(t)) {
     const old = books({ ...titled, price: integer() });
     const now = books(
@@ -154,7 +154,7 @@ test("a declared rename, conversion and backfill keep what is there, and are in 
     assert.ok(
       history.some(({ words, program }) => words === "books.name: rename it from title" && program === "0.1.0"),
     );
-    // Conversions are made once.
+    // Conversions run once.
     await migrate(database, now);
     assert.deepEqual((await read(database, now))[0], {
       id: 1,
@@ -171,7 +171,7 @@ test("a declared rename, conversion and backfill keep what is there, and are in 
   }
 });
 
-test("one field becomes several, by its name, by a conversion and in SQL", async (t) => {
+test("splits one field into several, by name, by a conversion and in SQL", async (t) => {
   const named = { filters: { title: ["istarts"] } } as const;
   const split = books({
     first: text({ renamedFrom: "title", convert: (title) => String(title).split(" ")[0]! }),
@@ -202,7 +202,7 @@ test("one field becomes several, by its name, by a conversion and in SQL", async
   }
 });
 
-test("records that show something else get another revision, and no others do", async (t) => {
+test("changes the revision only of records that show other values", async (t) => {
   for (const database of await databases(t)) {
     await planted(database, books(titled), { title: "1", pages: 7 }, { title: "2", pages: 8 });
     const before = await revisions(database, books(titled));
@@ -234,7 +234,7 @@ async function revisions(database: TestDatabase, { collection }: Mount): Promise
   return rows.map(({ revision }) => revision);
 }
 
-test("a column that goes while another of its type comes is asked about, and nothing is done before it is said", async (t) => {
+test("asks about a removed column with a new one of the same type, and waits for the answer", async (t) => {
   for (const database of await databases(t)) {
     await planted(database, books({ ...titled, note: text({ optional: true }) }), {
       title: "One",
@@ -258,7 +258,7 @@ test("a column that goes while another of its type comes is asked about, and not
   }
 });
 
-test("what is removed stays, and becomes no other field: to say both is refused", () => {
+test("keeps a removed column unused, and refuses it as the origin of another field", () => {
   const remark = text({ optional: true, renamedFrom: "note" });
 
   assert.throws(
@@ -267,7 +267,7 @@ test("what is removed stays, and becomes no other field: to say both is refused"
   );
 });
 
-test("what is removed stays unseen until its month, and goes only when somebody names it", async (t) => {
+test("hides a removed column until its month, and deletes it only if it is named", async (t) => {
   for (const database of await databases(t)) {
     const old = books({ ...titled, note: text({ maxLength: 10 }) });
     await planted(database, old, { title: "One", pages: 1, note: "mine" });
@@ -301,7 +301,7 @@ test("what is removed stays unseen until its month, and goes only when somebody 
   }
 });
 
-test("an old version serves on beside a field that takes each word of its enumeration", async (t) => {
+test("lets an old version serve beside a field that accepts each word of its enumeration", async (t) => {
   const old = books({ state: enumeration(["draft", "sold"]) });
   for (const [now, alone] of [
     [text({ minLength: 1, maxLength: 5 }), []],
@@ -319,7 +319,7 @@ test("an old version serves on beside a field that takes each word of its enumer
     }
 });
 
-test("rows that would not be taken any more are counted and named, at start too, and a conversion brings them in", async (t) => {
+test("counts and names rows that are no longer valid, also at the start, and converts them", async (t) => {
   for (const database of await databases(t)) {
     const states = ["draft", "sold", "new"] as const;
     const old = books({
@@ -374,7 +374,7 @@ test("rows that would not be taken any more are counted and named, at start too,
   }
 });
 
-test("a smaller amount, and one line instead of several, are looked at in the rows", async (t) => {
+test("checks rows for a smaller decimal, and for one line instead of several", async (t) => {
   const wide = { price: decimal({ scale: 2, maximum: "100" }), note: text({ multiline: true }) };
   const narrow = books({ price: decimal({ scale: 2, minimum: "1", maximum: "10" }), note: text() });
   const wider = books({ price: decimal({ scale: 2, minimum: "-5", maximum: "500" }), note: text({ multiline: true }) });
@@ -399,7 +399,7 @@ test("a smaller amount, and one line instead of several, are looked at in the ro
   }
 });
 
-test("what was any JSON, a link or another list, and blanks around a text, are looked at in the rows", async (t) => {
+test("checks rows for former JSON, links, other lists, and blanks around texts", async (t) => {
   const id = "0198C5D8-7A4C-7B1F-9D0E-3F2A61C4B7E5";
   const loose = {
     tags: json(),
@@ -456,7 +456,7 @@ test("what was any JSON, a link or another list, and blanks around a text, are l
   }
 });
 
-test("a list of larger members, and any JSON in place of a list, ask nothing of the rows", async (t) => {
+test("checks no rows for a list of larger members, and for JSON instead of a list", async (t) => {
   const was = { tags: array(text({ maxLength: 5 })), codes: array(text({ maxLength: 5 })), note: text() };
   const is = { tags: array(text({ maxLength: 9, multiline: true })), codes: json(), note: text({ trim: false }) };
   for (const database of await databases(t)) {
@@ -466,7 +466,7 @@ test("a list of larger members, and any JSON in place of a list, ask nothing of 
   }
 });
 
-test("a dry run does everything on a copy, and leaves nothing behind", async (t) => {
+test("does everything on a copy in a dry run, and leaves no remains", async (t) => {
   for (const database of await databases(t)) {
     const old = books({ ...titled, owner_id: reference("books", { optional: true }) });
     await planted(database, old, { title: "1", pages: 7, owner_id: null }, { title: "2", pages: 8, owner_id: 1 });
@@ -496,7 +496,7 @@ test("a dry run does everything on a copy, and leaves nothing behind", async (t)
   }
 });
 
-test("a dry run on PostgreSQL takes a sample of rows that refer to each other, in any order", async (t) => {
+test("samples rows that refer to each other in any order in a dry run on PostgreSQL", async (t) => {
   const [, database] = await databases(t);
   const fields = { pages: integer(), owner_id: reference("books", { optional: true }) };
   const old = books({ ...titled, ...fields });
@@ -511,7 +511,7 @@ test("a dry run on PostgreSQL takes a sample of rows that refer to each other, i
   assert.ok(tried!.rows > 6000 && tried!.rows < 10_000, String(tried!.rows));
 });
 
-test("a dry run asks what the migration asks: a column that was left before is taken for no new one", async (t) => {
+test("asks the same in a dry run as in the migration: an old column is not a new one", async (t) => {
   for (const database of await databases(t)) {
     await planted(database, books({ ...titled, blurb: text({ optional: true }) }), {
       title: "1",
@@ -527,7 +527,7 @@ test("a dry run asks what the migration asks: a column that was left before is t
   }
 });
 
-test("a dry run on an empty PostgreSQL tries to make all tables, and leaves it empty", async (t) => {
+test("creates all tables of an empty PostgreSQL in a dry run, and leaves it empty", async (t) => {
   const [, database] = await databases(t);
   const shelves: Collection = { name: "shelves", key: "integer", columns: [{ name: "label", type: "text" }] };
 
@@ -537,7 +537,7 @@ test("a dry run on an empty PostgreSQL tries to make all tables, and leaves it e
   assert.deepEqual(await database.ask("SELECT FROM pg_namespace WHERE nspname ILIKE 'latchkey%'"), []);
 });
 
-test("a second migration at the same moment is refused, and one of a newer program is respected", async (t) => {
+test("refuses a second migration at the same time, and respects one of a newer program", async (t) => {
   for (const database of await databases(t)) {
     await planted(database, books(titled), { title: "1", pages: 7 });
     const now = books({ title: text({ maxLength: 200 }), pages: text({ maxLength: 9 }) });
@@ -554,7 +554,7 @@ test("a second migration at the same moment is refused, and one of a newer progr
   }
 });
 
-test("on PostgreSQL a migration that was broken off goes on where it was, the first time too", async (t) => {
+test("resumes an interrupted migration on PostgreSQL, also the first one", async (t) => {
   const [, database] = await databases(t);
   const rows = Array.from({ length: 1200 }, (_, at) => ({ title: "t", pages: at }));
   await planted(database, books(titled), ...rows);
@@ -572,7 +572,7 @@ test("on PostgreSQL a migration that was broken off goes on where it was, the fi
   assert.equal(done.at(-1), 1200);
 });
 
-test("what was begun goes with the declaration that it was begun for", async (t) => {
+test("deletes unfinished work with its declaration", async (t) => {
   for (const database of await databases(t)) {
     const rows = Array.from({ length: 600 }, (_, at) => ({ title: "1", pages: at }));
     await planted(database, books(titled), ...rows);
@@ -594,7 +594,7 @@ test("what was begun goes with the declaration that it was begun for", async (t)
   }
 });
 
-/** The tables, columns and triggers that a migration has made for itself. */
+/** Returns the tables, columns and triggers that a migration has created for itself. */
 async function begunIn(database: TestDatabase): Promise<readonly unknown[]> {
   return database.ask(
     database.engine === "sqlite"
@@ -605,7 +605,7 @@ async function begunIn(database: TestDatabase): Promise<readonly unknown[]> {
   );
 }
 
-test("on PostgreSQL the reference of a renamed field has its name, so that another may come under the old one", async (t) => {
+test("renames the reference of a renamed field on PostgreSQL, so that another one may use the old name", async (t) => {
   const [, database] = await databases(t);
   const fields = { pages: integer(), owner_id: reference("books", { optional: true }) };
   await planted(database, books({ ...titled, ...fields }), { title: "1", pages: 7, owner_id: null });
@@ -621,7 +621,7 @@ test("on PostgreSQL the reference of a renamed field has its name, so that anoth
   ]);
 });
 
-test("rows that refer to none are told before anything begins, by a plan and by a start", async (t) => {
+test("reports rows with missing references before any change, in a plan and at a start", async (t) => {
   for (const database of await databases(t)) {
     const fields = { title: text({ maxLength: 200 }), pages: integer(), owner_id: integer({ optional: true }) };
     const rows = [1, 2, 3].map((at) => ({ title: "1", pages: at, owner_id: at === 1 ? null : at + 1 }));

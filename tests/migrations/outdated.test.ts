@@ -6,7 +6,7 @@ import type { Observation } from "../../src/core/observation.ts";
 import { postgresStore, StoreUnavailable, type Change, type Collection, type Store } from "../../src/door/stores.ts";
 import { bothDatabases } from "../harness/both-databases.ts";
 
-// What was started with the declarations of before writes no more where they are no longer what the database has.
+// A process with old declarations stops writing when they no longer match the database.
 
 const databases = bothDatabases();
 
@@ -52,7 +52,7 @@ const wide: Collection = {
 const row = { title: "one", price: 1 };
 const insert = (collection: Collection): Change => ({ kind: "insert", collection, values: row });
 
-/** What an old program would write into a table of another declaration. */
+/** The writes of an old program to a changed table. */
 const writes: readonly (readonly Change[])[] = [
   [insert(old)],
   [insert(old), insert(old)],
@@ -79,7 +79,7 @@ for (const [what, now] of [
   ["converted", converted],
   ["renamed", renamed],
 ] as const)
-  test(`who was started before a column was ${what} writes to its table no more, and says why`, async (t) => {
+  test(`refuses writes of a process that started before a column was ${what}, with the reason`, async (t) => {
     for (const { engine, open, migrate } of await databases(t)) {
       const seen: Observation[] = [];
       const [before, today] = [open({ observe: (one) => seen.push(one) }), open()];
@@ -123,7 +123,7 @@ for (const [what, now] of [
     }
   });
 
-test("nothing is read as a value of the type of before: 12 that becomes a decimal is never 1200", async (t) => {
+test("never reads a value with its old type: 12 as a decimal is never 1200", async (t) => {
   for (const column of [
     { name: "price", type: "decimal", scale: 2 },
     { name: "price", type: "text" },
@@ -155,7 +155,7 @@ test("nothing is read as a value of the type of before: 12 that becomes a decima
     }
 });
 
-test("where both types are kept as the same one, nothing is read any more behind a write that was refused", async (t) => {
+test("refuses reads after a refused write if both types are stored the same way", async (t) => {
   const day: Collection = { ...others, columns: [{ name: "name", type: "date" }] };
   for (const { engine, open, migrate } of await databases(t)) {
     const before = open();
@@ -172,7 +172,7 @@ test("where both types are kept as the same one, nothing is read any more behind
   }
 });
 
-test("who was started before a column came goes on writing", async (t) => {
+test("accepts writes of a process that started before a column was added", async (t) => {
   for (const { open, migrate, engine } of await databases(t)) {
     const [before, today] = [open(), open()];
     await before.open([others, old]);
@@ -186,14 +186,14 @@ test("who was started before a column came goes on writing", async (t) => {
   }
 });
 
-test("a start that asks more of a field ends the writes of those who ask less, and of nobody else", async (t) => {
+test("ends the writes of processes with a weaker rule when a stricter one starts, and of no others", async (t) => {
   for (const { open, engine } of await databases(t)) {
     const [before, today, again, tomorrow] = [open(), open(), open(), open()];
     await before.open([wide]);
     await before.write({ changes: [insert(wide)] });
     await today.open([narrowed]);
     await assert.rejects(before.write({ changes: [insert(wide)] }), StoreUnavailable, engine);
-    // One of before that is started again does as it always did, and one of today ends that.
+    // An old version that restarts works as before, and a new one ends it again.
     await again.open([wide]);
     assert.equal((await again.write({ changes: [insert(wide)] })).kind, "written", engine);
     await tomorrow.open([narrowed]);
@@ -203,7 +203,7 @@ test("a start that asks more of a field ends the writes of those who ask less, a
   }
 });
 
-test("who writes no values without regard to case ends writing when somebody is to find by them", async (t) => {
+test("ends the writes of processes without folded values when they are needed", async (t) => {
   const folded: Collection = { ...old, columns: [{ name: "title", type: "text", folded: true }, old.columns[1]!] };
   for (const { open, engine } of await databases(t)) {
     const [before, today] = [open(), open()];
@@ -222,7 +222,7 @@ test("who writes no values without regard to case ends writing when somebody is 
   }
 });
 
-/** Writes until that is refused; how often it was not. */
+/** Writes until a write is refused. Returns the number of accepted writes. */
 async function keepWriting(store: Store): Promise<number> {
   for (let written = 0; ; written++) {
     try {
@@ -234,7 +234,7 @@ async function keepWriting(store: Store): Promise<number> {
   }
 }
 
-test("on PostgreSQL a write that waits for the change is refused, whatever isolation is the default", async (t) => {
+test("refuses a waiting write after a change on PostgreSQL, under any default isolation", async (t) => {
   for (const [isolation, way] of [
     ["read committed", ""],
     ["repeatable read", ""],
@@ -260,7 +260,7 @@ test("on PostgreSQL a write that waits for the change is refused, whatever isola
     const idempotency = { key: "k", columns: [], erasable: false, fingerprint: "f", expiresAt, now };
     const other = new pg.Client({ connectionString: url });
     await other.connect();
-    // As the moment in which columns change places: whoever writes waits, and afterwards a number is meant otherwise. No row is written.
+    // Simulates the moment of a column swap: a writer waits, and its number then has another meaning. No row is written.
     await other.query("BEGIN; LOCK TABLE things IN ACCESS EXCLUSIVE MODE");
     const waiting = [store.write({ changes: update(3) }), store.write({ changes: update(4), idempotency })].map(
       (each) => each.then(({ kind }) => kind, String),

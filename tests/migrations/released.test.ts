@@ -1,4 +1,4 @@
-// The databases of every released version, made by `tools/released/make.ts` with that version: whatever its clients hold goes on.
+// Databases of every released version, created by `tools/released/make.ts` with that version. All data of their clients stays valid.
 import assert from "node:assert/strict";
 import { copyFileSync, globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,7 +10,7 @@ import { basicHeader, serve, type API } from "../harness/serve.ts";
 type Headers = Readonly<Record<string, string>>;
 type Caller = "admin" | "ada";
 
-/** What the clients of the database hold. */
+/** The data that the clients of the database hold. */
 interface Known {
   readonly secret: string;
   readonly passwords: Readonly<Record<Caller, string>>;
@@ -83,14 +83,14 @@ const databases = globSync("*/*.json", { cwd: folder }).map((file) => file.slice
 for (const name of databases.toSorted()) {
   const from = join(folder, name);
 
-  test(`${name}: keeps every record, and takes its validator of before for a change`, async (t) => {
+  test(`${name}: keeps every record, and accepts its old validator for a change`, async (t) => {
     const { api, known, as } = await takeOver(t, from);
 
     for (const { as: caller, path, json, etag } of known.reads) {
       const reply = await api.get(path, as[caller]);
       assert.deepEqual([path, reply.status, reply.json], [path, 200, json]);
       if (Array.isArray(json)) continue;
-      // Tags of 0.1 were revisions. A reader gets the record and its tag of today.
+      // Tags of 0.1 were revisions. A reader gets the record with its current tag.
       const tag = reply.headers.get("etag")!;
       assert.equal((await api.get(path, { ...as[caller], "if-none-match": etag })).headers.get("etag"), tag);
       assert.equal((await api.get(path, { ...as[caller], "if-none-match": tag })).status, 304);
@@ -102,7 +102,7 @@ for (const name of databases.toSorted()) {
     assert.equal((await api.patch(path, { status: "open" }, { ...as.ada, "if-match": etag })).status, 412);
   });
 
-  test(`${name}: every login goes on, and what was ended stays so`, async (t) => {
+  test(`${name}: keeps every login valid, and every ended one ended`, async (t) => {
     const { api, known, as } = await takeOver(t, from);
     const bearer = async (refresh: string): Promise<Headers> => {
       const reply = await api.post("/api/token/refresh/", { refresh });
@@ -136,7 +136,7 @@ for (const name of databases.toSorted()) {
     );
   });
 
-  test(`${name}: what was written under a key is answered again, and no id is handed out twice`, async (t) => {
+  test(`${name}: repeats writes with a key, and assigns no id twice`, async (t) => {
     const { api, known, as } = await takeOver(t, from);
 
     for (const caller of ["admin", "ada"] as const) {

@@ -15,7 +15,7 @@ import { onBoth } from "../harness/existing.ts";
 import { serve } from "../harness/serve.ts";
 import "../harness/from-source.ts";
 
-/** As Rails makes them. */
+/** Tables like those of Rails. */
 const rails = {
   sqlite: `
     CREATE TABLE "schema_migrations" ("version" varchar NOT NULL PRIMARY KEY);
@@ -98,7 +98,7 @@ onBoth("tables of Rails are inspected and served beside Latchkey's own of the sa
   assert.equal((await again.delete(`/users/${ann.id}`, again.admin)).status, 204);
 });
 
-test("a backup of tables with a prefix is restored, and logins end", async (t) => {
+test("restores a backup of tables with a prefix, and ends logins", async (t) => {
   const folder = mkdtempSync(path.join(root, "tests/.inspected-"));
   t.after(() => rmSync(folder, { recursive: true }));
   const file = path.join(folder, "own.db");
@@ -116,7 +116,7 @@ test("a backup of tables with a prefix is restored, and logins end", async (t) =
   assert.equal((await api.get("/users", api.admin)).json.length, 2);
 });
 
-test("a prefix that the store or a database has for itself is refused", () => {
+test("refuses a prefix that the store or a database reserves", () => {
   for (const tablePrefix of ["latchkey_", "sqlite_", "pg_", "A", "1", "a-b", `${"a".repeat(20)}_`, "lk"]) {
     assert.throws(() => sqliteStore({ path: "x.db", tablePrefix }), /tablePrefix/);
     assert.throws(() => readSettings({ ...secret, LATCHKEY_TABLE_PREFIX: tablePrefix }), ConfigError);

@@ -9,12 +9,12 @@ import { command } from "../harness/command.ts";
 import { startService } from "../harness/service-process.ts";
 
 /**
- * What a page shows works. In README.md and docs:
- * - a block of `ts` has the right types, also in a docstring, one of `ts run` runs too; `ts part` is a piece of something larger and is only read;
- * - a block of any kind with `file=…` behind it shows that file, which is run somewhere else;
- * - the blocks of `sh run` of a page run in order, as one script, against a service of their own. `http://127.0.0.1:8000` means
- *   that service, `$PASSWORD` its administrator's password, `latchkey` the command on its database; `NAME=value` behind `sh run` is a setting
- *   it starts with.
+ * A block of a page. The tests check these blocks in README.md and docs:
+ * - a block of `ts` must compile, also in a docstring. One of `ts run` also runs. `ts part` is a fragment and is only parsed;
+ * - a block with `file=…` shows that file, which another test runs;
+ * - the blocks of `sh run` of a page run in order, as one script, against a separate service. `http://127.0.0.1:8000`
+ *   means that service, `$PASSWORD` its administrator's password, and `latchkey` the command on its
+ *   database. `NAME=value` after `sh run` is a setting of its start.
  */
 interface Block {
   readonly page: string;
@@ -26,7 +26,7 @@ interface Block {
 const run = promisify(execFile);
 const root = path.join(import.meta.dirname, "../..");
 const fromSource = pathToFileURL(path.join(root, "tests/harness/from-source.ts")).href;
-// Inside the repository, so that libraries are found; not in node_modules, where Node strips no types.
+// Inside the repository, so that libraries are found. Not in node_modules, where Node does not strip types.
 const scratch = path.join(root, "tests/.documentation");
 const pages = ["README.md", ...globSync("docs/**/*.md", { cwd: root })].filter((page) =>
   existsSync(path.join(root, page)),
@@ -43,33 +43,29 @@ before(() => {
 
 after(() => rmSync(scratch, { recursive: true, force: true }));
 
-test(
-  "the TypeScript of every page has the right types",
-  { skip: typescript.length === 0 && "no page shows any" },
-  async () => {
-    const settings = {
-      extends: path.join(root, "tsconfig.json"),
-      compilerOptions: { rootDir: root, noUnusedLocals: false },
-      include: ["*.ts"],
-    };
-    writeFileSync(path.join(scratch, "tsconfig.json"), JSON.stringify(settings));
+test("compiles the TypeScript of every page", { skip: typescript.length === 0 && "no page shows any" }, async () => {
+  const settings = {
+    extends: path.join(root, "tsconfig.json"),
+    compilerOptions: { rootDir: root, noUnusedLocals: false },
+    include: ["*.ts"],
+  };
+  writeFileSync(path.join(scratch, "tsconfig.json"), JSON.stringify(settings));
 
-    const said = await run(path.join(root, "node_modules/.bin/tsc"), ["-p", scratch]).then(
-      () => "",
-      (error: { stdout: string }) => error.stdout,
-    );
+  const said = await run(path.join(root, "node_modules/.bin/tsc"), ["-p", scratch]).then(
+    () => "",
+    (error: { stdout: string }) => error.stdout,
+  );
 
-    assert.equal(said, "");
-  },
-);
+  assert.equal(said, "");
+});
 
 for (const block of typescript.filter(({ info }) => info === "ts run")) {
-  test(`${block.page}:${block.line} runs`, async () => {
+  test(`runs ${block.page}:${block.line}`, async () => {
     await run(process.execPath, ["--import", fromSource, fileOf(block)], { cwd: scratch, timeout: 20_000 });
   });
 }
 
-test("what a page points at is there, in the package too", async () => {
+test("finds the targets of all links of a page, in the package too", async () => {
   const { stdout } = await run("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], { cwd: root });
   const packed = filesOf(JSON.parse(stdout));
   const broken = [...pages, ...globSync("*.md", { cwd: root })].flatMap((page) =>
@@ -81,7 +77,7 @@ test("what a page points at is there, in the package too", async () => {
   assert.deepEqual(broken, []);
 });
 
-test("the index of the docs has every page", () => {
+test("lists every page in the index of the docs", () => {
   const named = new Set(linksOf("docs/README.md").map(({ file }) => file));
 
   assert.deepEqual(
@@ -92,13 +88,13 @@ test("the index of the docs has every page", () => {
   );
 });
 
-test("what it was tested on is said in one sentence, the same everywhere", () => {
+test("names the tested versions in one sentence, the same everywhere", () => {
   const sentence = "It is tested on Linux; macOS and Windows should work, and have not been tried.";
   for (const page of ["README.md", "CONTRIBUTING.md", "docs/stability.md", "docs/tutorial/shop.md"])
     assert.ok(readFileSync(path.join(root, page), "utf8").includes(sentence), page);
 });
 
-test("a block that names its file shows all of it", () => {
+test("shows the whole file in a block that names it", () => {
   for (const { page, line, info, text } of blocks) {
     const file = / file=(\S+)/.exec(info)?.[1];
     if (file !== undefined) assert.equal(text, readFileSync(path.join(root, file), "utf8"), `${page}:${line}`);
@@ -109,7 +105,7 @@ for (const page of pages) {
   const commands = blocks.filter((block) => block.page === page && /^sh run\b/.test(block.info));
   if (commands.length === 0) continue;
 
-  test(`the commands of ${page} work`, async () => {
+  test(`runs the commands of ${page}`, async () => {
     const settings = commands.flatMap(({ info }) => info.split(" ").slice(2)).map((pair) => pair.split(/=(.*)/s));
     await using service = await startService(Object.fromEntries(settings));
     const script = commands.map(({ text }) => text.replaceAll("http://127.0.0.1:8000", service.address)).join("\n");
@@ -129,13 +125,13 @@ for (const page of pages) {
   });
 }
 
-/** `npm pack --json` has a list of packages, or an object of them. */
+/** Returns the files in the output of `npm pack --json`, which is a list of packages, or an object with them. */
 function filesOf(packages: object): ReadonlySet<string> {
   const [one] = Object.values(packages) as { readonly files: readonly { readonly path: string }[] }[];
   return new Set(one!.files.map((each) => each.path));
 }
 
-/** The relative links of a page, with the files that they name. */
+/** Returns the relative links of a page, with their files. */
 function linksOf(page: string): { link: string; file: string; anchor: string }[] {
   return [...proseOf(page).matchAll(/\]\(([^)\s]+)\)/g)]
     .map(([, link = ""]) => link)
@@ -147,7 +143,7 @@ function linksOf(page: string): { link: string; file: string; anchor: string }[]
     });
 }
 
-/** Headings become anchors as GitHub and the site make them. */
+/** Returns true if a file has a heading for the anchor, in the form of GitHub and the site. */
 function hasAnchor(file: string, anchor: string): boolean {
   if (anchor === "" || !file.endsWith(".md")) return true;
   return [...proseOf(file).matchAll(/^#+ (.*)$/gm)].some(
@@ -173,7 +169,7 @@ function blocksOf(page: string): Block[] {
   }));
 }
 
-/** The examples of docstrings. */
+/** Returns the examples of docstrings. */
 function examplesOf(source: string): Block[] {
   const text = readFileSync(path.join(root, source), "utf8");
   return [...text.matchAll(/^ +\* ```(ts)\n([^]*?)^ +\* ```$/gm)].map((match) => ({

@@ -25,18 +25,18 @@ function linesThat(match: RegExp, among: readonly string[]): string[] {
   );
 }
 
-test("no file names a place on somebody's machine or a package registry", () => {
+test("names no path on a developer's machine and no package registry in any file", () => {
   const machine = /(?<![\w.:/-])\/(?:work|root|home\/\w+|Users\/\w+)\//;
   const registry = /registry\.(?:npmjs|yarnpkg|npmmirror)\.|"resolved": "\w/;
 
   assert.deepEqual([...linesThat(machine, files), ...linesThat(registry, files)], []);
 });
 
-test("no type is silenced", () => {
+test("silences no type", () => {
   assert.deepEqual(linesThat(/\bas any\b|@ts-(?:ignore|nocheck)\b/, typescript.filter(isNotThisFile)), []);
 });
 
-test("no test stands aside without saying why", () => {
+test("skips no test without a reason", () => {
   const tests = typescript.filter((file) => file.endsWith(".test.ts") && isNotThisFile(file));
 
   assert.deepEqual(
@@ -51,7 +51,7 @@ test("reads stored JSON with valueOfJSON, which rounds no number", () => {
   assert.deepEqual(linesThat(/\bJSON\.parse\b|\bstructuredClone\b/, stored), []);
 });
 
-test("no test file keeps to SQLite without saying why", () => {
+test("keeps no test file to SQLite without a reason", () => {
   const tests = globSync("tests/{auth,console,lists,resources,toolkit}/*.test.ts", { cwd: root });
   const opensAStore = /\b(?:connect|createLatchkey|createService|ownService|serve|sqliteStore)\(/;
 
@@ -67,7 +67,7 @@ test("no test file keeps to SQLite without saying why", () => {
   );
 });
 
-test("no source file passes 300 lines", () => {
+test("keeps source files within 300 lines", () => {
   const long = typescript
     .filter((file) => file.startsWith("src/") && !file.endsWith(".test.ts"))
     .filter((file) => read(file).split("\n").length > 301);
@@ -75,7 +75,7 @@ test("no source file passes 300 lines", () => {
   assert.deepEqual(long, []);
 });
 
-test("no function passes 80 lines, with all that stands within it", () => {
+test("keeps functions within 80 lines, with all that they contain", () => {
   const code = typescript.filter((file) => file.startsWith("src/") && !file.endsWith(".test.ts"));
 
   assert.deepEqual(code.flatMap(longFunctions), []);
@@ -98,7 +98,7 @@ function longFunctions(file: string): readonly string[] {
   return found;
 }
 
-test("docs/settings.md explains each setting", () => {
+test("explains each setting in docs/settings.md", () => {
   const settings = globSync("src/service/settings/*.ts", { cwd: root })
     .filter((file) => !file.endsWith(".test.ts"))
     .flatMap((file) => read(file).match(/\bLATCHKEY_[A-Z_]+[A-Z]\b/g) ?? []);
@@ -110,7 +110,7 @@ test("docs/settings.md explains each setting", () => {
   );
 });
 
-test("every name that the package exports has a docstring, and stands in the docs", () => {
+test("documents every exported name, in a docstring and in the docs", () => {
   const silent = [...exportedNames()].flatMap(([door, names]) =>
     names.filter(({ text }) => text === "").map(({ name }) => `${name} of ${door}`),
   );
@@ -119,7 +119,7 @@ test("every name that the package exports has a docstring, and stands in the doc
   assert.equal(read("docs/names.md"), namesPage(), "docs/names.md is not what the docstrings say: npm run names");
 });
 
-test("what declares something has an example", () => {
+test("shows an example for each declaring function", () => {
   const doors = exportedNames();
   const named = [
     ...doors.get("latchkey")!,

@@ -17,13 +17,13 @@ const floors = [
   ["cli", "testing"],
 ];
 
-/** Folders that import like a stranger's code: only from these folders. */
+/** Folders that import like external code: only from these folders. */
 const doors = new Map([
   ["service", ["service", "door"]],
   ["cli", ["cli", "service", "door"]],
 ]);
 
-/** Plug-ins. Each of these folders may be deleted without a change to its neighbours. */
+/** Plug-ins. Each of these folders can be deleted without a change to its neighbors. */
 const neighbours = [
   ["features/auth", "features/console", "features/openapi", "features/ops", "features/outbox", "features/rate-limit"],
   ["store/sqlite", "store/postgres"],
@@ -74,7 +74,7 @@ test("imports only from the folders below", () => {
   assert.deepEqual(upward, []);
 });
 
-test("imports nothing from a neighbouring plug-in", () => {
+test("imports nothing from a neighboring plug-in", () => {
   const strays = neighbours.flatMap((group) =>
     group.flatMap((folder) => {
       const others = group.filter((other) => other !== folder);

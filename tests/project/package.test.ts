@@ -14,7 +14,7 @@ const { dependencies } = JSON.parse(readFileSync(path.join(root, "package.json")
 const project = mkdtempSync(path.join(tmpdir(), "latchkey-package-"));
 const modules = path.join(project, "node_modules");
 
-/** What somebody writes who has installed the package: a resource and a way of logging in. */
+/** The code of a user of the package: a resource and a login method. */
 const consumer = `
 import assert from "node:assert/strict";
 import { checkNewPassword } from "latchkey/auth";
@@ -53,7 +53,7 @@ await service.close();
 assert.equal(checkNewPassword("qwertyuiop", { username: "ada", email: null })?.code, "too_common");
 `;
 
-// What npm would install, without asking a registry: the packed files, and beside them only what package.json declares.
+// Installs the files like npm, but without a registry: the packed files, and only the dependencies in package.json.
 before(async () => {
   mkdirSync(path.join(modules, "latchkey"), { recursive: true });
   await run("npm", ["pack", "--silent", "--pack-destination", project], { cwd: root });
@@ -71,7 +71,7 @@ before(async () => {
 
 after(() => rmSync(project, { recursive: true, force: true }));
 
-test("the packed package has the right types for those who install it", async () => {
+test("has the right types in the packed package for its users", async () => {
   const flags =
     "--strict --module nodenext --target es2024 --types node --exactOptionalPropertyTypes --noEmit consumer.ts";
 
@@ -87,15 +87,15 @@ test("lets a file that exports resources, mounts and features emit its declarati
   assert.equal(await emitDeclarations(path.join(root, "node_modules/.bin/tsc"), project), "");
 });
 
-test("the packed package serves a resource behind a scheme of one's own", async () => {
+test("serves a resource behind a custom scheme from the packed package", async () => {
   await run(process.execPath, ["consumer.ts"], { cwd: project, timeout: 20_000 });
 });
 
-test("the package holds what is needed to run it, and no tests", () => {
+test("contains the files to run it, and no tests", () => {
   const files = globSync("**/*", { cwd: path.join(modules, "latchkey") });
 
   assert.deepEqual(
-    // The shop of the tutorial shows how one's own tests look, and the alerts have theirs.
+    // The tutorial's shop shows how to write tests, and the alerts have their own tests.
     files.filter((file) => /\.test\./.test(file) && !/^(?:examples|deploy)\//.test(file)),
     [],
   );
@@ -104,7 +104,7 @@ test("the package holds what is needed to run it, and no tests", () => {
   }
 });
 
-test("the packed package says to a Node that is too old what it needs", async () => {
+test("tells an old Node in the packed package which version it needs", async () => {
   for (const door of ["latchkey", "latchkey/service", "latchkey/testing"]) {
     const { stderr } = await run(process.execPath, asOlderNode(importing(door)), { cwd: project });
 

@@ -11,7 +11,7 @@ import { makeLog, type Observation } from "../../src/door/ops.ts";
 import { harmless } from "../../src/feature/observers.ts";
 import { printFaults } from "../../src/features/ops/log/print-faults.ts";
 
-/** A title for the terminal, red, C1's way to clear it, a carriage return and a right-to-left override. */
+/** A terminal title, red color, C1's clear command, a carriage return and a right-to-left override. */
 const hostile = "\u001b]0;owned\u0007\u001b[41m\u009b2J\r\u007f\u202e";
 const shown = String.raw`\u001b]0;owned\u0007\u001b[41m\u009b2J`;
 
@@ -44,14 +44,14 @@ const ways: Readonly<Record<string, (stream: NodeJS.WriteStream) => unknown>> = 
 };
 
 for (const [name, write] of Object.entries(ways))
-  test(`shows what callers chose, and sends a terminal none of it: ${name}`, async (t) => {
+  test(`shows callers' input without sending it to a terminal unchanged: ${name}`, async (t) => {
     const written = await writtenBy(t, write);
 
     assert.ok(written.includes(shown), written);
     assert.doesNotMatch(written, /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202e]/);
   });
 
-/** What gets out while a function runs. */
+/** Returns the output of a function. */
 async function writtenBy(t: TestContext, run: (stream: NodeJS.WriteStream) => unknown): Promise<string> {
   let written = "";
   const take = (text: string): boolean => {
@@ -75,7 +75,7 @@ test("writes to standard output and error in the few files that make text safe",
   });
 
   assert.deepEqual(writing.toSorted(), [
-    // A sentence without values, for a Node that cannot load the rest.
+    // A sentence without values, for an old Node that cannot load the rest.
     "cli/latchkey.ts",
     "cli/output.ts",
     "cli/serving/ending.ts",

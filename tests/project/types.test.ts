@@ -56,7 +56,7 @@ const books = defineResource({
 type Book = RecordOf<typeof books>;
 type BookDraft = DraftOf<typeof books>;
 
-/** Both ways: neither wider nor narrower. */
+/** In both directions: neither wider nor narrower. */
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 type Flat<T> = { readonly [K in keyof T]: T[K] };
 
@@ -98,15 +98,15 @@ const checks = {
 
 const least: BookDraft = { title: "Emma", kind: "novel", contact: "a@example.com", author_id: 1, pin: "1" };
 
-test("records and drafts have the types of their declaration", () => {
+test("gives records and drafts the types of their declaration", () => {
   assert.deepEqual(checks, { record: true, draft: true });
   assert.equal(least.kind, "novel");
 });
 
 const shelves = defineResource({ name: "shelf", plural: "shelves", within: books, fields: { label: text() } });
 
-test("hooks, checks and handlers know what they are given", () => {
-  // None of these is run: tsc reads them.
+test("gives hooks, checks and handlers the types of their arguments", () => {
+  // None of these runs. The compiler reads them.
   const never = (): void => {
     mount(books, {
       permission: anyOf(administrator, owner("author_id")),
@@ -120,7 +120,7 @@ test("hooks, checks and handlers know what they are given", () => {
           true satisfies Same<typeof write.draft.values.added_at, string>;
           return { values: { score: 1, author_id: keyOf(1) } };
         }
-        // Left out, it stays as it is.
+        // If it is left out, it stays unchanged.
         true satisfies Same<typeof write.draft.values.pin, string | undefined>;
         true satisfies Same<typeof write.current.pin, string>;
         true satisfies Same<typeof write.id, number>;
@@ -341,8 +341,8 @@ test("hooks, checks and handlers know what they are given", () => {
   assert.equal(typeof never, "function");
 });
 
-test("what a declaration refuses is refused by its type", () => {
-  // None of these is run: tsc reads them.
+test("refuses in types what a declaration refuses", () => {
+  // None of these runs. The compiler reads them.
   const never = (): void => {
     // @ts-expect-error -- title is required
     ({ kind: "novel", contact: "a@example.com", author_id: 1, pin: "1" }) satisfies BookDraft;

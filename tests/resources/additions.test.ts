@@ -58,7 +58,7 @@ const shout = defineEndpoint({
   }),
 });
 
-test("what a user adds works beside what is there", async (t) => {
+test("serves additions of a user next to the built-in parts", async (t) => {
   const api = await serve(t, {
     config: {
       mounts: [mount(books, { permission: anyOf(administrator, owner("owner_id")) })],
@@ -96,7 +96,7 @@ test("what a user adds works beside what is there", async (t) => {
   assert.equal((await api.get("/books", api.admin)).text, "[]");
 });
 
-test("what would hide what is there stops the start", async (t) => {
+test("refuses to start with an addition that would hide a built-in part", async (t) => {
   const users = defineResource({ name: "user", fields: { name: text() } });
   const other: Scheme = { ...visitor, name: "basic" };
 
@@ -111,7 +111,7 @@ test("what would hide what is there stops the start", async (t) => {
   await assert.rejects(serve(t, { config: { schemes: [other] } }), /scheme basic is there twice/);
 });
 
-test("what a built-in feature has already is told in a few lines, with the way to leave that out", async (t) => {
+test("reports a conflict with a built-in feature in a few lines, with the way to remove the feature", async (t) => {
   const orders = defineResource({ name: "order", fields: { name: text() } });
   const mistakesOf = async (config: ConfigFile): Promise<readonly string[]> => {
     const error: unknown = await serve(t, { config }).catch((thrown: unknown) => thrown);

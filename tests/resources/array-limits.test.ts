@@ -50,7 +50,7 @@ const codesOf = ({ status, json: body }: OwnAnswer): readonly unknown[] => [
   body.errors?.map(({ pointer, code }: Record<string, string>) => `${pointer} ${code}`),
 ];
 
-test("PATCH of a collection reads at most 8 MiB of records, and no more than it needs to refuse them", async (t) => {
+test("reads at most 8 MiB of records for PATCH of a collection, and only the needed part to refuse it", async (t) => {
   for (const database of await databases(t)) {
     const { own, given } = await withDocuments(t, database, 150);
     const patch = (body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<OwnAnswer> =>
@@ -69,7 +69,7 @@ test("PATCH of a collection reads at most 8 MiB of records, and no more than it 
       given();
       const stale = await patch(patchOf(130, { if_match: '"no-such-state"' }));
       assert.deepEqual([stale.status, stale.json.errors[129 % 100].code], [412, "stale"]);
-      // A caller may send a read-only field as it is: that is no reason for 400.
+      // A caller may send a read-only field unchanged. This is no reason for 400.
       assert.equal((await patch([{ id: 1, made_by: 7, if_match: '"no-such-state"' }])).status, 412);
       assert.deepEqual(codesOf(await patch([...patchOf(130), { id: 999 }])), [404, ["/130/id not_found"]]);
       assert.deepEqual(
@@ -86,7 +86,7 @@ test("PATCH of a collection reads at most 8 MiB of records, and no more than it 
       assert.ok(given() < 64 * 1024);
     });
 
-    await t.test(`${database.engine}: changes records of nearly 8 MiB, and gives each of them once`, async () => {
+    await t.test(`${database.engine}: changes records of nearly 8 MiB, and returns each of them once`, async () => {
       const done = await patch(patchOf(130));
       assert.deepEqual([done.status, done.json.length], [200, 130]);
       assert.deepEqual(Object.keys(done.json[129]), ["id", "title", "rank", "made_by", "content"]);
@@ -99,7 +99,7 @@ test("PATCH of a collection reads at most 8 MiB of records, and no more than it 
       assert.deepEqual(done.json[4], (await own.get("/documents/5")).json);
     });
 
-    await t.test(`${database.engine}: counts what the requests of one caller read at once`, async () => {
+    await t.test(`${database.engine}: counts all concurrent reads of one caller together`, async () => {
       const all = await Promise.all(Array.from({ length: 8 }, () => patch(patchOf(130))));
       const statuses = all.map(({ status }) => status);
       assert.deepEqual(new Set(statuses), new Set([200, 503]));
@@ -109,7 +109,7 @@ test("PATCH of a collection reads at most 8 MiB of records, and no more than it 
   }
 });
 
-test("repeats a large answer as long as its records are as it left them", async (t) => {
+test("repeats a large response as long as its records are unchanged", async (t) => {
   for (const database of await databases(t)) {
     const { own, given } = await withDocuments(t, database, 40);
     const headers = { "idempotency-key": `large-${database.engine}` };
@@ -133,7 +133,7 @@ test("repeats a large answer as long as its records are as it left them", async 
 const tags = defineResource({ name: "tag", fields: { label: text({ default: "l" }) } });
 const log = defineResource({ name: "entry", plural: "entries", fields: { line: text() } });
 
-test("an array causes at most 5,000 changes, of which 100 rows of relations count as one", async (t) => {
+test("limits the changes of an array to 5,000, and counts 100 link rows as one", async (t) => {
   for (const database of await databases(t)) {
     const many = Array.from({ length: 500 }, (_, at) => at + 1);
     const posts = defineResource({
@@ -163,7 +163,7 @@ test("an array causes at most 5,000 changes, of which 100 rows of relations coun
       (await own.get(`${path}?limit=1`, { headers: { prefer: "count=exact" } })).headers.get("x-total-count");
     assert.equal((await own.ask("POST", "/tags", { body: Array(500).fill({}) })).status, 201);
 
-    // 1,000 records and 500,000 rows of relations.
+    // 1,000 records and 500,000 link rows.
     const refused = await post(Array(1000).fill({}));
     assert.deepEqual([codesOf(refused), asked], [[400, [" too_many"]], 0]);
     assert.match(refused.json.errors[0].detail, /6000 changes/);

@@ -18,7 +18,7 @@ for (const [title, framing, piece] of [
   ["with a length", `Content-Length: ${2 ** 31}`, "x".repeat(2 ** 16)],
   ["in chunks", "Transfer-Encoding: chunked", `10000\r\n${"x".repeat(2 ** 16)}\r\n`],
 ] as const) {
-  test(`a body ${title} of somebody who is refused is not read: the answer comes, and the connection is closed`, async (t) => {
+  test(`does not read a body ${title} of a refused caller: it answers and closes the connection`, async (t) => {
     const { open, read } = await rawSocket(t);
     const socket = await open();
     socket.write(`POST /users HTTP/1.1\r\n${json}${framing}\r\n\r\n`);
@@ -28,13 +28,13 @@ for (const [title, framing, piece] of [
       if (!socket.write(piece)) await Promise.race([drained(socket), wait(3000)]);
 
     assert.match(await answer, /^HTTP\/1.1 401 [^]*\r\nConnection: close\r\n[^]*"not_authenticated"/);
-    // What the kernel takes is not ours to say.
+    // The kernel decides how much it buffers.
     const taken = socket.bytesWritten - socket.writableLength;
     assert.ok(taken < 2 ** 24, `${taken}`);
   });
 }
 
-test("a refused body that came with its head costs no connection", async (t) => {
+test("keeps the connection if a refused body arrived with its head", async (t) => {
   const { open, read } = await rawSocket(t);
   const socket = await open();
   const refused = `POST /users HTTP/1.1\r\n${json}Content-Length: 2\r\n\r\n{}`;
@@ -44,7 +44,7 @@ test("a refused body that came with its head costs no connection", async (t) => 
   assert.match(await read(socket, /401 [^]*401 [^]*}$/), /^HTTP\/1.1 401 [^]*\r\nConnection: keep-alive\r\n/);
 });
 
-test("100 Continue is sent to those whose body is read, and to nobody else", async (t) => {
+test("sends 100 Continue only if the body is read", async (t) => {
   const { api, open, read } = await rawSocket(t);
   const rows: readonly (readonly [head: string, answer: RegExp])[] = [
     [`POST /api/token/ HTTP/1.1\r\n${json}Content-Length: ${login.length}`, /^HTTP\/1.1 100 Continue\r\n\r\n$/],
@@ -74,7 +74,7 @@ test("100 Continue is sent to those whose body is read, and to nobody else", asy
   }
 });
 
-test("a transfer coding other than chunked alone is not implemented, and two lengths are no request", async (t) => {
+test("does not support transfer codings except chunked, and refuses two lengths", async (t) => {
   const { send } = await rawSocket(t);
   const rows: readonly (readonly [fields: string, status: number])[] = [
     ["Transfer-Encoding: gzip, chunked", 501],
@@ -104,7 +104,7 @@ test("a transfer coding other than chunked alone is not implemented, and two len
     );
 });
 
-test("a body that comes one octet at a time is read, and takes no more memory than it has octets", async (t) => {
+test("reads a body that arrives one octet at a time, without more memory than its octets", async (t) => {
   const { open, read, api } = await rawSocket(t);
   const socket = await open();
   const name = "x".repeat(200_000);
@@ -118,7 +118,7 @@ test("a body that comes one octet at a time is read, and takes no more memory th
   assert.match(await read(socket), /^HTTP\/1.1 400 [^]*"too_long"/);
 });
 
-test("bodies that wait in memory are 8 MiB for one user and for the address of nobody, and what is over is free again", async (t) => {
+test("limits the bodies in memory to 8 MiB for one user and for one unknown address, and frees finished ones", async (t) => {
   const { open, read, api } = await rawSocket(t, { config: { registration: "open" } });
   const ann = await api.user("Ann");
   const half = async (authorization: string): Promise<Socket> => {
@@ -155,7 +155,7 @@ test("bodies that wait in memory are 8 MiB for one user and for the address of n
   assert.match(await read(again, /}$/), /^HTTP\/1.1 400 /);
 });
 
-test("a body that a framework has read already is a fault that names its cure, and keeps nobody waiting", async (t) => {
+test("reports a body that a framework has already read as a fault with its fix, and does not wait", async (t) => {
   const { service, observed } = await ownService(t, {
     endpoints: [
       defineEndpoint({
@@ -194,14 +194,14 @@ test("a body that a framework has read already is a fault that names its cure, a
   assert.equal((await fetch(url, { method: "POST", body: "{}", headers })).status, 200);
 });
 
-/** When more can be sent, or nothing ever again. */
+/** Waits until more can be sent, or the socket is closed. */
 function drained(socket: Socket): Promise<void> {
   return new Promise((resolve) => {
     socket.once("drain", resolve).once("close", resolve);
   });
 }
 
-test("whoever hands over a Fetch Request says where it came from, or that it is not known", async (t) => {
+test("requires the peer for a Fetch Request, or that it is unknown", async (t) => {
   const { service } = await ownService(t, {
     endpoints: [defineEndpoint({ method: "GET", path: "/door", access: anyone, handle: () => ({ status: 204 }) })],
   });

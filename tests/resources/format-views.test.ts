@@ -32,7 +32,7 @@ const pages = defineResource({
 });
 const lend = { body: { to: text() }, description: "Lend it", handle: () => undefined };
 
-/** Tells what it sees, as JSON. */
+/** A format that writes its view as JSON. */
 const seen: Format = {
   mediaType: "text/x-seen",
   problemMediaType: "text/x-seen",
@@ -86,7 +86,7 @@ async function library(t: Parameters<typeof ownService>[0], permission: Permissi
   return service;
 }
 
-test("a format sees where an answer is from, who asked, and what they may do", async (t) => {
+test("shows a format the URL, the caller and the caller's actions", async (t) => {
   const api = await library(t);
 
   const record = await api.get("/books/1", { as: "ada", ...asks });
@@ -119,7 +119,7 @@ test("a format sees where an answer is from, who asked, and what they may do", a
   assert.equal(list.headers.get("content-security-policy"), "default-src 'self'");
 });
 
-test("what one caller is told is no answer for another one", async (t) => {
+test("does not share a response between callers", async (t) => {
   const api = await library(t, anyone);
 
   const [ada, ben] = await Promise.all(["ada", "ben"].map((as) => api.get("/books/1", { as, ...asks })));
@@ -136,7 +136,7 @@ test("what one caller is told is no answer for another one", async (t) => {
   assert.equal(told.headers.get("cache-control"), "private, no-cache");
 });
 
-test("a problem sees what was sent, and shows nobody what they may not see", async (t) => {
+test("shows a problem the sent data, and no hidden data", async (t) => {
   const api = await library(t);
   const body = { title: 7 };
 
@@ -153,7 +153,7 @@ test("a problem sees what was sent, and shows nobody what they may not see", asy
   assert.deepEqual([nowhere.status, nowhere.json.place, nowhere.json.other], [404, null, null]);
 });
 
-test("a format that fails at a problem leaves it to the default", async (t) => {
+test("uses the default format if a custom one fails at a problem", async (t) => {
   const broken = { ...seen, writeProblem: async () => Promise.reject(new Error("broken")) };
   const { get, observed } = await ownService(t, { formats: [broken] });
 
@@ -163,7 +163,7 @@ test("a format that fails at a problem leaves it to the default", async (t) => {
   assert.ok(observed.some((each) => each.kind === "fault"));
 });
 
-test("what is offered is what is allowed, whatever the permissions", async (t) => {
+test("offers exactly the allowed actions, with any permissions", async (t) => {
   const kinds = [anyone, nobody, authenticated, administrator, own, owner("owner_id")] as const;
   const one = fc.constantFrom(...kinds);
   const actions = ["list", "create", "read", "replace", "update", "delete"] as const;
@@ -181,7 +181,7 @@ test("what is offered is what is allowed, whatever the permissions", async (t) =
     ["GET", "/books/1/pages"],
     ["POST", "/books/1/pages", { line: "It is a truth" }],
   ] as const;
-  // What cannot hold, so that nothing is changed on the way.
+  // A precondition that never holds, so that nothing is changed.
   const never = { "if-match": '"none"' };
   const isAllowed = ({ status }: OwnAnswer): boolean => status === 200 || status === 412;
 

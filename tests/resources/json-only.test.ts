@@ -36,7 +36,7 @@ const ask = (service: Answering, path: string, init: RequestInit = {}) =>
   service.fetch(new Request(`http://127.0.0.1${path}`, init), { peer: "127.0.0.1" });
 const xml = { "content-type": "application/xml" };
 
-test("a service without XML answers 406 and 415 where it is asked for, and says what it has", async () => {
+test("answers 406 and 415 without XML, and names the supported types", async () => {
   const service = await start({ xml: false });
 
   const listed = await ask(service, "/books", { headers: { accept: "application/xml" } });
@@ -68,7 +68,7 @@ test("a service without XML answers 406 and 415 where it is asked for, and says 
   assert.doesNotMatch(await browser.text(), /format=xml/);
 });
 
-test("its OpenAPI knows no XML, and that of any other does", async () => {
+test("leaves XML out of OpenAPI without XML, and includes it otherwise", async () => {
   const documentOf = async (options: Omit<ServiceOptions, "store">): Promise<string> => {
     const service = await start(options);
     const written = await (await ask(service, "/openapi.json")).text();
@@ -89,7 +89,7 @@ test("its OpenAPI knows no XML, and that of any other does", async () => {
   assert.match(await documentOf({}), /"xml":\{"name":"book"\}/);
 });
 
-test("an endpoint that reads nothing but XML stops the start of a service without it", async () => {
+test("refuses to start without XML if an endpoint reads only XML", async () => {
   const importing = defineEndpoint({
     method: "POST",
     path: "/import",
@@ -105,7 +105,7 @@ test("an endpoint that reads nothing but XML stops the start of a service withou
   await (await start({ endpoints: [importing] })).close();
 });
 
-test("a format of one's own for application/xml is spoken whatever the option says", async () => {
+test("uses a custom format for application/xml with any setting", async () => {
   const own = {
     mediaType: "application/xml",
     problemMediaType: "application/xml",
@@ -121,7 +121,7 @@ test("a format of one's own for application/xml is spoken whatever the option sa
   await service.close();
 });
 
-test("a config file leaves XML out of the whole service", async () => {
+test("removes XML from the whole service by a config file", async () => {
   await using api = await testLatchkey({ without: ["xml"] });
 
   assert.equal((await ask(api.service, "/", { headers: { accept: "application/xml" } })).status, 406);
