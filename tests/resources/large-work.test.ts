@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { serve, type Answered } from "../harness/serve.ts";
 
-/** How many rounds of the event loop the work takes: others are served between two of them. */
+/** Returns how many rounds of the event loop the work takes. Other requests are served between two rounds. */
 async function roundsOf(work: () => Promise<unknown>): Promise<number> {
   let rounds = 0;
   let counter = setImmediate(function count() {
@@ -20,7 +20,7 @@ async function roundsOf(work: () => Promise<unknown>): Promise<number> {
 const atOnce = 20;
 const many = (ask: () => Promise<Answered>) => Promise.all(Array.from({ length: atOnce }, ask));
 
-test("long lists that are asked for at once are read one in a round of the event loop, whatever their format", async (t) => {
+test("reads one concurrently requested long list per round of the event loop, in any format", async (t) => {
   const api = await serve(t);
 
   for (const accept of ["application/json", "application/xml"]) {
@@ -34,7 +34,7 @@ test("long lists that are asked for at once are read one in a round of the event
   }
 });
 
-test("large bodies that come at once are read one in a round", async (t) => {
+test("reads one concurrently sent large body per round", async (t) => {
   const api = await serve(t);
   const body = { name: "Ann", email: "ann@example.com", password: "x".repeat(100_000) };
 

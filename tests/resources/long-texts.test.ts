@@ -12,14 +12,14 @@ const things = defineResource({
 });
 const mounts = [mount(things, { permission: anyone, arrays: true })];
 
-/** A text that cannot be kept in less room. */
+/** Makes a text that cannot be compressed. */
 function dense(length: number): string {
   return randomBytes(length).toString("base64").slice(0, length);
 }
 
 const databases = bothDatabases();
 
-test("a text for which an index has no room is told, and is no fault", async (t) => {
+test("reports a text that is too long for an index, without a fault", async (t) => {
   for (const database of await databases(t)) {
     const own = await ownService(t, { store: database.open(), mounts });
     const long = dense(9999);

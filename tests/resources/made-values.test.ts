@@ -13,7 +13,7 @@ import {
 import { array, date, olderShape, url, uuid, type Field, type Mount } from "../../src/door/resources.ts";
 import { emptyStore } from "../harness/test-store.ts";
 
-// What a function of the author's makes is shown as what the field is declared to be, so it is looked at before it is kept.
+// The value of an author's function is shown as the declared field, so it is checked before it is stored.
 
 const made = (value: unknown) => () => value as never;
 const rows: Readonly<Record<string, readonly [field: Field, told: RegExp]>> = {
@@ -56,7 +56,7 @@ async function faultsOf(t: TestContext, mounted: Mount, ...more: readonly Mount[
 }
 
 for (const [what, [field, told]] of Object.entries(rows))
-  test(`a default that makes ${what} is a fault that names the field, and nothing is kept`, async (t) => {
+  test(`reports a default that makes ${what} as a fault that names the field, and stores nothing`, async (t) => {
     const thing = defineResource({ name: "thing", fields: { title: text(), made: field } });
     const { faults, ask, count } = await faultsOf(t, mount(thing, { permission: anyone }));
 
@@ -67,7 +67,7 @@ for (const [what, [field, told]] of Object.entries(rows))
     assert.equal(await count(), 0);
   });
 
-test("what a hook gives for a field that is shown is a value of it, and what nobody is shown may be kept in another form", async (t) => {
+test("requires a valid value from a hook for a shown field, and allows another stored form for a hidden one", async (t) => {
   const thing = defineResource({
     name: "thing",
     fields: {
@@ -93,7 +93,7 @@ test("what a hook gives for a field that is shown is a value of it, and what nob
   assert.equal(await count(), 1);
 });
 
-test("what is optional may be made nothing, and what is made is read as what is sent", async (t) => {
+test("accepts a function without a result for an optional field, and reads its result like a sent value", async (t) => {
   const thing = defineResource({
     name: "thing",
     fields: { none: text({ optional: true, default: made(undefined) }), trimmed: text({ default: () => " a " }) },
@@ -105,7 +105,7 @@ test("what is optional may be made nothing, and what is made is read as what is 
   assert.deepEqual([answer.status, await answer.json()], [201, { id: 1, none: null, trimmed: "a" }]);
 });
 
-test("what a hook gives is read by the fields of the newer shape, whatever those of that name were in the older one", async (t) => {
+test("reads the values of a hook by the fields of the newer shape, even if the older shape uses the same names", async (t) => {
   const state = enumeration(["open", "lost"], { default: "open", readOnly: true });
   const parcels = mount(defineResource({ name: "parcel", fields: { title: text(), state } }), {
     permission: anyone,

@@ -5,7 +5,7 @@ import type { Observer } from "../../src/door/ops.ts";
 import { postgresStore, sqliteStore, type Change, type Store } from "../../src/door/stores.ts";
 import { startPostgres } from "../harness/postgres.ts";
 
-// What somebody's own code gives by mistake is a fault that says so: it never passes for nothing, and what it was given is not its own.
+// A mistake in custom code is a fault with a clear message. It is never ignored, and the objects that the code gets are protected.
 
 const wrong = (given: unknown) => given as never;
 const line = mount(defineResource({ name: "line", fields: { body: text() } }), { permission: anyone });
@@ -84,7 +84,7 @@ async function serve(store: Store, give: (given: never) => unknown) {
 
 for (const [database, makeStore] of Object.entries(stores)) {
   for (const [what, [give, told]] of Object.entries(rows))
-    test(`${what} from an action, a hook or a handler is a fault (${database})`, async (t) => {
+    test(`reports ${what} from an action, a hook or a handler as a fault (${database})`, async (t) => {
       const { service, ask, faults } = await serve(await makeStore(), give);
       t.after(() => service.close());
 
@@ -100,7 +100,7 @@ for (const [database, makeStore] of Object.entries(stores)) {
       assert.equal(await service.store.count(line.collection, null), 0);
     });
 
-  test(`a class with members of that name is as good as a plain object (${database})`, async (t) => {
+  test(`accepts a class with the right members like a plain object (${database})`, async (t) => {
     const { service, ask } = await serve(await makeStore(), () => new Changes());
     t.after(() => service.close());
 
@@ -118,7 +118,7 @@ for (const [what, change] of Object.entries<
   "the table": ({ collection }) => Object.assign(collection, { name: "others" }),
   "the columns": ({ collection }) => (collection as typeof line.collection & { columns: object[] }).columns.push({}),
 }))
-  test(`an action that changes ${what} that it was given is a fault, and nobody sees it`, async (t) => {
+  test(`reports an action that changes ${what} that it gets as a fault, and hides the change from others`, async (t) => {
     const { service, ask, faults } = await serve(sqliteStore({ path: ":memory:" }), (given) => {
       const { collection = line.collection, record = {} } = given as { collection?: object; record?: object };
       change({ record, collection });
@@ -133,7 +133,7 @@ for (const [what, change] of Object.entries<
     assert.equal((await ask("POST", "/notes", { body: "next" })).status, 201);
   });
 
-test("an answer of a class that has none of its fields is a fault, and not an empty answer", async (t) => {
+test("reports a response of a class without the right members as a fault, not as an empty response", async (t) => {
   const permission = anyone;
   const answer = { found: text({ optional: true }) };
   const note = defineResource({ name: "note", fields: { body: text() } });

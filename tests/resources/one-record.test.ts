@@ -43,7 +43,7 @@ async function setUp(
   return { service, change: (count: number) => ask("PATCH", "/counters/1", count) };
 }
 
-test("many who change one record in a loop are all served, and hardly ever in vain", async (t) => {
+test("serves many callers that change one record in a loop, with few repeated changes", async (t) => {
   let tries = 0;
   const { change } = await setUp(
     t,
@@ -61,22 +61,22 @@ test("many who change one record in a loop are all served, and hardly ever in va
   await Promise.all(Array.from({ length: 64 }, client));
 
   assert.deepEqual(statuses, { 200: 1000 });
-  // The first of each come at once.
+  // The first changes of all callers arrive at the same time.
   assert.ok(tries < 1000 + 3 * 64, `${tries} tries for 1000 changes`);
 });
 
-test("one that is slow in a line keeps the others for two seconds, and then they go one after another", async (t) => {
+test("lets a slow change delay others for two seconds, and then makes them one after another", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const slow = Promise.withResolvers<void>();
   let tries = 0;
   const { change } = await setUp(
     t,
     mountWith(() => (++tries === 4 ? slow.promise : nextRound())),
-    // On SQLite alone: the test counts the rounds of the event loop in which a change is made.
+    // On SQLite only: the test counts the rounds of the event loop in which a change is made.
     { database: sharedFile(t) },
   );
 
-  // One is faster, and the others make their change anew.
+  // One is faster, and the others repeat their change.
   const first = [change(1), change(2), change(3)];
   await Promise.race(first);
   while (tries < 4) await nextRound();
@@ -93,7 +93,7 @@ test("one that is slow in a line keeps the others for two seconds, and then they
   assert.deepEqual(await Promise.all(first), [200, 200, 200]);
 });
 
-test("whoever is given up in a line begins nothing more, and the line goes on", async (t) => {
+test("starts nothing more for a waiting request that was given up, and continues with the others", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout", "setInterval"] });
   const slow = Promise.withResolvers<void>();
   let tries = 0;
@@ -118,7 +118,7 @@ test("whoever is given up in a line begins nothing more, and the line goes on", 
   assert.deepEqual(new Set(await Promise.all(both)), new Set([200, 503]));
 });
 
-test("whoever may not know of a record does not line up for it, and learns nothing of those who do", async (t) => {
+test("lets a caller who may not see a record neither wait for it nor learn of waiting requests", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const slow = Promise.withResolvers<void>();
   let tries = 0;
@@ -152,7 +152,7 @@ test("whoever may not know of a record does not line up for it, and learns nothi
   );
 });
 
-test("a change that others were faster with a dozen times, in their own processes, is made after all", async (t) => {
+test("makes a change that processes overtake a dozen times", async (t) => {
   let tries = 0;
   const counted = mountWith(async () => {
     if (++tries > 12) return;
@@ -165,7 +165,7 @@ test("a change that others were faster with a dozen times, in their own processe
   assert.equal(tries, 13);
 });
 
-test("two services over the same declarations have lines of their own", async (t) => {
+test("uses separate queues for two services with the same declarations", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const slow = Promise.withResolvers<void>();
   let tries = 0;

@@ -4,7 +4,7 @@ import { serve } from "../harness/serve.ts";
 
 const item = { product: "Brass key", quantity: 2, unit_price: "12.5" };
 
-test("an order belongs to the caller, is open and knows when it was made", async (t) => {
+test("gives an order its caller as owner, the state open and its creation time", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
 
@@ -22,7 +22,7 @@ test("an order belongs to the caller, is open and knows when it was made", async
   assert.equal((await api.post("/orders", {})).status, 401);
 });
 
-test("what an order cannot be is told by its pointer", async (t) => {
+test("names an invalid part of an order by its pointer", async (t) => {
   const api = await serve(t);
   await api.post("/orders", {}, api.admin);
   const rows: readonly (readonly [body: object, pointer: string, code: string])[] = [
@@ -55,7 +55,7 @@ test("what an order cannot be is told by its pointer", async (t) => {
   assert.equal((await api.get("/orders", api.admin)).json.length, 1);
 });
 
-test("only administrators name another owner", async (t) => {
+test("lets only administrators name another owner", async (t) => {
   const api = await serve(t);
   const [ann, bob] = [await api.user("Ann"), await api.user("Bob")];
   await api.post("/orders", { user_id: ann.id }, ann.headers);
@@ -89,7 +89,7 @@ test("only administrators name another owner", async (t) => {
   assert.equal((await api.get("/orders/1", ann.headers)).status, 404);
 });
 
-test("someone else's order is answered like one that does not exist", async (t) => {
+test("answers for another user's order as for a missing one", async (t) => {
   const api = await serve(t);
   const [ann, bob] = [await api.user("Ann"), await api.user("Bob")];
   await api.post("/orders", {}, ann.headers);
@@ -145,7 +145,7 @@ test("someone else's order is answered like one that does not exist", async (t) 
   assert.equal((await api.get("/orders/1/items", ann.headers)).json.length, 1);
 });
 
-test("an item is kept exactly", async (t) => {
+test("stores an item exactly", async (t) => {
   const api = await serve(t);
   await api.post("/orders", {}, api.admin);
   const rows: readonly (readonly [sent: string, shown: string])[] = [
@@ -175,7 +175,7 @@ test("an item is kept exactly", async (t) => {
   );
 });
 
-test("what an item cannot be is told by its pointer", async (t) => {
+test("names an invalid part of an item by its pointer", async (t) => {
   const api = await serve(t);
   await api.post("/orders", {}, api.admin);
   await api.post("/orders/1/items", item, api.admin);
@@ -241,7 +241,7 @@ test("what an item cannot be is told by its pointer", async (t) => {
   }
 });
 
-test("an item is under its own order's path alone and goes with it", async (t) => {
+test("serves an item under its order's path only, and deletes it with the order", async (t) => {
   const api = await serve(t);
   const [ann, bob] = [await api.user("Ann"), await api.user("Bob")];
   await api.post("/orders", {}, ann.headers);

@@ -6,7 +6,7 @@ import { ownService, type OwnAnswer } from "../harness/own-service.ts";
 const marks = mount(defineResource({ name: "mark", fields: { line: text() } }), { permission: anyone });
 const seats = defineResource({ name: "seat", fields: { taken_by: text() } });
 
-/** Refuses whatever comes after the first write. Two calls run at once: the second one goes on after the first is answered. */
+/** Refuses every write after the first one. Two calls run concurrently: the second one continues after the first is answered. */
 function onlyOnce() {
   let calls = 0;
   const both = Promise.withResolvers<void>();
@@ -32,7 +32,7 @@ const writes = {
 } as const;
 
 for (const [what, [method, path, body]] of Object.entries(writes))
-  test(`answers a ${what} and its repeat at the same time alike, although the first makes the second impossible`, async (t) => {
+  test(`gives a ${what} and its concurrent repeat the same response, although the first makes the second impossible`, async (t) => {
     const once = onlyOnce();
     let isPrepared = false;
     const mounted = mount(seats, {

@@ -90,7 +90,7 @@ async function keyOf(
   return { authorization: `Token ${made.json.key}` };
 }
 
-test("who may call which action, of whoever's record", async (t) => {
+test("limits each action to the right callers and records", async (t) => {
   const { api, ann, bob, make } = await open(t);
   const callers = {
     owner: ann.headers,
@@ -115,7 +115,7 @@ test("who may call which action, of whoever's record", async (t) => {
       const reply = await api.ask(method, path + action, { headers, ...(body === undefined ? {} : { body }) });
       assert.equal(reply.status, status, `${caller} ${call}: ${reply.text}`);
       if (caller === "writer") assert.equal(reply.headers.get("etag"), null);
-      // What was refused has changed nothing.
+      // A refused action has changed nothing.
       const { json } = await api.get(path, ann.headers);
       const changed = json.status !== "open" || json.count !== 0;
       assert.equal(changed, method === "POST" && status < 300, `${caller} ${call}`);
@@ -129,7 +129,7 @@ test("who may call which action, of whoever's record", async (t) => {
     );
 });
 
-test("another site's page calls no action", async (t) => {
+test("refuses actions from a page of another site", async (t) => {
   const { api, ann, make } = await open(t);
   const path = await make();
 
@@ -139,7 +139,7 @@ test("another site's page calls no action", async (t) => {
   assert.equal((await api.get(path, ann.headers)).json.status, "open");
 });
 
-test("at the same time: actions, repeats of one and a deletion", async (t) => {
+test("runs actions, repeats of one and a deletion concurrently", async (t) => {
   const { api, ann, make, told } = await open(t);
   const path = await make();
 
@@ -174,7 +174,7 @@ test("at the same time: actions, repeats of one and a deletion", async (t) => {
   assert.equal((await api.post(`${path}/count`, { by: 5 }, keyed)).status, 200, "a repeat is answered as it was");
 });
 
-test("a repeat of an action on the collection is answered as the first was", async (t) => {
+test("answers a repeat of an action on the collection like the first request", async (t) => {
   const { api, make } = await open(t);
   await make();
   await make();

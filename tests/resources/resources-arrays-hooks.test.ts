@@ -25,7 +25,7 @@ const post = defineResource({
 const notes = mount(note, { permission });
 const replies = mount(reply, { permission });
 
-/** The changes of a hook for each written record: a note about it, and a reply to that note. */
+/** Returns the changes of a hook for each written record: a note about it, and a reply to that note. */
 function noteAndReply(about: number | ReturnType<typeof keyOf>, said: string): readonly Change[] {
   return [
     { kind: "insert", collection: notes.collection, values: { post: about, said } },
@@ -34,13 +34,13 @@ function noteAndReply(about: number | ReturnType<typeof keyOf>, said: string): r
 }
 
 interface Hooks {
-  /** Runs at the start of each change. */
+  /** Called at the start of each change. */
   readonly begin?: () => void;
-  /** Runs once the preconditions of a request hold. */
+  /** Called after the preconditions of a request are met. */
   readonly complete?: (api: API) => Promise<void>;
 }
 
-/** A service whose posts have a note and a reply for each write. */
+/** Starts a service whose posts have a note and a reply for each write. */
 async function serveNoted(t: TestContext, { begin, complete }: Hooks = {}): Promise<API> {
   const posts = mount(post, {
     permission,
@@ -61,7 +61,7 @@ async function serveNoted(t: TestContext, { begin, complete }: Hooks = {}): Prom
   return api;
 }
 
-/** The notes and the replies, each as the post that it is about and its text. */
+/** Returns the notes and the replies, each as its post and its text. */
 async function said(api: API): Promise<{ readonly notes: readonly unknown[]; readonly replies: readonly unknown[] }> {
   const found = (await api.get("/notes?limit=1000", api.admin)).json as { id: number; post: number; said: string }[];
   const answered = (await api.get("/replies?limit=1000", api.admin)).json as { note_id: number; said: string }[];
@@ -122,7 +122,7 @@ test("writes an array of exactly a thousand records with their hooks, and lists 
   assert.deepEqual((await api.get("/posts?tags=1", api.admin)).json, []);
 });
 
-test("writes one of many concurrent arrays with the same key, with the changes of its hooks", async (t) => {
+test("writes one of many concurrent arrays with the same key, including the changes of its hooks", async (t) => {
   const api = await serveNoted(t);
   const sent = [{ title: "a" }, { title: "b" }, { title: "c" }];
 
@@ -186,7 +186,7 @@ test("writes the changes of hooks once for each of several arrays that overtake 
     );
 });
 
-test("refuses an overtaken array that names states at once, and makes one that names none again", async (t) => {
+test("refuses an overtaken array that names states immediately, and repeats one that names none", async (t) => {
   let overtaking = false;
   let asked = 0;
   const api = await serveNoted(t, {
@@ -218,7 +218,7 @@ test("refuses an overtaken array that names states at once, and makes one that n
     refused.json.errors.map(({ pointer, code }: Record<string, string>) => [pointer, code]),
     [["/1/if_match", "stale"]],
   );
-  // Two of the array, and the one that was faster: the hook of a refused array is not called again.
+  // Two calls for the array, and one for the faster request: the hook of a refused array is not called again.
   assert.equal(asked, 3);
   assert.deepEqual(titles(await api.get("/posts", api.admin)), ["a", "faster"]);
   assert.deepEqual((await said(api)).replies, [...before.replies, [2, "faster"]]);

@@ -11,11 +11,11 @@ const idsOf = ({ json }: Answered): number[] => json.map(({ id }: { id: number }
 const countOf = async (api: API, path = "/orders"): Promise<number> =>
   Number((await api.get(path, { ...api.admin, prefer: "count=exact" })).headers.get("x-total-count"));
 
-test("an array of records is created as one", async (t) => {
+test("creates an array of records as one", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
 
-  await t.test("in its order, each by the rules of one", async () => {
+  await t.test("creates them in order, each by the rules of a single record", async () => {
     const made = await api.post("/orders", [{ status: "paid" }, {}, { status: "cancelled" }], ann.headers);
     assert.deepEqual([made.status, made.headers.get("location")], [201, null]);
     assert.deepEqual(idsOf(made), [1, 2, 3]);
@@ -44,7 +44,7 @@ test("an array of records is created as one", async (t) => {
     );
   });
 
-  await t.test("or none of it is, and what is wrong is told with its place", async () => {
+  await t.test("creates none if one is invalid, and names its position", async () => {
     const rows: readonly (readonly [body: unknown, pointers: readonly string[]])[] = [
       [[], [""]],
       [Array(1001).fill({}), [""]],
@@ -73,7 +73,7 @@ test("an array of records is created as one", async (t) => {
     assert.equal((await api.ask("POST", "/orders", { headers: xml, body: "<orders><order/></orders>" })).status, 400);
   });
 
-  await t.test("once under an idempotency key", async () => {
+  await t.test("creates them once under an idempotency key", async () => {
     const headers = { ...ann.headers, "idempotency-key": "an-array-of-three" };
     const before = await countOf(api);
     const [first, again] = [
@@ -86,7 +86,7 @@ test("an array of records is created as one", async (t) => {
     assert.equal(await countOf(api), before + 3);
   });
 
-  await t.test("and left out of the answer where that is preferred", async () => {
+  await t.test("leaves them out of the response if the caller prefers that", async () => {
     const made = await api.post("/orders", [{}, {}], { ...ann.headers, prefer: "return=minimal" });
     assert.deepEqual([made.status, made.text, made.headers.get("preference-applied")], [201, "", "return=minimal"]);
     const xml = await api.post("/orders", [{}, {}], { ...ann.headers, accept: "application/xml" });
@@ -95,7 +95,7 @@ test("an array of records is created as one", async (t) => {
   });
 });
 
-test("an array of changes is made as one", async (t) => {
+test("makes an array of changes as one", async (t) => {
   const api = await serve(t);
   const [ann, bea] = [await api.user("Ann"), await api.user("Bea")];
   await api.post("/orders", [{}, {}, {}], ann.headers);
@@ -103,7 +103,7 @@ test("an array of changes is made as one", async (t) => {
   const change = (body: unknown, headers = ann.headers, path = "/orders"): Promise<Answered> =>
     api.patch(path, body, headers);
 
-  await t.test("in its order", async () => {
+  await t.test("makes them in order", async () => {
     const done = await change([
       { id: 3, status: "paid" },
       { id: 1, status: "cancelled" },
@@ -119,7 +119,7 @@ test("an array of changes is made as one", async (t) => {
     assert.equal((await change([{ id: 1, quantity: 8 }], bea.headers, "/orders/1/items")).status, 404);
   });
 
-  await t.test("or none of it is, and what is wrong is told with its place", async () => {
+  await t.test("makes none if one is invalid, and names its position", async () => {
     const before = (await api.get("/orders", api.admin)).text;
     const rows: readonly (readonly [body: unknown, status: number, pointers: readonly string[]])[] = [
       [{ id: 1, status: "paid" }, 400, [""]],
@@ -174,7 +174,7 @@ test("an array of changes is made as one", async (t) => {
     );
   });
 
-  await t.test("in the states that it names", async () => {
+  await t.test("makes them in the states that they name", async () => {
     const [one, two] = [await api.get("/orders/1", ann.headers), await api.get("/orders/2", ann.headers)];
     const tags = [one.headers.get("etag"), two.headers.get("etag")];
     const body = [
@@ -186,7 +186,7 @@ test("an array of changes is made as one", async (t) => {
     assert.equal((await change([{ id: 1, if_match: "*" }])).status, 200);
   });
 
-  await t.test("once under an idempotency key", async () => {
+  await t.test("makes them once under an idempotency key", async () => {
     const headers = { ...ann.headers, "idempotency-key": "two-changes-at-once" };
     const body = [
       { id: 2, status: "open" },
@@ -200,7 +200,7 @@ test("an array of changes is made as one", async (t) => {
     assert.equal((await change(body, { ...ann.headers, prefer: "return=minimal" })).status, 204);
   });
 
-  await t.test("beside others who change the same records", async () => {
+  await t.test("makes them while other callers change the same records", async () => {
     const bodies = Array.from({ length: 8 }, (_, at) =>
       [1, 2, 3].map((id) => ({ id, status: at % 2 === 0 ? "paid" : "open" })),
     );
@@ -211,7 +211,7 @@ test("an array of changes is made as one", async (t) => {
   });
 });
 
-test("hooks and what they add count for each record of an array", async (t) => {
+test("runs hooks and adds their changes for each record of an array", async (t) => {
   const notes = defineResource({
     name: "note",
     fields: { about: integer(), said: text() },
@@ -293,7 +293,7 @@ test("hooks and what they add count for each record of an array", async (t) => {
   ]);
 });
 
-test("what a hook completes is asked of no record of an array whose preconditions do not hold", async (t) => {
+test("calls the completing hook for no record of an array with failed preconditions", async (t) => {
   const asked: string[] = [];
   const things = defineResource({ name: "thing", fields: { label: text() } });
   const mounted = mount(things, {
@@ -323,7 +323,7 @@ test("what a hook completes is asked of no record of an array whose precondition
   assert.deepEqual(asked, ["create", "create"]);
 });
 
-test("a mount that cannot keep what arrays promise does not start", () => {
+test("refuses to start with a mount that cannot keep the promises of arrays", () => {
   const tagged = defineResource({ name: "thing", fields: { if_match: text() } });
 
   assert.throws(
@@ -332,7 +332,7 @@ test("a mount that cannot keep what arrays promise does not start", () => {
   );
 });
 
-test("records of an array name others, each in its order, or none is made", async (t) => {
+test("resolves references of an array's records, each in its order, or creates none", async (t) => {
   const tags = defineResource({ name: "tag", fields: { label: text() } });
   const posts = defineResource({
     name: "post",

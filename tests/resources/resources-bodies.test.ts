@@ -13,7 +13,7 @@ const notes = mount(
 );
 const asXML = { "content-type": "application/xml", accept: "application/xml" };
 
-test("what a json() field holds is the same after its way through XML", async (t) => {
+test("keeps the value of a json() field unchanged through XML", async (t) => {
   const api = await serve(t, { config: { mounts: [notes] } });
   const made = await api.post("/notes", { meta: null }, api.admin);
   const path = `/notes/${made.json.id}`;
@@ -37,14 +37,14 @@ test("what a json() field holds is the same after its way through XML", async (t
   );
 });
 
-/** A whole number that is not safe is refused in either format. */
+/** Removes whole numbers that are not safe, which both formats refuse. */
 function withoutHugeNumbers(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value), (_, each: unknown) =>
     Number.isInteger(each) && !Number.isSafeInteger(each) ? 0 : each,
   );
 }
 
-test("a json() field in XML is JSON text, in lists too, and nothing else", async (t) => {
+test("reads and writes a json() field in XML as JSON text only, in lists too", async (t) => {
   const api = await serve(t, { config: { mounts: [notes] } });
   const put = (content: string): ReturnType<typeof api.put> =>
     api.ask("POST", "/notes", { headers: { ...api.admin, ...asXML }, body: `<note>${content}</note>` });
@@ -68,7 +68,7 @@ test("a json() field in XML is JSON text, in lists too, and nothing else", async
   }
 });
 
-test("what XML cannot carry is refused in every text", async (t) => {
+test("refuses characters that XML cannot carry in every text", async (t) => {
   const api = await serve(t, { config: { mounts: [notes] } });
 
   for (const [body, pointer] of [
@@ -87,7 +87,7 @@ test("what XML cannot carry is refused in every text", async (t) => {
   }
 });
 
-test("a number is never rounded into an integer", async (t) => {
+test("never rounds a number to an integer", async (t) => {
   const api = await serve(t);
   const order = await api.post("/orders", {}, api.admin);
   const items = `/orders/${order.json.id}/items`;
@@ -103,7 +103,7 @@ test("a number is never rounded into an integer", async (t) => {
     assert.equal(await post(item("1", price)), 400, price);
 });
 
-test("a JSON Patch does not take away what is read-only", async (t) => {
+test("keeps read-only members from being removed by a JSON Patch", async (t) => {
   const api = await serve(t);
   const order = await api.post("/orders", {}, api.admin);
   const path = `/orders/${order.json.id}`;

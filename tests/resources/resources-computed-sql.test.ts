@@ -146,7 +146,7 @@ for (const [what, sql, as, told] of [
     await assert.rejects(serve(mount(after, { permission: anyone })), told);
   });
 
-test("a computed field is made in one way, and no list is asked by one that SQL makes", () => {
+test("allows one way to compute a field, and no filter or order by a field that SQL computes", () => {
   const fields = { count: integer() };
   const as = integer();
 

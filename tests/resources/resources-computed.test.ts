@@ -56,7 +56,7 @@ async function start(t: TestContext): Promise<API & { readonly as: Readonly<Reco
   return { ...api, as: api.admin };
 }
 
-test("a computed field stands in every representation, and is read-only", async (t) => {
+test("shows a computed field in every representation as read-only", async (t) => {
   const api = await start(t);
   const ann = { id: 1, first: "Ann", last: "Lee", name: "Ann Lee", initial: "L" };
   const bo = { id: 2, first: "Bo", last: null, name: "Bo", initial: null };
@@ -80,7 +80,7 @@ test("a computed field stands in every representation, and is read-only", async 
   const page = await api.get("/people", { ...api.as, accept: "text/html" });
   assert.match(page.text, /Ann Lee/);
 
-  // What is repeated as it was shown is nobody's wish.
+  // A value that is sent back unchanged is not a change.
   assert.equal((await api.put("/people/2", { ...bo, first: "Bob" }, api.as)).json.name, "Bob");
   assert.equal((await api.put("/people/2", { ...bo, name: "Bob" }, api.as)).json.name, "Bo");
   assert.equal((await api.put("/people/2", { ...bo, name: "X" }, api.as)).json.errors[0].pointer, "/name");
@@ -111,7 +111,7 @@ test("a computed field stands in every representation, and is read-only", async 
   assert.equal((await api.get("/people?limit=1000", api.as)).json[151].name, "P149");
 });
 
-test("what a repeat is answered has it too", async (t) => {
+test("shows it in the response to a repeat", async (t) => {
   const api = await start(t);
   const key = { ...api.as, "idempotency-key": "once-and-again" };
 
@@ -121,7 +121,7 @@ test("what a repeat is answered has it too", async (t) => {
   assert.deepEqual([again.headers.get("idempotency-replayed"), again.json], ["true", once.json]);
 });
 
-test("a function that fails is a fault, and nothing is written", async (t) => {
+test("reports a failing function as a fault, and writes nothing", async (t) => {
   const api = await start(t);
   await api.post("/people", { first: "Ann" }, api.as);
 
@@ -149,7 +149,7 @@ test("a function that fails is a fault, and nothing is written", async (t) => {
   assert.match(faults.at(-1)!, /\/people: the computed field initial gave what its kind does not take/);
 });
 
-test("the description tells that it is read-only", async (t) => {
+test("describes it as read-only", async (t) => {
   const api = await start(t);
   const { Person, PersonDraft, PersonPatch } = (await api.get("/openapi.json")).json.components.schemas;
 
@@ -161,7 +161,7 @@ test("the description tells that it is read-only", async (t) => {
   assert.equal(PersonPatch.properties.initial.readOnly, true);
 });
 
-test("what cannot be computed is told with everything else", () => {
+test("reports invalid computed fields with all other mistakes", () => {
   const from = (): string => "";
   const wrong = (computed: object, more: object = {}): never =>
     ({ name: "a", fields: { b: text() }, computed, ...more }) as never;

@@ -4,7 +4,7 @@ import { anyone, defineResource, mount, text } from "../../src/door/index.ts";
 import { serve } from "../harness/serve.ts";
 import { sharedDatabase } from "../harness/test-store.ts";
 
-test("an ETag stands for the state that was shown, in each representation", async (t) => {
+test("gives each representation an ETag of the shown state", async (t) => {
   const api = await serve(t);
   const made = await api.post("/users", { name: "Ann", email: "ann@example.com" }, api.admin);
   const [json, xml] = [
@@ -21,7 +21,7 @@ test("an ETag stands for the state that was shown, in each representation", asyn
   assert.equal((await api.get("/users/2", api.admin)).headers.get("etag"), put.headers.get("etag"));
 });
 
-test("If-None-Match spares what the caller has already", async (t) => {
+test("sends no body for If-None-Match if the caller already has it", async (t) => {
   const api = await serve(t);
 
   for (const path of ["/users/1", "/users", "/users/1/account", "/orders"]) {
@@ -40,7 +40,7 @@ test("If-None-Match spares what the caller has already", async (t) => {
   }
 });
 
-test("a write happens only in the state that its preconditions name", async (t) => {
+test("writes only in the state that the preconditions name", async (t) => {
   const api = await serve(t);
   const order = await api.post("/orders", {}, api.admin);
   const tag = order.headers.get("etag")!;
@@ -80,7 +80,7 @@ test("a write happens only in the state that its preconditions name", async (t) 
   assert.equal((await api.delete("/orders/1", { ...api.admin, "if-match": "nonsense" })).status, 400);
 });
 
-test("PUT creates only where nothing is, if it is told so, and never where something must be", async (t) => {
+test("creates with PUT only if nothing exists when the caller requires that, and never if something must exist", async (t) => {
   const api = await serve(t);
   const ann = { name: "Ann", email: "ann@example.com" };
 
@@ -90,7 +90,7 @@ test("PUT creates only where nothing is, if it is told so, and never where somet
   assert.equal((await api.put("/users/50", ann, { ...api.admin, "if-match": "*" })).status, 200);
 });
 
-test("of many who create the same with If-None-Match: * one does", async (t) => {
+test("creates once for many concurrent requests with If-None-Match: *", async (t) => {
   const api = await serve(t, await onDisk(t));
   const asks = Array.from({ length: 50 }, (_, at) =>
     api.put("/users/50", { name: `n${at}`, email: `n${at}@example.com` }, { ...api.admin, "if-none-match": "*" }),
@@ -103,7 +103,7 @@ test("of many who create the same with If-None-Match: * one does", async (t) => 
   assert.deepEqual((await api.get("/users/50", api.admin)).json, winner.json);
 });
 
-test("of many who replace the same state with If-Match one does, and without it all do", async (t) => {
+test("replaces the same state once for concurrent requests with If-Match, and for all without it", async (t) => {
   const api = await serve(t, await onDisk(t));
   const order = await api.post("/orders", {}, api.admin);
   await api.post("/orders/1/items", { product: "Key", quantity: 1, unit_price: "1" }, api.admin);
@@ -123,7 +123,7 @@ test("of many who replace the same state with If-Match one does, and without it 
   assert.equal(new Set(all.map(({ headers }) => headers.get("etag"))).size, 100);
 });
 
-test("a change that is made anew on what another has written loses nothing of it", async (t) => {
+test("repeats a change on another caller's write without losing any of that write", async (t) => {
   const api = await serve(t, await onDisk(t));
   const ann = await api.user("Ann");
 
@@ -145,7 +145,7 @@ test("a change that is made anew on what another has written loses nothing of it
   });
 });
 
-test("a resource that requires If-Match answers 428 without one", async (t) => {
+test("answers 428 without If-Match for a resource that requires it", async (t) => {
   const notes = defineResource({ name: "note", fields: { body: text() } });
   const api = await serve(t, { config: { mounts: [mount(notes, { permission: anyone, requireIfMatch: true })] } });
   const tag = (await api.post("/notes", { body: "x" })).headers.get("etag")!;

@@ -21,10 +21,10 @@ async function start(t: TestContext): Promise<API> {
   return serve(t, { config: { mounts: [mount(readings, { permission: anyone, arrays: true })] } });
 }
 
-test("a decimal is a number in JSON where that is declared", async (t) => {
+test("shows a decimal as a JSON number if declared", async (t) => {
   const api = await start(t);
 
-  await t.test("and the same in every representation", async () => {
+  await t.test("shows the same value in every representation", async () => {
     const made = await api.post("/readings", { value: 12.5, count: 7 });
     assert.deepEqual([made.status, made.json], [201, { id: 1, value: 12.5, share: 0.5, count: 7, exact: "1.00" }]);
     assert.equal((await api.get("/readings/1")).text, made.text);
@@ -41,7 +41,7 @@ test("a decimal is a number in JSON where that is declared", async (t) => {
     assert.equal((await api.get("/readings?value[lt]=0")).text, `[${read.text}]`);
   });
 
-  await t.test("exactly, whatever its fifteen digits are", async () => {
+  await t.test("keeps any fifteen digits exactly", async () => {
     const values = [9999999999999.99, -9999999999999.99, 0.07, 0.28, 1.15, 4503599627370.49, 100, 0, -0, 1e12];
     const made = await api.post(
       "/readings",
@@ -68,7 +68,7 @@ test("a decimal is a number in JSON where that is declared", async (t) => {
     }
   });
 
-  await t.test("filtered, sorted and paged as a number", async () => {
+  await t.test("filters, sorts and pages as a number", async () => {
     const asked = await api.ask("QUERY", "/readings", {
       body: { where: { value: { in: [12.5, 0.07] } }, fields: "value" },
     });
@@ -88,7 +88,7 @@ test("a decimal is a number in JSON where that is declared", async (t) => {
     assert.equal(seen.length, 12);
   });
 
-  await t.test("and what does not fit is refused, and never rounded", async () => {
+  await t.test("refuses a value that does not fit, and never rounds it", async () => {
     const rows: readonly (readonly [value: unknown, code: string])[] = [
       ["12.50", "invalid"],
       [0.285, "invalid"],
@@ -107,13 +107,13 @@ test("a decimal is a number in JSON where that is declared", async (t) => {
       assert.equal((await api.get(`/readings?${query}`)).status, 400, query);
   });
 
-  await t.test("as the description says", async () => {
+  await t.test("describes it in the API's description", async () => {
     const { value } = (await api.get("/openapi.json")).json.components.schemas.ReadingDraft.properties;
     assert.deepEqual(value, { type: "number", minimum: -9999999999999.99, maximum: 9999999999999.99 });
   });
 });
 
-test("minus nothing is nothing, whatever the digits behind the point", async (t) => {
+test("normalizes minus zero with any number of digits after the point", async (t) => {
   const counts = defineResource({
     name: "count",
     fields: { whole: decimal({ scale: 0, minimum: "-9", maximum: "9" }) },
@@ -128,7 +128,7 @@ test("minus nothing is nothing, whatever the digits behind the point", async (t)
     assert.equal((await api.get(`/counts?${query}`)).text, `[${made.text}]`, query);
 });
 
-test("a decimal with more digits than a double holds is no number", () => {
+test("refuses a decimal with more digits than a double holds as a number", () => {
   const wrong = (make: () => Field, message: RegExp): void =>
     assert.throws(
       () => defineResource({ name: "a", fields: { b: make() } }),

@@ -50,10 +50,10 @@ function told({ headers }: Answered): readonly (string | null)[] {
   return [headers.get("deprecation"), headers.get("sunset")];
 }
 
-test("whoever uses what will go is told in the headers", async (t) => {
+test("warns callers of deprecated parts in the header fields", async (t) => {
   const api = await start(t);
 
-  await t.test("of a field: in a body, a filter, an order and by name", async () => {
+  await t.test("warns of a field in a body, a filter, an order and by name", async () => {
     assert.deepEqual(told(await api.post("/tickets", { title: "A" })), [null, null]);
     const sent = await api.post("/tickets", { title: "B", state: "shut" });
     assert.deepEqual([sent.status, ...told(sent)], [201, at, until]);
@@ -83,7 +83,7 @@ test("whoever uses what will go is told in the headers", async (t) => {
     assert.deepEqual(told(await api.patch("/tickets/1", { title: "A" })), [null, null]);
   });
 
-  await t.test("of several the first days, and the link of each", async () => {
+  await t.test("names the earliest dates of several parts, and the link of each", async () => {
     const both = await api.get("/tickets?state=open&sort=level");
     assert.deepEqual(told(both), ["@1751364000", until]);
     assert.match(both.headers.get("link")!, /^<\/tickets\?[^,]*>; rel="first", /);
@@ -92,7 +92,7 @@ test("whoever uses what will go is told in the headers", async (t) => {
     assert.deepEqual(told(await api.get("/tickets?title=A")), ["@1769904000", null]);
   });
 
-  await t.test("of an action, a resource and an endpoint, whatever becomes of the call", async () => {
+  await t.test("warns of an action, a resource and an endpoint, regardless of the outcome", async () => {
     assert.deepEqual(told(await api.post("/tickets/1/shut")), [at, null]);
     assert.deepEqual(told(await api.post("/tickets/1/open", {})), [null, null]);
     assert.deepEqual(told(await api.post("/tickets/1/open", { state: "x" })), [at, null]);
@@ -103,7 +103,7 @@ test("whoever uses what will go is told in the headers", async (t) => {
     assert.match(missing.headers.get("link")!, /rel="sunset"$/);
   });
 
-  await t.test("and pages of allowed origins may read it", async () => {
+  await t.test("lets pages of allowed origins read it", async () => {
     const open = await serve(t, {
       config: { mounts: [oldTickets] },
       settings: { LATCHKEY_ALLOWED_ORIGINS: "https://app.example" },
@@ -113,7 +113,7 @@ test("whoever uses what will go is told in the headers", async (t) => {
   });
 });
 
-test("what will go is counted by its callers, of whom a hundred are told apart", async (t) => {
+test("counts the use of deprecated parts for up to a hundred callers", async (t) => {
   const api = await start(t);
   const ann = await api.user("Ann");
 
@@ -132,7 +132,7 @@ test("what will go is counted by its callers, of whom a hundred are told apart",
   assert.equal(requests.filter((used) => used.includes("field state")).length, 3);
 });
 
-test("what is past its sunset is served, and told at the start", async (t) => {
+test("serves a part after its sunset, and logs it at startup", async (t) => {
   const api = await start(t);
 
   assert.equal((await api.get("/old_tickets")).status, 200);
@@ -145,7 +145,7 @@ test("what is past its sunset is served, and told at the start", async (t) => {
   );
 });
 
-test("the API's description says what will go", async (t) => {
+test("names deprecated parts in the API's description", async (t) => {
   const api = await start(t);
   const { json } = await api.get("/openapi.json");
 
@@ -170,7 +170,7 @@ test("the API's description says what will go", async (t) => {
   assert.match(page.text, /Deprecated since 2026-01-01, until 2026-01-02/);
 });
 
-test("a deprecation that is wrong is told, with all that is", () => {
+test("reports a wrong deprecation with all other mistakes", () => {
   const rows: readonly (readonly [declared: unknown, message: RegExp])[] = [
     ["soon", /it has to be an object/],
     [{}, /since is missing/],

@@ -13,7 +13,7 @@ const browsers = [
 
 const withoutPages: ConfigFile = { without: ["console"] };
 
-test("a browser gets JSON where there are no pages, errors too", async (t) => {
+test("sends JSON to a browser if there are no pages, also for errors", async (t) => {
   const api = await serve(t, { config: withoutPages });
 
   for (const accept of browsers) {
@@ -30,7 +30,7 @@ test("a browser gets JSON where there are no pages, errors too", async (t) => {
   }
 });
 
-test("XML is for those who prefer it", async (t) => {
+test("sends XML to clients that prefer it", async (t) => {
   const api = await serve(t, { config: withoutPages });
 
   for (const [accept, type] of [
@@ -49,7 +49,7 @@ test("XML is for those who prefer it", async (t) => {
   assert.equal((await api.get("/users/1", { ...api.admin, accept: "text/html" })).status, 406);
 });
 
-test("pages of one's own stand in place of ours", async (t) => {
+test("replaces the built-in pages with custom pages", async (t) => {
   const html: Format = {
     mediaType: "text/html",
     problemMediaType: "text/html",
@@ -67,7 +67,7 @@ test("pages of one's own stand in place of ours", async (t) => {
   assert.equal((await api.get("/users/1", api.admin)).headers.get("content-type"), "application/json");
 });
 
-test("?format= stands for an Accept wherever something is read", async (t) => {
+test("reads ?format= like Accept on every read", async (t) => {
   const api = await serve(t);
   const [json, xml] = [{ accept: "application/json" }, { accept: "application/xml" }];
 
@@ -99,7 +99,7 @@ test("?format= stands for an Accept wherever something is read", async (t) => {
   assert.equal((await api.get("/openapi.json?format=xml")).headers.get("content-type"), "application/json");
 });
 
-test("the links of a page keep the format that was asked for", async (t) => {
+test("keeps the requested format in the links of a page", async (t) => {
   const api = await serve(t);
   await api.user("Ann");
 
@@ -111,7 +111,7 @@ test("the links of a page keep the format that was asked for", async (t) => {
   assert.match(page.text, /<users><user><id>2</);
 });
 
-test("a field called format is filtered by its full name", async (t) => {
+test("filters a field called format by its full name", async (t) => {
   const files = defineResource({
     name: "file",
     fields: { format: text({ maxLength: 10 }) },

@@ -8,7 +8,7 @@ import { sharedDatabase, type SharedDatabase } from "../harness/test-store.ts";
 const KEY = { "idempotency-key": "key-number-1" };
 const ann = { name: "Ann", email: "ann@example.com", password: "password of ann" };
 
-test("a POST that is repeated under its key is answered as the first time, and happens once", async (t) => {
+test("answers a POST that is repeated under its key as before, and makes it once", async (t) => {
   const api = await serve(t);
   const headers = { ...api.admin, ...KEY };
 
@@ -30,7 +30,7 @@ test("a POST that is repeated under its key is answered as the first time, and h
   assert.equal((await api.get("/users", api.admin)).json.length, 1);
 });
 
-test("a PATCH that is repeated under its key is answered as the first time, whatever has become of the record", async (t) => {
+test("answers a PATCH that is repeated under its key as before, even if the record has changed", async (t) => {
   const api = await serve(t);
   const order = await api.post("/orders", {}, api.admin);
   const rows: readonly (readonly [key: string, headers: Record<string, string>, body: unknown])[] = [
@@ -65,7 +65,7 @@ test("a PATCH that is repeated under its key is answered as the first time, what
   }
 });
 
-test("an item and an account are repeated in the same way", async (t) => {
+test("repeats an item and an account in the same way", async (t) => {
   const api = await serve(t);
   const user = await api.user("Ann");
   await api.post("/orders", {}, api.admin);
@@ -105,7 +105,7 @@ test("an item and an account are repeated in the same way", async (t) => {
   );
 });
 
-test("a key stands for one request of one identity", async (t) => {
+test("binds a key to one request of one identity", async (t) => {
   const api = await serve(t);
   const [one, other] = [await api.user("One"), await api.user("Other")];
   await api.post("/orders", { status: "open" }, { ...one.headers, ...KEY });
@@ -144,7 +144,7 @@ test("refuses a key whose body comes again as another kind of patch", async (t) 
   }
 });
 
-test("after an error the key is free", async (t) => {
+test("frees the key after an error", async (t) => {
   const api = await serve(t);
   const headers = { ...api.admin, ...KEY };
   const failing: readonly (readonly [path: string, body: unknown, status: number])[] = [
@@ -160,7 +160,7 @@ test("after an error the key is free", async (t) => {
   assert.deepEqual([answer.status, answer.headers.get("idempotency-replayed")], [201, null]);
 });
 
-test("a key is kept for 24 hours", async (t) => {
+test("keeps a key for 24 hours", async (t) => {
   const api = await serve(t);
   const headers = { ...api.admin, ...KEY };
   await api.post("/orders", {}, headers);
@@ -174,7 +174,7 @@ test("a key is kept for 24 hours", async (t) => {
   assert.deepEqual([after.json.id, after.headers.get("idempotency-replayed")], [2, null]);
 });
 
-test("a key that is none is refused, on POST and PATCH, before anything of the body is looked at", async (t) => {
+test("refuses an invalid key, on POST and PATCH, before it reads the body", async (t) => {
   const api = await serve(t);
 
   for (const key of ["short", "x".repeat(256), "with space", '"unclosed', '"short"', "", "kéy-kéy-kéy"]) {
@@ -209,7 +209,7 @@ function settingsOf({ url }: SharedDatabase) {
   return { LATCHKEY_DATABASE: url, LATCHKEY_SECRET: "a secret of more than 32 characters" };
 }
 
-test("of the same request many times at once one has an effect", async (t) => {
+test("makes one of many concurrent copies of a request", async (t) => {
   const api = await serve(t, { settings: settingsOf(await sharedDatabase(t)) });
 
   const posts = await Promise.all(Array.from({ length: 30 }, () => api.post("/orders", {}, { ...api.admin, ...KEY })));
@@ -236,7 +236,7 @@ test("of the same request many times at once one has an effect", async (t) => {
   assert.equal((await api.get("/orders", api.admin)).json.length, 1);
 });
 
-test("what the store keeps of a request cannot be tried out against guessed passwords without the server's secret", async (t) => {
+test("stores a request so that guessed passwords cannot be tested without the server's secret", async (t) => {
   const api = await serve(t);
   await api.post("/users", ann, { ...api.admin, ...KEY });
 
@@ -253,7 +253,7 @@ test("what the store keeps of a request cannot be tried out against guessed pass
   assert.equal(known?.kind, "mismatch");
 });
 
-test("what is kept for repeats holds no password hash, and nothing of a user who was deleted", async (t) => {
+test("stores for repeats no password hash, and nothing of a deleted user", async (t) => {
   const database = await sharedDatabase(t);
   const api = await serve(t, { settings: settingsOf(database) });
   const kept = async () => JSON.stringify(await database.ask("SELECT key, rows FROM latchkey_idempotency"));
@@ -284,13 +284,13 @@ test("what is kept for repeats holds no password hash, and nothing of a user who
     assert.deepEqual([again.status, again.text, again.headers.get("idempotency-replayed")], [status, "", "true"]);
   }
   assert.equal((await api.get(path, api.admin)).status, 404);
-  // Whoever comes under the same id later repeats nothing of the one before.
+  // A later user with the same id repeats nothing of the earlier one.
   assert.equal((await api.put(path, ann, api.admin)).status, 201);
   const fresh = await api.post("/orders", {}, { ...headers, "idempotency-key": "order-key" });
   assert.deepEqual([fresh.status, fresh.headers.get("idempotency-replayed")], [201, null]);
 });
 
-test("a caller has ten thousand repeatable writes a day, and others have their own", async (t) => {
+test("allows a caller ten thousand repeatable writes a day, separately from other callers", async (t) => {
   const api = await serve(t);
   const other = await api.user("Other");
   const write = (key: string, headers: Record<string, string> = api.admin) =>
@@ -343,7 +343,7 @@ test("counts each record of an array against the repeatable writes of a day", as
   assert.equal((await api.get("/orders", api.admin)).json.length, 7);
 });
 
-test("counts the octets that are kept of repeatable writes: 64 MiB a day", async (t) => {
+test("limits the stored octets of repeatable writes to 64 MiB a day", async (t) => {
   const api = await serve(t);
   const day = Math.floor(api.clock.now / 86_400_000);
   const key = `1 ${day}`;

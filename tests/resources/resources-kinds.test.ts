@@ -43,7 +43,7 @@ function serveTrips(t: TestContext): Promise<API> {
 
 const KEY = "01980b6e-7a5c-7d31-9c2b-5f0e8a4d1b27";
 
-test("days, identifiers, addresses and lists are kept and given back in one spelling", async (t) => {
+test("stores and returns days, identifiers, URLs and lists in one spelling", async (t) => {
   const api = await serveTrips(t);
   const sent = {
     day: "2024-02-29",
@@ -117,7 +117,7 @@ const wrong: readonly (readonly [body: object, pointer: string, code: string])[]
   [{ changed_at: "2026-01-31T09:30:00.000Z" }, "/changed_at", "read_only"],
 ];
 
-test("what is none of them is told with its place", async (t) => {
+test("names an invalid value by its location", async (t) => {
   const api = await serveTrips(t);
 
   for (const [body, pointer, code] of wrong) {
@@ -132,7 +132,7 @@ test("what is none of them is told with its place", async (t) => {
     assert.equal((await api.post("/trips", { day }, api.admin)).status, 201, day);
 });
 
-test("lists are filtered and sorted by them", async (t) => {
+test("filters and sorts lists by them", async (t) => {
   const api = await serveTrips(t);
   for (const [at, day] of ["2024-03-01", "2023-12-31", "2024-02-29"].entries())
     await api.post(
@@ -155,7 +155,7 @@ test("lists are filtered and sorted by them", async (t) => {
   assert.equal((await api.get("/trips?key=x", api.admin)).json.errors[0].pointer, "?key");
 });
 
-test("the time of the last write is set by each write and by nobody else", async (t) => {
+test("sets the time of the last write at each write, and refuses it from callers", async (t) => {
   const api = await serveTrips(t);
   await api.post("/trips", { day: "2024-01-01" }, api.admin);
   const changed = async (write: () => Promise<{ status: number; json: { changed_at: string } }>): Promise<string> => {
@@ -184,7 +184,7 @@ test("the time of the last write is set by each write and by nobody else", async
   assert.deepEqual([forged.status, forged.json.errors[0].code], [400, "read_only"]);
 });
 
-test("XML carries them both ways", async (t) => {
+test("reads and writes them as XML", async (t) => {
   const api = await serveTrips(t);
   const xml = { ...api.admin, "content-type": "application/xml", accept: "application/xml" };
   const body = `<trip><day>2024-01-01</day><key>${KEY}</key><page>https://example.org/?a=1&amp;b=2</page><tags>["a","b&lt;"]</tags></trip>`;
@@ -199,7 +199,7 @@ test("XML carries them both ways", async (t) => {
   assert.equal(again.status, 200, again.text);
 });
 
-test("the description of the API knows them", async (t) => {
+test("describes them in the API's description", async (t) => {
   const api = await serveTrips(t);
 
   const { Trip } = (await api.get("/openapi.json")).json.components.schemas;
@@ -211,7 +211,7 @@ test("the description of the API knows them", async (t) => {
   assert.deepEqual([changedAt.format, changedAt.readOnly], ["date-time", true]);
 });
 
-test("a list of what it cannot hold is refused at the start", () => {
+test("refuses to start with a list of a kind that it cannot hold", () => {
   const told = (declare: () => Field): string => {
     try {
       defineResource({ name: "a", fields: { b: declare() } });

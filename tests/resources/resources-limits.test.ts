@@ -7,7 +7,7 @@ import { serve, type API } from "../harness/serve.ts";
 const line = (length: number): string =>
   `GET /users/${"1".repeat(length - "GET /users/ HTTP/1.1\r\n".length)} HTTP/1.1`;
 
-test("the request line and the headers are limited, and each limit answers for itself", async (t) => {
+test("limits the request line and the header, with a separate response for each limit", async (t) => {
   const api = await serve(t);
   const send = await overSocket(t, api);
   const rows: readonly (readonly [head: string, status: number, code: string])[] = [
@@ -46,7 +46,7 @@ test("the request line and the headers are limited, and each limit answers for i
   }
 });
 
-test("a body of 1 MiB is read and a larger one is refused, announced or not", async (t) => {
+test("reads a body of 1 MiB and refuses a larger one, announced or not", async (t) => {
   const api = await serve(t);
   const send = await overSocket(t, api);
   const head = `POST /users HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: ${api.admin["authorization"]}\r\n`;

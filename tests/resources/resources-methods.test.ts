@@ -18,7 +18,7 @@ const notIds = [
   "0x1",
 ];
 
-test("a path answers the same with and without a final slash, and only an id names a record", async (t) => {
+test("answers a path with and without a final slash in the same way, and accepts only an id for a record", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const order = (await api.post("/orders/", {}, ann.headers)).json.id;
@@ -61,7 +61,7 @@ test("a path answers the same with and without a final slash, and only an id nam
   }
 });
 
-test("what a method finds is told by 405 and OPTIONS alike", async (t) => {
+test("names the same methods in 405 and OPTIONS", async (t) => {
   const api = await serve(t);
   const all = "GET, HEAD, QUERY, POST, PUT, PATCH, DELETE, OPTIONS";
   const json = "application/json, application/xml";
@@ -96,7 +96,7 @@ test("what a method finds is told by 405 and OPTIONS alike", async (t) => {
   assert.equal((await api.ask("OPTIONS", "/nothing")).status, 404);
 });
 
-test("a method is what the request line says, whatever a header would override it with", async (t) => {
+test("uses the method of the request line, and ignores overrides in a header field", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
 
@@ -110,7 +110,7 @@ test("a method is what the request line says, whatever a header would override i
   assert.equal((await api.get(`/users/${ann.id}`, api.admin)).status, 200);
 });
 
-test("HEAD answers with the headers of GET and without a body", async (t) => {
+test("answers HEAD with the header of GET and without a body", async (t) => {
   const api = await serve(t, { binding: "node" });
   const ann = await api.user("Ann");
   const paths = [
@@ -136,7 +136,7 @@ test("HEAD answers with the headers of GET and without a body", async (t) => {
   }
 });
 
-test("every answer says who may keep it, what it depended on, which request it answers and what a browser may do with it", async (t) => {
+test("sends in every response its cacheability, its variants, its request id and the rules for browsers", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const asks: readonly (readonly [method: string, path: string, options: Parameters<typeof api.ask>[2]])[] = [
@@ -183,7 +183,7 @@ test("every answer says who may keep it, what it depended on, which request it a
 });
 
 function shown(headers: Headers): readonly (readonly [string, string])[] {
-  // Those of the connection are the client's and the clock's; what anybody may be shown has an id of its own each time.
+  // Connection header fields depend on the client and the clock. A public response has a new id each time.
   return [...headers].filter(
     ([name, value]) =>
       !["date", "connection", "keep-alive"].includes(name) && (name !== "x-request-id" || value === "same"),

@@ -52,7 +52,7 @@ onBoth("a number comes back as it was sent, in lists and alone", "SELECT 1", asy
   assert.deepEqual((await api.ask("QUERY", "/places", { body: { where: { not: { at: { lt: 1 } } } } })).json.length, 3);
 });
 
-/** Doubles that the two write in other ways: small, large, on the border between two spellings, and between two doubles. */
+/** Doubles that the two programs write differently: small, large, on the border between two spellings, and between two doubles. */
 const borders = [
   0,
   -9007199254740991,
@@ -98,7 +98,7 @@ onBoth(
     const places = mount(place, { permission: anyone, expand: { visits } });
     const api = await serve(places, visits);
     const records = spelled.map((at, index) => ({ id: index + 1, at, low: null }));
-    // By the store: a request may not send all of these.
+    // Written by the store, because a request may not send all of these.
     const insert = (collection: Collection, values: WrittenValues): Change => ({ kind: "insert", collection, values });
     const { store } = api.service;
     await store.write({ changes: spelled.map((at) => insert(places.collection, { at })) });
@@ -204,11 +204,11 @@ for (const [what, before, after, values, isKept] of [
     void makeStore;
 
     const second = mount(defineResource({ name: "thing", fields: { n: after as never } }), { permission: anyone });
-    // What a start does is what the program before can live with: types wait for a migration.
+    // A start makes only changes that the previous program accepts. Changes of types need a migration.
     await assert.rejects(serve(second), isKept ? /migrat/i : /./);
   });
 
-test("every number that is sent as text is read as JSON reads it", () => {
+test("reads every number that is sent as text as JSON does", () => {
   fc.assert(
     fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
       const read = fields.at.kind.parseText(JSON.stringify(value));

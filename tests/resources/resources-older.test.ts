@@ -84,7 +84,7 @@ async function start(t: TestContext): Promise<API> {
   return serve(t, { config: { mounts: [tickets, lines, first, firstLines] } });
 }
 
-test("an older shape of a resource is served from its table", async (t) => {
+test("serves an older shape of a resource from its table", async (t) => {
   const api = await start(t);
   const ann = await api.user("Ann");
   const ben = await api.user("Ben");
@@ -96,7 +96,7 @@ test("an older shape of a resource is served from its table", async (t) => {
     json["shout"],
   ];
 
-  await t.test("made, read, replaced, changed and removed by its own names", async () => {
+  await t.test("creates, reads, replaces, changes and deletes by its own names", async () => {
     const made = await api.post("/v1/tickets", { subject: "A", cents: 1250 }, ann.headers);
     assert.deepEqual([made.status, made.headers.get("location")], [201, "/v1/tickets/1"], made.text);
     assert.deepEqual(Object.keys(made.json), ["id", "subject", "state", "cents", "shout", "changed"]);
@@ -136,9 +136,9 @@ test("an older shape of a resource is served from its table", async (t) => {
     assert.equal((await api.get("/tickets/2", ann.headers)).status, 404);
   });
 
-  await t.test("by the same permissions, tags, hooks and repeats", async () => {
+  await t.test("uses the same permissions, tags, hooks and repeats", async () => {
     const { headers, json } = await api.get("/v1/tickets/1", ben.headers);
-    // One state in two shapes: the part behind the dot tells them apart.
+    // One state in two shapes: the part after the dot differs.
     const tags = [headers, (await api.get("/tickets/1", ben.headers)).headers].map((each) => each.get("etag")!);
     assert.equal(tags[0]!.split(".")[0], tags[1]!.split(".")[0]);
     assert.notEqual(tags[0], tags[1]);
@@ -164,7 +164,7 @@ test("an older shape of a resource is served from its table", async (t) => {
     assert.equal(json.id, 1);
   });
 
-  await t.test("and what is wrong is told by its names", async () => {
+  await t.test("names mistakes by its own names", async () => {
     const rows: readonly (readonly [body: unknown, pointers: readonly string[]])[] = [
       [{}, ["/subject", "/cents"]],
       [{ subject: "B", cents: "x" }, ["/cents"]],
@@ -191,7 +191,7 @@ test("an older shape of a resource is served from its table", async (t) => {
   });
 });
 
-test("lists are asked by the old names, and lead within their own path", async (t) => {
+test("queries lists by the old names, with links within their path", async (t) => {
   const api = await start(t);
   const ann = await api.user("Ann");
   const bodies = [1, 2, 3, 4, 5].map((n) => ({
@@ -256,7 +256,7 @@ test("lists are asked by the old names, and lead within their own path", async (
   );
 });
 
-test("an older shape stands in the description and in the console", async (t) => {
+test("shows an older shape in the description and in the console", async (t) => {
   const api = await start(t);
   await api.post("/tickets", { title: "A", price: "1", currency: "EUR" }, api.admin);
   const { json } = await api.get("/openapi.json");
@@ -281,7 +281,7 @@ test("an older shape stands in the description and in the console", async (t) =>
   assert.equal((await api.get("/", api.admin)).text.includes("/v1/tickets"), false);
 });
 
-test("an older shape that cannot be is refused, with all that is wrong", () => {
+test("refuses an invalid older shape with all its mistakes", () => {
   const options = (more: object): never => ({ prefix: "/v1", fields: {}, ...more }) as never;
   const rows: readonly (readonly [Mount, never, readonly RegExp[]])[] = [
     [tickets, undefined as never, [/it needs \{ prefix/]],

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { basicHeader, serve, type API } from "../harness/serve.ts";
 
-/** A request in which many things are wrong. */
+/** A request with many mistakes. */
 interface Wrong {
   method: string;
   path: string;
@@ -10,7 +10,7 @@ interface Wrong {
   body: string | undefined;
 }
 
-test("of several things that are wrong, the first in the order of the contract is told", async (t) => {
+test("reports the first of several mistakes in the order of the contract", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const bob = await api.user("Bob");
@@ -68,7 +68,7 @@ test("of several things that are wrong, the first in the order of the contract i
   assert.equal((await raw(api, request)).status, 200);
 });
 
-test("the body is judged before the record and the record before preconditions and conflicts, by every method", async (t) => {
+test("checks the body before the record, and the record before preconditions and conflicts, for every method", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const order = (await api.post("/orders", {}, ann.headers)).json.id;

@@ -17,7 +17,7 @@ import {
 } from "../../src/door/index.ts";
 import { emptyStore } from "../harness/test-store.ts";
 
-/** Octets that are no text, and hold every type: as MessagePack or CBOR would. */
+/** A binary format that supports every type, like MessagePack or CBOR. */
 const packed: Format = {
   mediaType: "application/vnd.packed",
   problemMediaType: "application/vnd.packed-problem",
@@ -35,7 +35,7 @@ function valueOf(bytes: Uint8Array): unknown {
   }
 }
 
-/** Lines of text, in which every value is text: as in YAML's plain scalars. */
+/** A format of text lines in which every value is text, like YAML's plain scalars. */
 const lines: Format = {
   mediaType: "text/lines",
   problemMediaType: "text/lines",
@@ -110,7 +110,7 @@ async function library(t: TestContext, formats: readonly Format[] = [packed, lin
 
 const pack = (value: unknown): Uint8Array<ArrayBuffer> => Uint8Array.from(serialize(value));
 
-test("a format of octets is read and written wherever records are", async (t) => {
+test("reads and writes a binary format wherever records are", async (t) => {
   const { ask } = await library(t);
   const packedAsk = async (method: string, path: string, value?: unknown) => {
     const { status, content, headers } = await ask(
@@ -150,7 +150,7 @@ test("a format of octets is read and written wherever records are", async (t) =>
   ]);
 });
 
-test("what is wrong in it is told as in JSON, in the format that was asked for", async (t) => {
+test("reports mistakes in it as in JSON, in the requested format", async (t) => {
   const { ask, faults } = await library(t);
   const told = async (body: Uint8Array<ArrayBuffer>) => {
     const { status, content, headers } = await ask("POST", "/books", packed.mediaType, body);
@@ -166,7 +166,7 @@ test("what is wrong in it is told as in JSON, in the format that was asked for",
   assert.deepEqual(faults, []);
 });
 
-test("where every leaf is text, fields read their types from it", async (t) => {
+test("derives types from the fields if every leaf is text", async (t) => {
   const { ask } = await library(t);
 
   const made = await ask("POST", "/books", lines.mediaType, 'title: Emma\npages: 400\nnotes: {"a":1}');
@@ -178,7 +178,7 @@ test("where every leaf is text, fields read their types from it", async (t) => {
   assert.match((await ask("GET", "/books/1", "application/json")).text, /"notes":\{"a":1\}/);
 });
 
-test("OPTIONS, 415 and the description name it where it is read, and nowhere else", async (t) => {
+test("names it in OPTIONS, 415 and the description only if it is read", async (t) => {
   const { ask } = await library(t, [packed, { ...lines, read: undefined } as unknown as Format], false);
 
   const options = await ask("OPTIONS", "/books", "application/json");
@@ -206,7 +206,7 @@ test("OPTIONS, 415 and the description name it where it is read, and nowhere els
   assert.ok(components.parameters.format.schema.enum.includes("vnd.packed"));
 });
 
-test("a format that writes what nobody can send is a fault that names it", async (t) => {
+test("reports a format whose output cannot be sent as a fault that names it", async (t) => {
   const wrote = (value: unknown): Format => ({
     ...packed,
     write: () => value as string,

@@ -5,7 +5,7 @@ import { basicHeader, serve, type API } from "../harness/serve.ts";
 const JSON_PATCH = { "content-type": "application/json-patch+json" };
 const MERGE_PATCH = { "content-type": "application/merge-patch+json" };
 
-test("a merge patch changes what it names, and plain JSON is one", async (t) => {
+test("changes the named members by a merge patch, and reads plain JSON as one", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
 
@@ -20,7 +20,7 @@ test("a merge patch changes what it names, and plain JSON is one", async (t) => 
   assert.equal((await api.patch(`/users/${ann.id}`, "{}", { ...api.admin, ...MERGE_PATCH })).status, 200);
 });
 
-test("a merge patch that leaves something wrong is refused and changes nothing", async (t) => {
+test("refuses a merge patch with an invalid result, and changes nothing", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const rows: readonly (readonly [patch: unknown, pointer: string])[] = [
@@ -48,7 +48,7 @@ test("a merge patch that leaves something wrong is refused and changes nothing",
   await unchanged(api, ann);
 });
 
-test("a JSON Patch is applied as a whole", async (t) => {
+test("applies a JSON Patch as a whole", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const patch = [
@@ -67,7 +67,7 @@ test("a JSON Patch is applied as a whole", async (t) => {
   assert.equal((await api.get("/users", basicHeader("bea", "password of bea"))).status, 200);
 });
 
-test("a JSON Patch that cannot be applied changes nothing", async (t) => {
+test("changes nothing for a JSON Patch that cannot be applied", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const good = { op: "replace", path: "/name", value: "Bea" };
@@ -102,7 +102,7 @@ test("a JSON Patch that cannot be applied changes nothing", async (t) => {
   await unchanged(api, ann);
 });
 
-test("an empty JSON Patch and one that replaces the whole are patches too", async (t) => {
+test("accepts an empty JSON Patch and one that replaces the whole record", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
 
@@ -116,7 +116,7 @@ test("an empty JSON Patch and one that replaces the whole are patches too", asyn
   assert.deepEqual(whole.json, { id: ann.id, name: "Bea", email: ann.email });
 });
 
-test("the account is read and changed as a record of its own", async (t) => {
+test("reads and changes the account as a separate record", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const path = `/users/${ann.id}/account`;

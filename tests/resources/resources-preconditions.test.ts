@@ -3,7 +3,7 @@ import test from "node:test";
 import { anyone, defineEndpoint } from "../../src/door/index.ts";
 import { adminPassword, serve, type API } from "../harness/serve.ts";
 
-/** What holds of something that is there and has no tag. */
+/** Preconditions on an existing resource without a tag, and whether they hold. */
 const preconditions: readonly (readonly [headers: Readonly<Record<string, string>>, holds: boolean])[] = [
   [{ "if-none-match": "*" }, false],
   [{ "if-match": '"x"' }, false],
@@ -14,7 +14,7 @@ const preconditions: readonly (readonly [headers: Readonly<Record<string, string
   [{ "if-none-match": '"x"' }, true],
 ];
 
-test("every call that may change something honours preconditions", async (t) => {
+test("checks preconditions in every request that may change something", async (t) => {
   for (const [headers, holds] of preconditions) {
     const api = await serve(t);
     await api.post("/orders", {}, api.admin);
@@ -57,14 +57,14 @@ test("every call that may change something honours preconditions", async (t) => 
   }
 });
 
-/** Everything that those calls could change. */
+/** Returns everything that those requests could change. */
 async function stateOf(api: API): Promise<readonly string[]> {
   const paths = ["/users", "/orders", "/orders/1/items", "/users/1/keys", "/users/1/token", "/users/1/sessions"];
   const answers = await Promise.all(paths.map((path) => api.get(path, api.admin)));
   return answers.map(({ text }) => text);
 }
 
-test("who may not, and what is not there, is told before preconditions", async (t) => {
+test("reports a refused caller and a missing record before preconditions", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const unless = { "if-none-match": "*" };
@@ -90,7 +90,7 @@ test("who may not, and what is not there, is told before preconditions", async (
   assert.equal((await api.post("/orders", {}, { ...api.admin, "if-match": "nonsense" })).json.code, "malformed");
 });
 
-test("a record is made only beside the list that the caller knows, if it says so", async (t) => {
+test("creates a record only if the list is unchanged, if the caller requires it", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   await api.post("/orders", {}, api.admin);
@@ -111,7 +111,7 @@ test("a record is made only beside the list that the caller knows, if it says so
   assert.equal(await make({ "if-none-match": own }), 201);
 });
 
-test("an endpoint of somebody's own is as careful without a word of its author", async (t) => {
+test("checks preconditions of a custom endpoint without extra code", async (t) => {
   let done = 0;
   const act = {
     access: anyone,

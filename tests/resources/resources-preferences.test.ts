@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { adminPassword, serve } from "../harness/serve.ts";
 
-test("return=minimal leaves the record out of what a write answers", async (t) => {
+test("leaves the record out of the response to a write for return=minimal", async (t) => {
   const api = await serve(t);
   const minimal = { ...api.admin, prefer: "return=minimal" };
   const item = { product: "Key", quantity: 1, unit_price: "1" };
@@ -29,7 +29,7 @@ test("return=minimal leaves the record out of what a write answers", async (t) =
   }
 });
 
-test("a repeated write is as short as the caller prefers", async (t) => {
+test("shortens the response to a repeated write as the caller prefers", async (t) => {
   const api = await serve(t);
   const key = { ...api.admin, "idempotency-key": "one-order" };
 
@@ -41,7 +41,7 @@ test("a repeated write is as short as the caller prefers", async (t) => {
   assert.equal(again.headers.get("preference-applied"), "return=representation");
 });
 
-test("only what was followed is in Preference-Applied", async (t) => {
+test("names only applied preferences in Preference-Applied", async (t) => {
   const api = await serve(t);
   const login = { username: "admin", password: adminPassword };
 
@@ -71,7 +71,7 @@ test("only what was followed is in Preference-Applied", async (t) => {
   }
 });
 
-test("with handling=strict a preference that nobody knows is told, and nothing happens", async (t) => {
+test("reports an unknown preference with handling=strict, and changes nothing", async (t) => {
   const api = await serve(t);
 
   for (const prefer of [

@@ -18,7 +18,7 @@ test("QUERY of a list (RFC 10008)", async (t) => {
   const query = (body: unknown, headers = admin, path = "/users"): Promise<Answered> =>
     api.ask("QUERY", path, { headers, body });
 
-  await t.test("answers what GET answers, byte for byte", async () => {
+  await t.test("gives the same bytes as GET", async () => {
     const rows: readonly (readonly [body: unknown, get: string])[] = [
       [{}, ""],
       [{ where: {} }, ""],
@@ -65,7 +65,7 @@ test("QUERY of a list (RFC 10008)", async (t) => {
     assert.deepEqual(idsOf(await query({ search: "an", where: { not: { id: { eq: 2 } } } })), [5]);
   });
 
-  await t.test("has pages, whose cursor is good for the same body", async () => {
+  await t.test("has pages, whose cursor is valid for the same body", async () => {
     const body = { where: { any: [{ id: { lt: 4 } }, { name: { eq: "Anna" } }] }, sort: "-name" };
     const first = await query({ ...body, limit: 2 });
     assert.deepEqual(idsOf(first), [3, 5]);
@@ -75,7 +75,7 @@ test("QUERY of a list (RFC 10008)", async (t) => {
     const second = await query({ ...body, limit: 2, cursor });
     assert.deepEqual(idsOf(second), [2, 1]);
     assert.deepEqual(Object.keys(linksOf(second)), ["first", "prev"]);
-    // The address of a link is followed with the same body; limit and fields may change on the way.
+    // The URL of a link is used with the same body. limit and fields may change between pages.
     assert.equal((await query({ ...body, limit: 2 }, admin, next)).text, second.text);
     assert.deepEqual((await query({ ...body, limit: 1, fields: "id", cursor })).json, [{ id: 2 }]);
     assert.deepEqual(idsOf(await query(body, admin, linksOf(second)["prev"])), [3, 5]);
@@ -108,7 +108,7 @@ test("QUERY of a list (RFC 10008)", async (t) => {
     assert.match((await query({ count: "estimated" })).headers.get("preference-applied")!, /^count=(estimated|exact)$/);
   });
 
-  await t.test("shows nobody what a plain GET hides", async () => {
+  await t.test("hides the same data as a plain GET", async () => {
     for (const where of [{}, { not: { id: { eq: ann.id } } }, { any: [{ id: { gt: 0 } }, {}] }, { all: [] }])
       assert.ok(idsOf(await query({ where }, ann.headers)).every((id) => id === ann.id));
     assert.equal((await query({}, {})).status, 401);
@@ -121,7 +121,7 @@ test("QUERY of a list (RFC 10008)", async (t) => {
     }
   });
 
-  await t.test("tells what is wrong, and where", async () => {
+  await t.test("reports mistakes with their locations", async () => {
     const nested = (depth: number): unknown => (depth === 0 ? { id: { gt: 0 } } : { not: nested(depth - 1) });
     const many = (count: number): unknown => ({ any: Array.from({ length: count }, (_, at) => ({ id: { eq: at } })) });
     assert.equal((await query({ where: nested(8) })).status, 200);
@@ -194,14 +194,14 @@ test("QUERY of a list (RFC 10008)", async (t) => {
     assert.equal((await query({}, admin, "/users?format=xml")).json.errors[0].pointer, "?format");
   });
 
-  await t.test("is read as every body is", async () => {
+  await t.test("reads its body like every body", async () => {
     const sent = (body: string, headers = {}): Promise<Answered> =>
       api.ask("QUERY", "/users", { headers: { ...admin, ...headers }, body });
     for (const type of ["application/xml", "text/plain", "application/x-www-form-urlencoded", "application/sql"]) {
       const refused = await sent("{}", { "content-type": type });
       assert.deepEqual([refused.status, refused.headers.get("accept-query")], [415, "application/json"], type);
     }
-    // The octets alone do not say what they ask for: the type has to (RFC 10008 §2).
+    // The body alone does not define its meaning: the media type does (RFC 10008 §2).
     assert.equal((await api.ask("QUERY", "/users", { headers: admin })).status, 415);
     assert.equal((await sent("")).json.code, "malformed");
     assert.equal((await sent('{"limit":1,"limit":2}')).json.code, "malformed");
@@ -221,7 +221,7 @@ test("QUERY of a list (RFC 10008)", async (t) => {
     assert.equal((await query({ where: { not: { id: { gt: 2 } } } }, { ...admin, "if-match": tag })).status, 200);
   });
 
-  await t.test("is offered where a list is, and nowhere else", async () => {
+  await t.test("is offered for every list, and nowhere else", async () => {
     const options = await api.ask("OPTIONS", "/users");
     assert.equal(options.headers.get("accept-query"), "application/json");
     assert.match(options.headers.get("allow")!, /\bQUERY\b/);
@@ -233,7 +233,7 @@ test("QUERY of a list (RFC 10008)", async (t) => {
   });
 });
 
-test("QUERY of what stands within a record keeps to it", async (t) => {
+test("limits QUERY of nested resources to their parent record", async (t) => {
   const api = await serve(t);
   const [ann, bea] = [await api.user("Ann"), await api.user("Bea")];
   const [one, two] = [
@@ -267,7 +267,7 @@ test("QUERY of what stands within a record keeps to it", async (t) => {
   assert.deepEqual([nothing.status, nothing.json.errors[0].pointer], [400, "/search"]);
 });
 
-test("QUERY counts as reading: a key that may read may ask, and no page of another site is looked for", async (t) => {
+test("treats QUERY as reading: a key with read scope may use it, without a cross-site check", async (t) => {
   const api = await serve(t, { settings: { LATCHKEY_ALLOWED_ORIGINS: "https://app.example" } });
   const key = async (scopes: readonly string[]): Promise<Record<string, string>> => {
     const made = await api.post("/users/1/keys", { name: "key", scopes }, api.admin);
@@ -282,14 +282,14 @@ test("QUERY counts as reading: a key that may read may ask, and no page of anoth
     (await ask({ ...api.admin, "sec-fetch-site": "cross-site", origin: "https://evil.example" })).status,
     200,
   );
-  // No page of another site gets as far: browsers ask before they send this method.
+  // No page of another site gets this far, because browsers send a preflight before this method.
   const preflight = (origin: string): Promise<Answered> =>
     api.ask("OPTIONS", "/users", { headers: { origin, "access-control-request-method": "QUERY" } });
   assert.match((await preflight("https://app.example")).headers.get("access-control-allow-methods")!, /\bQUERY\b/);
   assert.equal((await preflight("https://evil.example")).headers.get("access-control-allow-methods"), null);
 });
 
-test("QUERY arrives through a socket too", async (t) => {
+test("accepts QUERY through a socket too", async (t) => {
   const api = await serve(t, { binding: "node" });
 
   const answered = await api.ask("QUERY", "/users", {

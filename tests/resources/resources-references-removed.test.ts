@@ -25,7 +25,7 @@ const boards = defineResource({
 
 async function start(t: TestContext): Promise<{ readonly api: API; readonly told: Written[] }> {
   const told: Written[] = [];
-  // What is not taken stays to be seen.
+  // An event that is not accepted stays visible.
   const deliver = (): Promise<void> => Promise.reject(new Error("later"));
   const mounts = [
     mount(tags, { permission: anyone, afterWrite: (each) => void told.push(each as unknown as Written) }),
@@ -38,7 +38,7 @@ async function start(t: TestContext): Promise<{ readonly api: API; readonly told
   return { api, told };
 }
 
-test("what is deleted is taken out of the lists that name it, as by a write of each", async (t) => {
+test("removes a deleted record from the lists that name it, like a write of each", async (t) => {
   const { api, told } = await start(t);
   const one = await api.post("/posts", { title: "A", tags: [3, 1], more: [1] });
   await api.post("/posts", { title: "B", tags: [2], related: [1] });
@@ -78,7 +78,7 @@ test("what is deleted is taken out of the lists that name it, as by a write of e
   );
 });
 
-test("a record that names itself, or others, can go", async (t) => {
+test("deletes a record that names itself or others", async (t) => {
   const { api } = await start(t);
   await api.post("/posts", { title: "A" });
   await api.patch("/posts/1", { related: [1] });
@@ -88,7 +88,7 @@ test("a record that names itself, or others, can go", async (t) => {
   assert.deepEqual((await api.get("/posts/2")).json.related, []);
 });
 
-test("what a list has to have stays, and so does the rest", async (t) => {
+test("refuses to remove a required item of a list, and changes nothing", async (t) => {
   const { api } = await start(t);
   await api.post("/boards", { tags: [1] });
   await api.post("/posts", { title: "A", tags: [1] });
@@ -104,7 +104,7 @@ test("what a list has to have stays, and so does the rest", async (t) => {
   assert.deepEqual((await api.get("/boards/1")).json.tags, [2]);
 });
 
-test("more records than one transaction changes keep it", async (t) => {
+test("refuses if more records than one transaction can change name it", async (t) => {
   const mounts = [mount(tags, { permission: anyone }), mount(posts, { permission: anyone, arrays: true })];
   const api = await serve(t, { config: { mounts } });
   await api.post("/tags", { label: "one" });
@@ -118,7 +118,7 @@ test("more records than one transaction changes keep it", async (t) => {
   assert.deepEqual((await api.get("/posts?fields=tags&limit=1")).json, [{ tags: [] }]);
 });
 
-test("who names it while it goes is refused, or named it before: no list names what is gone", async (t) => {
+test("refuses a write that names a record during its deletion, so that no list names a deleted record", async (t) => {
   const { api } = await start(t);
   for (let at = 1; at <= 8; at++) await api.post("/posts", { title: `${at}`, tags: at % 2 === 0 ? [1] : [] });
   const naming = Array.from({ length: 24 }, (_, at) =>

@@ -60,10 +60,10 @@ const pointers = ({ json }: Answered): string[] =>
 const ids = ({ json, text: said }: Answered): unknown =>
   Array.isArray(json) ? json.map(({ id }: { id: number }) => id) : said;
 
-test("a field holds ids of other records", async (t) => {
+test("stores ids of other records in a field", async (t) => {
   const api = await start(t);
 
-  await t.test("in the order in which they were sent, in every representation", async () => {
+  await t.test("keeps them in the sent order, in every representation", async () => {
     const made = await api.post("/posts", { title: "A", tags: [3, 1] });
     assert.deepEqual([made.status, made.json], [201, { id: 1, title: "A", tags: [3, 1], albums: null, related: [] }]);
     assert.deepEqual((await api.get("/posts/1")).json, made.json);
@@ -88,7 +88,7 @@ test("a field holds ids of other records", async (t) => {
     assert.deepEqual(ids(await api.get("/posts?tags=3")), [1, 90]);
   });
 
-  await t.test("is asked for what is in it", async () => {
+  await t.test("filters by its items", async () => {
     assert.deepEqual(ids(await api.get("/posts?tags=1")), [1, 4]);
     assert.deepEqual(ids(await api.get("/posts?tags=2&tags=1&sort=-title")), [4, 2, 1]);
     assert.deepEqual(ids(await api.get("/posts?tags[in]=2,99&title=A")), [1]);
@@ -102,7 +102,7 @@ test("a field holds ids of other records", async (t) => {
       assert.equal((await api.get(`/posts?${query}`)).status, 400);
   });
 
-  await t.test("and what is wrong is told at its place", async () => {
+  await t.test("names mistakes by their locations", async () => {
     const rows: readonly (readonly [tags: unknown, places: readonly string[]])[] = [
       [1, ["/tags"]],
       [null, ["/tags"]],
@@ -136,7 +136,7 @@ test("a field holds ids of other records", async (t) => {
   });
 });
 
-test("what is referred to stays, and what refers to it may go", async (t) => {
+test("keeps a referenced record, and deletes a referring one", async (t) => {
   const api = await start(t);
   const album = (await api.post("/albums", { title: "L" })).json.id as string;
   await api.post("/posts", [
@@ -163,7 +163,7 @@ test("what is referred to stays, and what refers to it may go", async (t) => {
   assert.equal((await api.delete("/tags/3")).status, 204);
 });
 
-test("the records stand beside the ids, as far as the caller may read them", async (t) => {
+test("shows the records next to the ids, as far as the caller may read them", async (t) => {
   const api = await start(t);
   const ann = await api.user("Ann");
   await api.post("/tags", { label: "hers", owner_id: ann.id });
@@ -186,7 +186,7 @@ test("the records stand beside the ids, as far as the caller may read them", asy
   assert.match(xml.text, /<labels><tag><id>4<\/id>/);
 });
 
-test("a repeat is answered as it was, and writes at once leave the ids as the record says", async (t) => {
+test("answers a repeat as before, and keeps the ids consistent with the record after concurrent writes", async (t) => {
   const api = await start(t);
   const key = { "idempotency-key": "once-and-again", ...api.admin };
   const once = await api.post("/posts", { title: "A", tags: [1, 3] }, key);
@@ -203,7 +203,7 @@ test("a repeat is answered as it was, and writes at once leave the ids as the re
     );
 });
 
-test("the description tells what it holds", async (t) => {
+test("describes its items in the API's description", async (t) => {
   const api = await start(t);
   const { json } = await api.get("/openapi.json");
 
@@ -217,7 +217,7 @@ test("the description tells what it holds", async (t) => {
     assert.equal((await api.get(path, { ...api.admin, accept: "text/html" })).status, 200);
 });
 
-test("what cannot be a relation is told", () => {
+test("reports an invalid relation", () => {
   const rows: readonly (readonly [() => unknown, RegExp])[] = [
     [
       () => defineResource({ name: "a", fields: { b: references("" as never) } }),
@@ -240,7 +240,7 @@ test("what cannot be a relation is told", () => {
     );
 });
 
-test("a resource that is there gets a relation at the next start", async (t) => {
+test("adds a relation to an existing resource at the next start", async (t) => {
   const database = await sharedDatabase(t);
   const open = async (fields: Fields, run: (service: Service) => Promise<void>): Promise<void> => {
     const things = mount(defineResource({ name: "thing", fields }), { permission: anyone });

@@ -5,7 +5,7 @@ import { serve } from "../harness/serve.ts";
 const XML = "application/xml";
 const HTML = "text/html; charset=utf-8";
 
-test("Accept decides between JSON and XML, and nothing else is offered", async (t) => {
+test("chooses JSON or XML by Accept, and offers no other format", async (t) => {
   const api = await serve(t);
   const rows: readonly (readonly [accept: string, type: string | null])[] = [
     ["", "application/json"],
@@ -36,7 +36,7 @@ test("Accept decides between JSON and XML, and nothing else is offered", async (
   }
 });
 
-test("Accept may come as several fields", async (t) => {
+test("reads Accept in several fields", async (t) => {
   const api = await serve(t);
 
   const answer = await api.service.respond({
@@ -52,7 +52,7 @@ test("Accept may come as several fields", async (t) => {
   assert.match(String(answer.content), /^<\?xml/);
 });
 
-test("users are written and read in XML", async (t) => {
+test("writes and reads users in XML", async (t) => {
   const api = await serve(t);
   const inXML = { ...api.admin, accept: XML, "content-type": XML };
 
@@ -77,7 +77,7 @@ test("users are written and read in XML", async (t) => {
   );
 });
 
-test("orders and items are written and read in XML", async (t) => {
+test("writes and reads orders and items in XML", async (t) => {
   const api = await serve(t);
   const inXML = { ...api.admin, accept: XML, "content-type": XML };
 
@@ -98,7 +98,7 @@ test("orders and items are written and read in XML", async (t) => {
   );
 });
 
-test("XML that could mean something else than data is refused", async (t) => {
+test("refuses XML that could mean anything but data", async (t) => {
   const api = await serve(t);
   const rows = [
     "<!DOCTYPE user><user><name>x</name><email>x@example.com</email></user>",
@@ -118,7 +118,7 @@ test("XML that could mean something else than data is refused", async (t) => {
   }
 });
 
-test("JSON that is not the same to everyone is refused, and nothing is stored", async (t) => {
+test("refuses ambiguous JSON, and stores nothing", async (t) => {
   const api = await serve(t);
   const rows: readonly (string | Uint8Array)[] = [
     "",
@@ -149,7 +149,7 @@ test("JSON that is not the same to everyone is refused, and nothing is stored", 
   assert.equal((await api.get("/users", api.admin)).json.length, 1);
 });
 
-test("a body of a type that is not read is 415, which names the type that was sent and those that are read", async (t) => {
+test("answers an unsupported media type with 415, which names the sent type and the supported ones", async (t) => {
   const api = await serve(t);
   const rows: readonly (readonly [method: "POST" | "PUT" | "PATCH", headers: Record<string, string>, said: RegExp])[] =
     [
@@ -177,7 +177,7 @@ test("a body of a type that is not read is 415, which names the type that was se
       answer.headers.get(method === "PATCH" ? "accept-patch" : method === "POST" ? "accept-post" : "accept") ?? "",
       /application\/json/,
     );
-    // Else a caller could not tell whether the type or the coding was wrong (RFC 9110 §12.5.3).
+    // Otherwise a caller could not distinguish a wrong type from a wrong coding (RFC 9110 §12.5.3).
     assert.equal(answer.headers.get("accept-encoding"), "content-encoding" in headers ? "identity" : null);
   }
   for (const type of ["application/json;charset=UTF-8", "Application/JSON", 'application/json; charset="utf-8"', ""]) {
@@ -186,7 +186,7 @@ test("a body of a type that is not read is 415, which names the type that was se
   }
 });
 
-test("a problem is told as RFC 9457 says, in JSON and in XML", async (t) => {
+test("formats a problem as RFC 9457 requires, in JSON and in XML", async (t) => {
   const api = await serve(t);
 
   const json = await api.post("/users", { name: "", bogus: 1, "a/b~c": 1 }, { ...api.admin, "x-request-id": "r-1" });
@@ -215,7 +215,7 @@ test("a problem is told as RFC 9457 says, in JSON and in XML", async (t) => {
   );
 });
 
-test("a request id that is not sane is replaced", async (t) => {
+test("replaces an invalid request id", async (t) => {
   const api = await serve(t);
 
   for (const id of ["a b", "<script>", "x".repeat(129), "é"]) {

@@ -28,7 +28,7 @@ function older(from: Mount, show: (value: number) => unknown): readonly Mount[] 
   return [from, olderShape(from, { prefix: "/v1", fields: { title: "title", total }, defaults: { count: 0 } })];
 }
 
-/** A service over the file of a test. The one before it is closed. */
+/** Starts a service over the file of a test, and closes the previous one. */
 function restarting(t: TestContext): (...mounts: readonly Mount[]) => Promise<Own> {
   const folder = mkdtempSync(join(tmpdir(), "latchkey-shapes-"));
   t.after(() => rmSync(folder, { recursive: true }));
@@ -98,7 +98,7 @@ for (const [what, path, before, after] of [
     older(base, (count) => `${count}!`),
   ],
 ] as const)
-  test(`gives a record another tag if ${what}, and takes the one before in If-Match`, async (t) => {
+  test(`gives a record another tag if ${what}, and accepts the previous one in If-Match`, async (t) => {
     const start = restarting(t);
     const first = await start(...before);
     assert.equal((await first.ask("POST", "/notes", { body })).status, 201);
@@ -121,7 +121,7 @@ for (const [what, path, before, after] of [
     assert.equal((await patch(patched.headers.get("etag")!, "z")).status, 200);
   });
 
-test("takes the tag of the shape before in an array", async (t) => {
+test("accepts the tag of the previous shape in an array", async (t) => {
   const start = restarting(t);
   const first = await start(base);
   await first.ask("POST", "/notes", { body });

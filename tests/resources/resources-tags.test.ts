@@ -7,13 +7,13 @@ import { anyone, createService, defineResource, mount, Secret, text, type Servic
 import { sqliteStore, type Row } from "../../src/door/stores.ts";
 import { serve, type API } from "../harness/serve.ts";
 
-/** The row of an order as the store has it. */
+/** Returns the row of an order in the store. */
 async function rowOf({ service }: API, id: number): Promise<Row> {
   const orders = service.mounts.find(({ resource }) => resource.name === "order")!;
   return (await service.store.find(orders.collection, id))!;
 }
 
-test("shows in no tag and no request id how much others do", async (t) => {
+test("reveals in no tag and no request id how much other callers do", async (t) => {
   const api = await serve(t);
   const made = await api.post("/orders", {}, api.admin);
   const { revision } = await rowOf(api, 1);
@@ -32,7 +32,7 @@ test("shows in no tag and no request id how much others do", async (t) => {
   }
 });
 
-test("takes one tag of 0.1 for the state of its record, in every representation", async (t) => {
+test("accepts one tag of 0.1 for the state of its record, in every representation", async (t) => {
   const api = await serve(t);
   await api.post("/orders", [{}, {}], api.admin);
   const revision = async (id: number): Promise<number> => (await rowOf(api, id)).revision;
@@ -51,7 +51,7 @@ test("takes one tag of 0.1 for the state of its record, in every representation"
   assert.equal((await api.delete("/orders/1", { ...api.admin, "if-match": ofAnother })).status, 412);
 });
 
-test("takes no list of tags of 0.1, with which one request could try many revisions", async (t) => {
+test("refuses a list of tags of 0.1, with which one request could try many revisions", async (t) => {
   const api = await serve(t);
   await api.post("/orders", {}, api.admin);
   const { revision } = await rowOf(api, 1);
@@ -63,7 +63,7 @@ test("takes no list of tags of 0.1, with which one request could try many revisi
   assert.deepEqual([one.status, inArray.status], [412, 412]);
 });
 
-test("takes no tag of 0.1 for what a reader has", async (t) => {
+test("refuses a tag of 0.1 for the state that a reader has", async (t) => {
   const api = await serve(t);
   await api.post("/orders", {}, api.admin);
   const { revision } = await rowOf(api, 1);

@@ -6,7 +6,7 @@ import { olderShape } from "../../src/door/resources.ts";
 import type { Collection } from "../../src/door/stores.ts";
 import { ownService } from "../harness/own-service.ts";
 
-test("a rule over several records of its own resource holds against whoever writes at the same time", async (t) => {
+test("enforces a rule over several records of its resource against concurrent writes", async (t) => {
   const tooMany = defineProblem({
     code: "too_many_loans",
     status: 409,
@@ -43,7 +43,7 @@ test("a rule over several records of its own resource holds against whoever writ
   assert.equal((await ask("POST", "/loans", { body: [{ member: 8 }, { member: 8 }, { member: 8 }] })).status, 409);
 });
 
-test("shows the fields of a rule that does not hold: of a record, an array, an action, an older shape and a form", async (t) => {
+test("shows the fields of a failed rule: of a record, an array, an action, an older shape and a form", async (t) => {
   const overlaps = defineProblem({
     code: "loan_overlaps",
     status: 409,
@@ -139,7 +139,7 @@ test("shows the fields of a rule that does not hold: of a record, an array, an a
   assert.match(await form.text(), /The copy is lent on that day\./);
 });
 
-test("refuses issues of a rule that are none", async (t) => {
+test("refuses invalid issues of a rule", async (t) => {
   const loan = defineResource({ name: "loan", fields: { copy: integer() } });
   const loans = mount(loan, {
     permission: anyone,

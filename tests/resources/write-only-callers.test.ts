@@ -36,7 +36,7 @@ const deals = defineResource({
     status: text({ readOnly: true, default: "new" }),
     pin: text({ writeOnly: true, optional: true }),
   },
-  // It always looks at four fields.
+  // It always reads four fields.
   check: ({ low, high, start, end }) => [
     ...(low <= high ? [] : [issue("/high")]),
     ...(end !== null && start !== null && start > end ? [issue("/start")] : []),
@@ -50,12 +50,12 @@ const spans = defineResource({
     end: integer({ ...small, optional: true }),
     note: json({ optional: true }),
   },
-  // It looks at the next field only if it has to.
+  // It reads the next field only if necessary.
   check: (record) =>
     record.kind === "bounded" && record.end !== null && record.start > record.end ? [issue("/start")] : [],
 });
 
-/** They change what they may not read: by a permission, or by the scope of their key. */
+/** Callers who may change records that they may not read: by a permission, or by the scope of their key. */
 const callers: Readonly<Record<string, Partial<Identity>>> = {
   root: { id: 1, role: "admin" },
   writer: { id: 2, role: "user" },
@@ -103,14 +103,14 @@ async function start(t: TestContext): Promise<Own> {
 }
 
 const value = fc.integer({ min: 0, max: 4 });
-/** Seldom one that the field does not take. */
+/** Rarely a value that the field refuses. */
 const number = fc.oneof({ weight: 9, arbitrary: value }, { weight: 1, arbitrary: fc.constantFrom(-1, 5) });
 const nested = fc.oneof(
   fc.constant(null),
   fc.record({ a: fc.constantFrom(null, 1, { b: 2 }), fill: fc.constantFrom("", "x".repeat(40_000)) }),
 );
 
-/** Hidden values that fit together. */
+/** Hidden values that satisfy the rules together. */
 const deal = fc
   .record({
     low: value,
@@ -206,7 +206,7 @@ const worlds = [
 ] as const;
 
 for (const { base, made, hidden } of worlds) {
-  test(`answers a caller who may write ${base} and not read it alike, whatever the record holds`, async (t) => {
+  test(`gives a caller who may write ${base} but not read it the same response for any record`, async (t) => {
     const [one, other] = [await start(t), await start(t)];
     const statuses = new Map<number, number>();
     const make = async (own: Own, body: object): Promise<number> => {
@@ -240,7 +240,7 @@ for (const { base, made, hidden } of worlds) {
   });
 }
 
-test("finds no value of a record by check, by bisection", async (t) => {
+test("reveals no value of a record by check, even by bisection", async (t) => {
   const own = await start(t);
   const body = { low: 2, high: 4, start: 1, end: 3, note: { fill: "x" } };
   await own.ask("POST", "/deals", { as: "root", body });
@@ -258,7 +258,7 @@ test("finds no value of a record by check, by bisection", async (t) => {
   assert.deepEqual((await own.get("/deals/1", { as: "root" })).json.high, 4);
 });
 
-test("takes a write whose fields fit together by themselves, and says where they do not", async (t) => {
+test("accepts a write whose fields are valid by themselves, and names invalid ones", async (t) => {
   const own = await start(t);
   await own.ask("POST", "/deals", { as: "root", body: { low: 2, high: 4, label: "a", note: { kept: 1 } } });
   const whole = {

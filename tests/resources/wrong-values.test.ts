@@ -19,9 +19,9 @@ import { postgresStore, sqliteStore, type Change, type Collection } from "../../
 import { createLatchkey, readSettings } from "../../src/service/service.ts";
 import { callOf } from "../../src/testing/testing.ts";
 
-// On SQLite alone: these services are refused before they open their store.
+// On SQLite only: these services are refused before they open their store.
 
-// What JavaScript lets anybody write: no type of ours stands in its way, and none of it may start, or end in an error of Node's own words.
+// Values that JavaScript allows without type checks. None of them may start, or cause an error with a message of Node.
 type Loose = never;
 
 const people = accounts();
@@ -347,7 +347,7 @@ const rows: readonly (readonly [what: string, run: () => unknown, told: RegExp])
 ];
 
 for (const [what, run, told] of rows)
-  test(`${what} is told, with the cure`, async () => {
+  test(`reports ${what}, with the fix`, async () => {
     const thrown: unknown = await (async () => run())().then(
       () => "it starts",
       (error: unknown) => error,
@@ -356,7 +356,7 @@ for (const [what, run, told] of rows)
     assert.match(thrown instanceof Error ? thrown.message : String(thrown), told);
   });
 
-test("what is wrong with a declaration is a DeclarationError, and nothing is left open", async () => {
+test("throws a DeclarationError for a wrong declaration, and leaves nothing open", async () => {
   const closed: string[] = [];
   const store = {
     ...memory(),
@@ -441,7 +441,7 @@ for (const [what, change, told] of [
     /Column at: null takes true or false/,
   ],
 ] as const)
-  test(`a change ${what} is refused before anything is written`, async () => {
+  test(`refuses a change ${what} before anything is written`, async () => {
     const store = memory();
     await store.open([visits]);
     const good: Change = { kind: "insert", collection: visits, values: { at: 1 } };
@@ -453,7 +453,7 @@ for (const [what, change, told] of [
     await store.close();
   });
 
-test("a page of less than no rows is a fault, and not an empty one", async () => {
+test("reports a negative page size as a fault, not as an empty page", async () => {
   const store = memory();
   await store.open([visits]);
 
@@ -476,7 +476,7 @@ for (const [what, reply, told] of [
     /headers is an object; it has to be a list of pairs/,
   ],
 ] as const)
-  test(`a handler that gives ${what} is a fault that says so`, async () => {
+  test(`reports a handler that gives ${what} as a clear fault`, async () => {
     const faults: unknown[] = [];
     const service = await createService({
       store: memory(),
@@ -491,7 +491,7 @@ for (const [what, reply, told] of [
     assert.match(String(faults[0]), told);
   });
 
-test("no door makes an endpoint whose replies nobody looks at, and a copy of one is looked at", async () => {
+test("exports no way to make an endpoint with unchecked replies, and checks those of a copied one", async () => {
   const doors: readonly object[] = [
     latchkey,
     await import("../../src/door/http.ts"),
@@ -515,7 +515,7 @@ test("no door makes an endpoint whose replies nobody looks at, and a copy of one
   assert.match(String(faults[0]), /gave what is no reply: there is no option staus/);
 });
 
-test("a format for application/xml takes the place of XML", async () => {
+test("replaces XML by a format for application/xml", async () => {
   const xml: Format = {
     mediaType: "application/xml",
     problemMediaType: "application/xml",

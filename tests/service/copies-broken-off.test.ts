@@ -27,7 +27,7 @@ interface Databases {
   readonly url: string;
 }
 
-/** A file with a note, and an empty database. */
+/** Makes a file with a note, and an empty database. */
 async function databases(t: TestContext): Promise<Databases> {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-broken-off-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
@@ -43,7 +43,7 @@ function postgres(url: string): Database {
   return { kind: "postgres", url: new Secret(url) };
 }
 
-/** Ends every connection to a database, before anything else happens in this process. */
+/** Closes every connection to a database, before anything else happens in this process. */
 function endConnections(url: string): void {
   const script = `
     const { default: pg } = await import(${JSON.stringify(import.meta.resolve("pg"))});
@@ -55,7 +55,7 @@ function endConnections(url: string): void {
 }
 
 for (const step of ["copying", "verifying"] as const)
-  test(`a move whose connection ends while it is ${step} says that PostgreSQL is gone, and is simply begun again`, async (t) => {
+  test(`reports a lost PostgreSQL connection of a move while ${step}, and succeeds at the next try`, async (t) => {
     const { folder, file, url } = await databases(t);
     const back: Database = { kind: "sqlite", path: path.join(folder, "back.db") };
     const filled = await server.makeDatabase();
@@ -85,7 +85,7 @@ for (const step of ["copying", "verifying"] as const)
     await moveDatabase(file, postgres(url), () => {});
   });
 
-test("a move that does not learn whether it was kept says so, and how to find out", async (t) => {
+test("reports a move whose commit is unknown, and how to find out", async (t) => {
   const { file, url } = await databases(t);
   const { port, hostname } = new URL(url);
   const losing = createServer((client) => {

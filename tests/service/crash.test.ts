@@ -13,12 +13,12 @@ const rounds = Number(process.env["CRASH_ROUNDS"] ?? 3);
 const onPostgres = process.env["CRASH_STORE"] === "postgres";
 const password = "outlives every kill";
 
-test(`killed ${rounds} times under load: nothing acknowledged is lost, torn, doubled by a retry or brought back`, async (t) => {
+test(`survives ${rounds} kills under load: loses, tears, repeats and restores nothing that was acknowledged`, async (t) => {
   const { database, server } = await (onPostgres ? inPostgres(t) : inSQLite(t));
   const settings = {
     LATCHKEY_DATABASE: database,
     LATCHKEY_ADMIN_PASSWORD: password,
-    // What was ended must be refused for that, and not for its age.
+    // A revoked credential must be refused for its revocation, not for its expiry.
     LATCHKEY_ACCESS_SECONDS: "3600",
     ...(onPostgres ? { LATCHKEY_SECRET: "known to every process of it, at any time" } : {}),
   };
@@ -35,7 +35,7 @@ test(`killed ${rounds} times under load: nothing acknowledged is lost, torn, dou
     const load = ledger.load(service);
     await load.begun;
     await wait((round * 7) % 100);
-    // The server alone and the process after it, both at once, the process alone.
+    // Kills the server alone and the process after it, both together, or the process alone.
     if (server !== null && round % 3 === 0)
       slowest.recovery = Math.max(slowest.recovery, await restart(server, service));
     const killed = server !== null && round % 3 === 1 ? server.kill() : null;
@@ -54,7 +54,7 @@ test(`killed ${rounds} times under load: nothing acknowledged is lost, torn, dou
   );
 });
 
-/** Kills the server under a service that goes on; gives how long after its return that was ready, in milliseconds. */
+/** Kills the server under a running service. Returns how long after the server's return the service was ready, in milliseconds. */
 async function restart(server: PostgresServer, service: ServiceProcess): Promise<number> {
   await server.kill();
   await wait(200);

@@ -32,7 +32,7 @@ async function place(t: TestContext): Promise<{ readonly folder: string; at(name
   return { folder, at };
 }
 
-/** Changes a letter of the text of one row, which its index then does not find. */
+/** Changes a letter of the text of one row, so that its index does not find it. */
 function changeARow(file: string): void {
   const bytes = readFileSync(file);
   const at = bytes.indexOf("note 150--");
@@ -40,7 +40,7 @@ function changeARow(file: string): void {
   writeFileSync(file, bytes);
 }
 
-test("a damaged file is told by its own name and with the cure, whoever copies it", async (t) => {
+test("names a damaged file and the fix in every copying command", async (t) => {
   const { folder, at } = await place(t);
   await backupDatabase(at("latchkey.db"), at("good.db"), false, () => {});
   const changed = readFileSync(at("good.db"));
@@ -69,7 +69,7 @@ test("a damaged file is told by its own name and with the cure, whoever copies i
   );
 });
 
-test("a file that is no database, and one that is damaged, are told to who plans and migrates as to all others", async (t) => {
+test("reports an invalid and a damaged file in planning and migrating like everywhere else", async (t) => {
   const { at } = await place(t);
   writeFileSync(at("text.db"), "no database ".repeat(1000));
   writeFileSync(at("cut.db"), readFileSync(at("latchkey.db")).subarray(0, 8192));
@@ -91,7 +91,7 @@ test("a file that is no database, and one that is damaged, are told to who plans
   }
 });
 
-test("a store that opens a damaged file names the cure", async (t) => {
+test("names the fix when a store opens a damaged file", async (t) => {
   const { at } = await place(t);
   writeFileSync(at("cut.db"), readFileSync(at("latchkey.db")).subarray(0, 8192));
 

@@ -8,7 +8,7 @@ import { exits } from "../../src/cli/exit.ts";
 import { readSettings } from "../../src/service/settings/settings.ts";
 import { settingsTable } from "../../src/service/settings/table.ts";
 
-// What is not run here (there is no container engine) is at least true to the code.
+// These files are not run here, because there is no container engine. The tests compare them with the code.
 
 const root = path.join(import.meta.dirname, "../..");
 const read = (file: string): string => readFileSync(path.join(root, file), "utf8");
@@ -40,7 +40,7 @@ interface ComposeService {
 
 type YAML = string | readonly string[] | { readonly [key: string]: YAML };
 
-/** As much of YAML as `compose.yaml` has: maps and lists of scalars by indentation, and plain, quoted or bracketed scalars. */
+/** Parses the part of YAML that `compose.yaml` uses: maps and lists of scalars by indentation, and plain, quoted or bracketed scalars. */
 function readYAML(text: string): YAML {
   const lines = text
     .split("\n")
@@ -75,7 +75,7 @@ function scalar(text: string): string {
   return /^".*"$/.test(text) ? (JSON.parse(text) as string) : text;
 }
 
-/** What `${NAME:-value}` and the like come to where nothing is set. */
+/** Replaces `${NAME:-value}` and similar expressions by their values if nothing is set. */
 function withDefaults(text: string): string {
   return text.replaceAll(/\$\{\w+:-([^}]*)\}/g, "$1");
 }
@@ -97,7 +97,7 @@ function requireSettings(settings: Readonly<Record<string, string>>): void {
   }
 }
 
-test("the image runs the Node of package.json, as nobody in particular, and takes signals itself", () => {
+test("runs the Node version of package.json in the image, as an unprivileged user that gets signals directly", () => {
   const images = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image);
   const node = `node:${own.devDependencies.node}-slim`;
 
@@ -110,11 +110,11 @@ test("the image runs the Node of package.json, as nobody in particular, and take
   assert.deepEqual(JSON.parse(entrypoint), ["node", path.posix.join("/app", own.bin.latchkey)]);
 });
 
-test("the image's settings exist", () => {
+test("uses only existing settings in the image", () => {
   requireSettings(environmentOf(dockerfile));
 });
 
-test("what the image is built from is there and is sent, and nothing secret is", () => {
+test("builds the image from existing files, and sends no secret", () => {
   const [first, ...lines] = read(".dockerignore")
     .split("\n")
     .filter((line) => line !== "" && !line.startsWith("#"));
@@ -126,7 +126,7 @@ test("what the image is built from is there and is sent, and nothing secret is",
   for (const file of sent) assert.ok(existsSync(path.join(root, file)), file);
 });
 
-test("compose.yaml has the settings of today, and no secret", () => {
+test("uses only current settings in compose.yaml, and no secret", () => {
   const { latchkey, migrate } = compose.services;
 
   requireSettings(latchkey!.environment!);
@@ -145,19 +145,19 @@ test("compose.yaml has the settings of today, and no secret", () => {
   assert.match(read(".gitignore"), /^secrets\/$/m);
 });
 
-test("its services can write to nothing but their data, gain no rights, and are open to this machine alone", () => {
+test("lets its services write only their data, gain no rights, and be reached only from this machine", () => {
   for (const [name, service] of Object.entries(compose.services)) {
     assert.equal(service.read_only, "true", name);
     assert.deepEqual(service.cap_drop, ["ALL"], name);
     assert.deepEqual(service.security_opt, ["no-new-privileges:true"], name);
-    // What ends by itself is waited for.
+    // The others wait for services that end by themselves.
     const waited = Object.values(compose.services).map(({ depends_on }) => depends_on?.[name]?.condition);
     if (!waited.includes("service_completed_successfully")) assert.equal(service.healthcheck?.test[0], "CMD", name);
     for (const port of service.ports ?? []) assert.match(port, /^127\.0\.0\.1:/, name);
   }
 });
 
-test("who serves has no password but the lesser role's, who migrates none but the owner's, and the superuser's is for making both", () => {
+test("gives the serving service only the password of the lesser role, the migrating one only the owner's, and the superuser's only to the setup", () => {
   const passwords = Object.fromEntries(
     Object.entries(compose.services).map(([name, { secrets }]) => [
       name,
@@ -180,7 +180,7 @@ for (const [service, role] of [
   ["latchkey", "latchkey_service"],
   ["migrate", "latchkey_owner"],
 ] as const)
-  test(`the config file of ${service} reads its password of the database from the secret, whatever is in it`, async (t) => {
+  test(`reads in the config file of ${service} its database password from the secret, with any characters`, async (t) => {
     const folder = mkdtempSync(path.join(tmpdir(), "latchkey-compose-"));
     t.after(() => rmSync(folder, { recursive: true, force: true }));
     const { volumes, secrets } = compose.services[service]!;
@@ -210,10 +210,10 @@ for (const [service, role] of [
     assert.ok(url.hostname in compose.services);
   });
 
-test("the systemd unit starts the command with settings that exist, and leaves wrong ones alone", () => {
+test("starts the command in the systemd unit with existing settings, and does not restart it for wrong ones", () => {
   requireSettings(environmentOf(unit));
   assert.match(unit, new RegExp(`^ExecStart=/\\S+/node \\S+${path.posix.join("/latchkey", own.bin.latchkey)}$`, "m"));
   assert.match(unit, new RegExp(`^RestartPreventExitStatus=${exits.settings}$`, "m"));
-  // With one worker there would be nobody to take over, and SIGHUP would end the process.
+  // With one worker no other one could take over, and SIGHUP would end the process.
   assert.ok(Number(environmentOf(unit)["LATCHKEY_WORKERS"]) > 1);
 });

@@ -15,10 +15,10 @@ import { isSound, logIn, makeLedger, password, readAllTheWhile } from "../harnes
 import { ownService } from "../harness/own-service.ts";
 import { startService } from "../harness/service-process.ts";
 
-// A disk that is full and one that fails are tested by `npm run verify -- disk`. Here is what needs nothing but a file and a limit.
+// `npm run verify -- disk` tests a full disk and a failing one. These tests need only a file and a limit.
 const notLinux = process.platform === "linux" ? false : "limits of another process are set with Linux's prlimit";
 
-test("a group that does not fit is told as full, none of it has happened, and what fits goes on", () => {
+test("reports a group that does not fit as full, writes none of it, and continues with smaller ones", () => {
   onFolder((folder) => {
     const file = path.join(folder, "test.db");
     const notes: Collection = { name: "notes", key: "integer", columns: [{ name: "text", type: "text" }] };
@@ -50,7 +50,7 @@ test("a group that does not fit is told as full, none of it has happened, and wh
 });
 
 test(
-  "files that may not grow: no acknowledgement, reads and logins go on, and writes succeed again without a restart",
+  "acknowledges nothing while files may not grow, serves reads and logins, and writes again without a restart",
   { skip: notLinux },
   async () => {
     const folder = mkdtempSync(path.join(tmpdir(), "latchkey-"));
@@ -65,7 +65,7 @@ test(
       await ledger.writeUntilRefused(service, 16);
       await ledger.holds(service);
       assert.deepEqual(await reading.stop(), new Set([200]));
-      // The system calls it a file that is too large, and SQLite an I/O error.
+      // The system reports a file that is too large, and SQLite an I/O error.
       for (const { status, code } of ledger.refusals) assert.deepEqual([status, code], [503, "unavailable"]);
 
       limit("unlimited");
@@ -80,7 +80,7 @@ test(
   },
 );
 
-test("what cannot be stored for want of room is 507, and what is stored can be read", async (t) => {
+test("answers 507 for lack of space, and still reads stored records", async (t) => {
   const store = sqliteStore({ path: ":memory:" });
   const full = { ...store, write: () => Promise.reject(new StoreFull("no room")) };
   const note = defineResource({ name: "note", fields: { text: text({ maxLength: 100 }) } });

@@ -25,7 +25,7 @@ import { startService } from "../harness/service-process.ts";
 
 const run = promisify(execFile);
 
-test("where the file is removed, replaced or put back, nothing is acknowledged that would be lost, and it is told", async () => {
+test("acknowledges nothing that would be lost and logs it if the file is deleted, replaced or put back", async () => {
   await using service = await startService({ LATCHKEY_LOG: "error" });
   const { address, file, password } = service;
   const headers = { ...basicHeader("admin", password), "content-type": "application/json" };
@@ -57,7 +57,7 @@ test("where the file is removed, replaced or put back, nothing is acknowledged t
   assert.deepEqual([await write(), (await fetch(`${address}/livez`)).status], [503, 200]);
 });
 
-test("a process is not ready on a database that a newer program has made its own, and the log says why", async () => {
+test("is not ready on a database of a newer program, and logs why", async () => {
   await using service = await startService({ LATCHKEY_LOG: "error" });
   using newer = new DatabaseSync(service.file, { timeout: 5000 });
   newer.exec("UPDATE latchkey_version SET version = version + 1");
@@ -68,7 +68,7 @@ test("a process is not ready on a database that a newer program has made its own
   assert.match(service.said(), /schema version \d+ and this program knows \d+\. Run the newer program/);
 });
 
-test("where the log beside it is removed, nothing more is acknowledged, and what was is kept, also from who kills it", async (t) => {
+test("acknowledges nothing more after the log file is deleted, and keeps all acknowledged writes even if it is killed", async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-log-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const file = path.join(folder, "latchkey.db");
@@ -97,7 +97,7 @@ test("where the log beside it is removed, nothing more is acknowledged, and what
   );
 });
 
-test("a link to the database stands for the file that it leads to, whether that is there yet or not", async (t) => {
+test("resolves a link to the database, whether its target exists yet or not", async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-link-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const link = path.join(folder, "latchkey.db");
@@ -141,7 +141,7 @@ test("a link to the database stands for the file that it leads to, whether that 
   assert.equal(rows, 2);
 });
 
-/** How the log is overwritten in its place, where `older` is what it held some writes ago. */
+/** Overwrites the log in place. `older` is its content some writes ago. */
 const overwritingTheLog: Readonly<Record<string, (log: string, older: Buffer) => void>> = {
   nothing: (log) => truncateSync(log),
   "what it held some writes ago": (log, older) => writeFileSync(log, older),
@@ -149,7 +149,7 @@ const overwritingTheLog: Readonly<Record<string, (log: string, older: Buffer) =>
 };
 
 for (const [what, overwrite] of Object.entries(overwritingTheLog))
-  test(`where the log is overwritten with ${what}, nothing more is acknowledged at any process, and the file stays whole`, async (t) => {
+  test(`acknowledges nothing more in any process if the log is overwritten with ${what}, and keeps the file intact`, async (t) => {
     const folder = mkdtempSync(path.join(tmpdir(), "latchkey-log-"));
     t.after(() => rmSync(folder, { recursive: true, force: true }));
     const file = path.join(folder, "latchkey.db");
@@ -169,16 +169,16 @@ for (const [what, overwrite] of Object.entries(overwritingTheLog))
 
     overwrite(`${file}-wal`, older);
     const after = new Set<number>();
-    // So many that the log would be moved into the file.
+    // Enough writes that the log would be moved into the file.
     for (let at = 0; at < 100; at++) after.add(await write());
-    /** So many at once that every process has some. */
+    /** Enough concurrent requests that every process gets some. */
     const ask = async (path: string): Promise<number[]> => {
       const answers = await Promise.all(Array.from({ length: 16 }, () => fetch(service.address + path, { headers })));
       return [...new Set(answers.map(({ status }) => status))];
     };
     const ready = await ask("/readyz");
     let read = await ask("/users/1");
-    // Who was neither asked to write nor whether it is ready looks within a second, and a busy machine lets it wait.
+    // A process without writes or readiness checks looks within a second. On a busy machine this can take longer.
     for (let at = 0; at < 50 && read.includes(200); at++) {
       await wait(100);
       read = await ask("/users/1");
@@ -186,7 +186,7 @@ for (const [what, overwrite] of Object.entries(overwritingTheLog))
     const live = await ask("/livez");
     process.kill(service.pid, "SIGTERM");
     await service.ended;
-    // As the log of the service says.
+    // As the log of the service advises.
     rmSync(`${file}-wal`);
     const database = new DatabaseSync(file, { readOnly: true });
     const { integrity_check: integrity } = database.prepare("PRAGMA integrity_check").get()!;
@@ -202,11 +202,11 @@ for (const [what, overwrite] of Object.entries(overwritingTheLog))
     assert.deepEqual([integrity, Number(rows) >= 21], ["ok", true]);
   });
 
-/** What stands in the log alone: some rows, or the first page, without which nothing can be read. */
+/** Changes that are only in the log: some rows, or the first page, which every read needs. */
 const inTheLog = { rows: "UPDATE users SET name = 'Ada'", "tables too": "CREATE TABLE made_by_others (id INTEGER)" };
 
 for (const [what, sql] of Object.entries(inTheLog))
-  test(`a process that starts while the log is overwritten under another ends with 78, and says what to do: ${what}`, async (t) => {
+  test(`ends a process with 78 and a fix if it starts while the log is overwritten under another one: ${what}`, async (t) => {
     const folder = mkdtempSync(path.join(tmpdir(), "latchkey-log-"));
     t.after(() => rmSync(folder, { recursive: true, force: true }));
     const file = path.join(folder, "latchkey.db");
@@ -229,7 +229,7 @@ for (const [what, sql] of Object.entries(inTheLog))
     assert.equal(started.status, 78, started.stderr);
   });
 
-/** Moves all of the log into the file, as soon as nobody reads what is in the log alone. */
+/** Moves all of the log into the file, when no reader uses the log. */
 async function moveLogOf(file: string): Promise<void> {
   using beside = new DatabaseSync(file, { timeout: 5000 });
   const move = beside.prepare("PRAGMA wal_checkpoint(PASSIVE)");
@@ -241,7 +241,7 @@ async function moveLogOf(file: string): Promise<void> {
   assert.fail("The log was never moved whole.");
 }
 
-/** How a file is overwritten in its place, where `copy` is a backup and `copy.raw` a copy of the file itself. */
+/** Overwrites a file in place. `copy` is a backup and `copy.raw` is a copy of the file itself. */
 const overwriting: Readonly<Record<string, (file: string, copy: string) => void>> = {
   "its own backup": (file, copy) => copyFileSync(copy, file),
   "an older copy of the file itself": (file, copy) => copyFileSync(`${copy}.raw`, file),
@@ -251,7 +251,7 @@ const overwriting: Readonly<Record<string, (file: string, copy: string) => void>
 };
 
 for (const [what, overwrite] of Object.entries(overwriting))
-  test(`where the file is overwritten with ${what}, that is noticed within a second, and nothing of it is believed`, async (t) => {
+  test(`notices within a second that the file is overwritten with ${what}, and uses nothing of it`, async (t) => {
     await using beside = await serviceToOverwrite(t, what.startsWith("its own") ? "2" : "1");
     const { service, file, copy, write } = beside;
 
@@ -268,7 +268,7 @@ for (const [what, overwrite] of Object.entries(overwriting))
     assert.match(service.said(), /latchkey\.db was overwritten while it was in use.*latchkey db restore/);
   });
 
-test("a backup that was copied over the file is not mixed with the log by whoever ends or starts, and can be restored", async (t) => {
+test("mixes no backup that was copied over the file with the log, at shutdown or startup, and can be restored", async (t) => {
   await using beside = await serviceToOverwrite(t, "1");
   const { service, file, copy, settings, write } = beside;
   copyFileSync(copy, file);
@@ -290,7 +290,7 @@ test("a backup that was copied over the file is not mixed with the log by whoeve
   assert.equal(await write("after", again.address), 201);
 });
 
-/** A service with a backup and a copy of the moment before its last writes, which are in the file. */
+/** Starts a service with a backup and a copy from before its last writes, which are in the file. */
 async function serviceToOverwrite(t: TestContext, workers: string) {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-overwritten-"));
   const file = path.join(folder, "latchkey.db");
@@ -316,7 +316,7 @@ async function serviceToOverwrite(t: TestContext, workers: string) {
   const beside = new DatabaseSync(file, { timeout: 5000 });
   beside.exec("PRAGMA wal_checkpoint(PASSIVE)");
   beside.close();
-  // What is to be noticed is a change of what was seen.
+  // The service notices a change of the state that it has seen.
   await wait(600);
   return {
     service: { ...service, password: settings.LATCHKEY_ADMIN_PASSWORD },

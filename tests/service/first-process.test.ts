@@ -11,7 +11,7 @@ import { command } from "../harness/command.ts";
 import { freePort } from "../harness/free-port.ts";
 import { startService, type ServiceProcess } from "../harness/service-process.ts";
 
-/** The command beside a config file, with its standard error where a shell is told to put it. */
+/** Returns the command with a config file. `standardError` is the shell's redirection. */
 function configured(config: string, standardError = "2>&1"): readonly string[] {
   const script = `printf %s "$1" > latchkey.config.mjs; exec "$2" "$3" ${standardError}`;
   return ["sh", "-c", script, "sh", config, process.execPath, command];
@@ -33,7 +33,7 @@ async function startWorkers(config: string, standardError?: string): Promise<Ser
   return service;
 }
 
-/** Four callers who wait for long, once all of them are served. Gives what they get. */
+/** Sends four slow requests, after all of them are accepted. Returns their responses. */
 async function askSlowly(
   service: ServiceProcess,
 ): Promise<{ readonly answers: Promise<readonly (number | string)[]> }> {
@@ -52,7 +52,7 @@ function countSaid(service: ServiceProcess, words: string): number {
 }
 
 const isLinux = process.platform === "linux";
-test("where nothing can be written on standard error, a worker that dies is replaced", { skip: !isLinux }, async () => {
+test("replaces a dead worker although standard error cannot be written", { skip: !isLinux }, async () => {
   await using service = await startWorkers("export default {}", "2>/dev/full");
   const [victim] = workersOf(service);
 
@@ -62,7 +62,7 @@ test("where nothing can be written on standard error, a worker that dies is repl
   assert.ok(isRunning(service.pid));
 });
 
-test("where nothing can be written on standard error, wrong settings end with 78", { skip: !isLinux }, () => {
+test("ends with 78 for wrong settings although standard error cannot be written", { skip: !isLinux }, () => {
   for (const LATCHKEY_WORKERS of ["1", "2"]) {
     const { status } = endOf("export default {}", { LATCHKEY_WORKERS, LATCHKEY_SCHEMES: "none" }, "2>/dev/full");
     assert.equal(status, 78);
@@ -72,7 +72,7 @@ test("where nothing can be written on standard error, wrong settings end with 78
 for (const LATCHKEY_WORKERS of ["1", "2"]) {
   const left = `setInterval(() => {}, 1000); export default {}`;
 
-  test(`what a config file leaves running does not keep a process that is told to end: ${LATCHKEY_WORKERS}`, async () => {
+  test(`ends on request in spite of work that a config file leaves running: ${LATCHKEY_WORKERS}`, async () => {
     const settings = { LATCHKEY_WORKERS, LATCHKEY_PORT: String(await freePort()) };
     await using service = await startService(settings, configured(left));
 
@@ -83,14 +83,14 @@ for (const LATCHKEY_WORKERS of ["1", "2"]) {
     assert.equal(ended, 0);
   });
 
-  test(`what a config file leaves running does not keep a process that cannot start: ${LATCHKEY_WORKERS}`, () => {
+  test(`ends a failed start in spite of work that a config file leaves running: ${LATCHKEY_WORKERS}`, () => {
     const { status, stdout } = endOf(left, { LATCHKEY_WORKERS, LATCHKEY_SCHEMES: "remote-user" });
 
     assert.match(stdout, /Latchkey cannot start/);
     assert.equal(status, 78);
   });
 
-  test(`a feature that cannot stop keeps no process that is told to end: ${LATCHKEY_WORKERS}`, async () => {
+  test(`ends on request in spite of a feature that cannot stop: ${LATCHKEY_WORKERS}`, async () => {
     const settings = { LATCHKEY_WORKERS, LATCHKEY_PORT: String(await freePort()) };
     const odd = `{ name: "odd", needs: [], setUp: () => ({ offer: null, stop() { throw new Error("planted"); } }) }`;
     const config = `setInterval(() => {}, 1000); export default { features: [${odd}] }`;
@@ -104,7 +104,7 @@ for (const LATCHKEY_WORKERS of ["1", "2"]) {
     assert.match(service.said(), /did not end as it should.* feature odd: stop threw Error: planted/);
   });
 
-  test(`what is declared wrongly ends with 78: ${LATCHKEY_WORKERS}`, () => {
+  test(`ends with 78 for a wrong declaration: ${LATCHKEY_WORKERS}`, () => {
     const odd = `{ name: "odd", needs: [], setUp: () => ({}) }`;
     const { status, stdout } = endOf(`export default { features: [${odd}] }`, { LATCHKEY_WORKERS });
 
@@ -112,7 +112,7 @@ for (const LATCHKEY_WORKERS of ["1", "2"]) {
     assert.equal(status, 78);
   });
 
-  test(`SIGTERM while the config file is loaded ends with 0: ${LATCHKEY_WORKERS}`, async () => {
+  test(`ends with 0 on SIGTERM while the config file is loaded: ${LATCHKEY_WORKERS}`, async () => {
     const folder = mkdtempSync(path.join(tmpdir(), "latchkey-loads-"));
     writeFileSync(
       path.join(folder, "latchkey.config.mjs"),
@@ -133,8 +133,8 @@ for (const LATCHKEY_WORKERS of ["1", "2"]) {
   });
 }
 
-test("a thread that hangs keeps no process that is told to end for more than 14 s", async () => {
-  // Whatever the thread that writes is sent, it never answers.
+test("ends on request within 14 s although a thread hangs", async () => {
+  // The writing thread never answers any message.
   const hung = `import threads from "node:worker_threads"; import { syncBuiltinESMExports } from "node:module";
     const { Worker } = threads;
     const still = "data:text/javascript,Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)";
@@ -145,7 +145,7 @@ test("a thread that hangs keeps no process that is told to end for more than 14 
   const LATCHKEY_SECRET = randomBytes(48).toString("base64");
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-hung-"));
   const settings = { LATCHKEY_SECRET, LATCHKEY_DATABASE: `sqlite:${path.join(folder, "latchkey.db")}` };
-  // The first administrator is written.
+  // Creates the first administrator.
   await (await startService(settings))[Symbol.asyncDispose]();
   const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(hung)}`;
   await using service = await startService({ ...settings, NODE_OPTIONS }, configured("export default {}"));
@@ -166,7 +166,7 @@ for (const [what, config] of [
     `export default { features: [{ name: "odd", needs: [], setUp: () => ({ offer: null, start: () => new Promise(() => {}) }) }] }`,
   ],
 ] as const)
-  test(`where ${what} waits for what never comes, the start ends and says so`, () => {
+  test(`ends the start with a message if ${what} waits for something that never comes`, () => {
     const { status, stdout } = endOf(config, {});
 
     assert.match(
@@ -176,7 +176,7 @@ for (const [what, config] of [
     assert.equal(status, 1);
   });
 
-test("SIGTERM is heard before the service is loaded", () => {
+test("handles SIGTERM before the service is loaded", () => {
   const early = `import { registerHooks } from "node:module";
     registerHooks({ resolve(specifier, context, next) {
       if (/\\/serve[-.]/.test(specifier)) process.kill(process.pid, "SIGTERM");
@@ -187,9 +187,9 @@ test("SIGTERM is heard before the service is loaded", () => {
   assert.equal(endOf("export default {}", { NODE_OPTIONS }).status, 0);
 });
 
-test("SIGHUP to all processes, right after the start and later, loses no request", async () => {
+test("loses no request on SIGHUP to all processes, right after the start and later", async () => {
   const LATCHKEY_PORT = String(await freePort());
-  // The first process tells that it has begun by hanging up on itself.
+  // The first process reports its start by sending itself SIGHUP.
   const begun = `if (process.send) console.log("A worker begins."); else process.kill(process.pid, "SIGHUP");`;
   const config = `${begun} export default { ${slow} }`;
   await using service = await startService({ LATCHKEY_PORT, LATCHKEY_WORKERS: "2" }, configured(config));
@@ -205,13 +205,13 @@ test("SIGHUP to all processes, right after the start and later, loses no request
   await until(() => workersOf(service).length === 2);
 });
 
-test("V8 knows the flag that is set for a process that serves", async () => {
+test("uses a V8 flag for the serving process that V8 knows", async () => {
   await using service = await startService({}, configured("export default {}"));
 
   assert.doesNotMatch(service.said(), /flag/);
 });
 
-test("SIGHUP ends a process without workers as SIGTERM does", async () => {
+test("ends a process without workers on SIGHUP as on SIGTERM", async () => {
   await using service = await startService({}, configured(`export default { ${slow} }`));
   const { answers } = await askSlowly(service);
 
@@ -221,7 +221,7 @@ test("SIGHUP ends a process without workers as SIGTERM does", async () => {
   assert.equal(await service.ended, 0);
 });
 
-test("a fault of the config file in the first process is told, and its workers finish what they have begun", async () => {
+test("logs a fault of the config file in the first process, and its workers finish their requests", async () => {
   const fault = `if (!process.send) process.on("SIGUSR2", () => { throw new Error("planted"); });`;
   await using service = await startWorkers(`${fault} export default { ${slow} }`);
   const { answers } = await askSlowly(service);
@@ -238,7 +238,7 @@ interface Ended {
   readonly stdout: string;
 }
 
-/** How a start ends that cannot come to anything. */
+/** Returns how a start ends that cannot succeed. */
 function endOf(config: string, settings: Readonly<Record<string, string>>, standardError?: string): Ended {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-first-"));
   const [file = "", ...args] = configured(config, standardError);

@@ -21,7 +21,7 @@ after(() => server.stop());
 const secret = { LATCHKEY_SECRET: "a secret that all of the processes know" };
 const tries = 20;
 
-test("four that start at once on an empty PostgreSQL database are all ready, with one administrator", async (t) => {
+test("makes four concurrent starts on an empty PostgreSQL database ready, with one administrator", async (t) => {
   for (let at = 0; at < 3; at++) {
     const url = await server.makeDatabase();
 
@@ -31,7 +31,7 @@ test("four that start at once on an empty PostgreSQL database are all ready, wit
   }
 });
 
-test("stores that are opened at once find the tables made that another has made meanwhile", async () => {
+test("finds the tables that another store has made at the same time", async () => {
   for (let at = 0; at < tries; at++) {
     const url = await server.makeDatabase();
 
@@ -44,7 +44,7 @@ test("stores that are opened at once find the tables made that another has made 
   }
 });
 
-test("stores of a later version that adds a field open at once, while the one before goes on writing", async () => {
+test("opens concurrent stores of a later version with a new field, while the previous one continues to write", async () => {
   const later = library.map((each): Collection =>
     each.name === people.name
       ? { ...each, columns: [...each.columns, { name: "added", type: "text", nullable: true }], indexes: [["added"]] }
@@ -54,7 +54,7 @@ test("stores of a later version that adds a field open at once, while the one be
   const serving = postgresStore({ url: new Secret(url) });
   await serving.open(library);
   const changes: Change[] = [
-    // In another order than that of the declarations, which is the one of migrations.
+    // In another order than the declarations, whose order migrations use.
     { kind: "updateAll", collection: pets, where: { column: "name", operator: "eq", value: "Tom" }, values: {} },
     { kind: "insert", collection: people, values: { name: "Ada" } },
     { kind: "insert", collection: pets, values: { name: "Rex", person_id: keyOf(1) } },
@@ -65,7 +65,7 @@ test("stores of a later version that adds a field open at once, while the one be
     while (!isOver) wrote.push((await serving.write({ changes })).kind);
   });
 
-  // Where two wait for each other it is the migration that PostgreSQL ends.
+  // If two transactions deadlock, PostgreSQL ends the migration.
   await openTogether(
     `${url}?options=-c%20deadlock_timeout%3D10ms`,
     [1, 2, 3, 4].map(() => later),
@@ -77,7 +77,7 @@ test("stores of a later version that adds a field open at once, while the one be
   await serving.close();
 });
 
-test("a table that was seen empty is not dropped where somebody has written meanwhile, and no view is", async () => {
+test("drops no table that was empty but has been written in the meantime, and no view", async () => {
   const url = await server.makeDatabase();
   await openTogether(url, [library]);
   const older = new pg.Client({ connectionString: url });
@@ -99,7 +99,7 @@ test("a table that was seen empty is not dropped where somebody has written mean
   await openTogether(url, [[other]]);
 });
 
-test("so are four on one SQLite file", async (t) => {
+test("does the same for four on one SQLite file", async (t) => {
   for (let at = 0; at < 3; at++) await startTogether(t, `sqlite:${folderOf(t)}/latchkey.db`);
 });
 
@@ -113,7 +113,7 @@ async function openTogether(url: string, versions: readonly (readonly Collection
   );
 }
 
-/** Starts four, and looks for one administrator whose password one of them tells. */
+/** Starts four processes, and expects one administrator whose password one of them logs. */
 async function startTogether(t: TestContext, database: string): Promise<void> {
   const passwordFile = path.join(folderOf(t), "latchkey.password");
   const settings = readSettings({ ...secret, LATCHKEY_DATABASE: database });

@@ -14,13 +14,13 @@ const KILLS = Number(process.env["OUTBOX_KILLS"] ?? 3);
 const onPostgres = process.env["OUTBOX_STORE"] === "postgres";
 const writer = path.join(import.meta.dirname, "../harness/outbox-writer.ts");
 
-/** Where everything is kept, and how a test asks it behind the service's back. */
+/** The database of the service, and a way for a test to query it directly. */
 interface Database {
   readonly address: string;
   ask(sql: string): Promise<readonly Readonly<Record<string, unknown>>[]>;
 }
 
-test(`${KILLS} kills: every write has its effect, and every effect its write`, async (t) => {
+test(`gives every write its effect, and every effect its write, over ${KILLS} kills`, async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-outbox-kills-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const { address, ask } = await (onPostgres ? inPostgres(t) : inSQLite(folder));
@@ -38,7 +38,8 @@ test(`${KILLS} kills: every write has its effect, and every effect its write`, a
     child.kill("SIGKILL");
     await ended;
     for (const id of said.split("\n").slice(0, -1)) acknowledged.add(Number(id));
-    // The lease of the one that was killed has to run out, and its clock is its own: the next one delivers at once, beside its writes.
+    // The lease of the killed process must expire, and it uses that process's clock. Without it, the next one delivers immediately, in
+    // addition to its writes.
     await ask("DELETE FROM outbox_leases");
   }
   const drained = spawnSync(process.execPath, [writer, address, effects, "drain"], { encoding: "utf8" });

@@ -12,7 +12,7 @@ const notes: Collection = { name: "notes", key: "integer", columns: [{ name: "te
 
 interface Place {
   readonly folder: string;
-  /** The database that is copied. */
+  /** The database to copy. */
   readonly file: string;
   at(name: string): string;
 }
@@ -33,7 +33,7 @@ const copyings: Readonly<Record<string, (from: string, to: string) => Promise<un
   move: (from, to) => moveDatabase({ kind: "sqlite", path: from }, { kind: "sqlite", path: to }, () => {}),
 };
 
-/** Leaves a file and a log beside it, as a process does that is killed; gives what it wrote last. */
+/** Leaves a file and its log behind, like a process that is killed. Returns the text that it wrote last. */
 function leaveLog(from: string, to: string): void {
   const [one, other] = [`${to}.one`, to];
   copyFileSync(from, one);
@@ -44,7 +44,7 @@ function leaveLog(from: string, to: string): void {
   rmSync(one);
 }
 
-/** Whether what `leaveLog` wrote is in a file. */
+/** Returns true if the text that `leaveLog` wrote is in a file. */
 function hasLeftOver(file: string): boolean {
   const database = new DatabaseSync(file, { readOnly: true });
   const found = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'left_over'").get();
@@ -52,7 +52,7 @@ function hasLeftOver(file: string): boolean {
   return found !== undefined;
 }
 
-test("a copy is refused with the cure where no file can stand, and where SQLite would take it for its own", async (t) => {
+test("refuses with a fix to copy to an impossible path, or to one that SQLite reserves", async (t) => {
   const { folder, file, at } = await place(t);
   mkdirSync(at("folder"));
   symlinkSync("circle", at("circle"));
@@ -88,7 +88,7 @@ test("a copy is refused with the cure where no file can stand, and where SQLite 
   assert.ok(lstatSync(at("socket")).isSocket());
 });
 
-test("a log that is left of a database that is gone is not mixed with a copy that takes its place", async (t) => {
+test("mixes no log of a deleted database with a copy that replaces it", async (t) => {
   const { file, at } = await place(t);
   leaveLog(file, at("copy.db"));
   rmSync(at("copy.db"));
@@ -108,7 +108,7 @@ test("a log that is left of a database that is gone is not mixed with a copy tha
   assert.ok(!existsSync(at("copy.db")) && existsSync(at("copy.db-wal")));
 });
 
-test("a backup that replaces a file takes away the log beside it, so that it holds what it copied", async (t) => {
+test("deletes the log when a backup replaces a file, so that the file contains only the copy", async (t) => {
   const { file, at } = await place(t);
   leaveLog(file, at("copy.db"));
   assert.ok(hasLeftOver(at("copy.db")));
@@ -121,7 +121,7 @@ test("a backup that replaces a file takes away the log beside it, so that it hol
   assert.ok(!hasLeftOver(at("restored.db")));
 });
 
-test("a restore puts aside the log of a database that is gone, so that it holds the backup alone", async (t) => {
+test("moves the log of a deleted database away at a restore, so that the file contains only the backup", async (t) => {
   const { file, at } = await place(t);
   await backupDatabase(file, at("copy.db"), false, () => {});
   leaveLog(file, at("gone.db"));
@@ -132,7 +132,7 @@ test("a restore puts aside the log of a database that is gone, so that it holds 
   assert.ok(!hasLeftOver(at("gone.db")));
 });
 
-test("a backup replaces no database that somebody has open, and the file behind a link rather than the link", async (t) => {
+test("replaces no open database with a backup, and replaces the target of a link instead of the link", async (t) => {
   const { file, at } = await place(t);
   await backupDatabase(file, at("used.db"), false, () => {});
   const store = sqliteStore({ path: at("used.db") });
@@ -150,7 +150,7 @@ test("a backup replaces no database that somebody has open, and the file behind 
   assert.ok(lstatSync(at("copy.db")).isSymbolicLink() && lstatSync(at("disk/copy.db")).isFile());
 });
 
-test("what replaces an empty file waits for nobody, and leaves it to a database that begins in it", async (t) => {
+test("replaces an empty file without waiting, and leaves it to a database that starts in it", async (t) => {
   const { file, at } = await place(t);
   const options = { ending: "nothing", accessSeconds: 300, tell: () => {} } as const;
   const replacing: Readonly<Record<string, (to: string) => Promise<unknown>>> = {
@@ -172,9 +172,9 @@ test("what replaces an empty file waits for nobody, and leaves it to a database 
   }
 });
 
-test("a database that begins where nothing was is neither replaced nor put aside by what was begun before it", async (t) => {
+test("neither replaces nor moves a new database by an operation that started before it", async (t) => {
   const { folder, file, at } = await place(t);
-  // What is read in one go is not told of.
+  // A file that is read in one step reports no progress.
   const large = new DatabaseSync(file);
   large.exec("INSERT INTO notes (id, _revision, text) VALUES (1, 1, hex(zeroblob(4000000)))");
   large.close();
@@ -203,7 +203,7 @@ test("a database that begins where nothing was is neither replaced nor put aside
   );
 });
 
-test("what is no file, or empty, is told as that and stays as it is, whoever is to read it", async (t) => {
+test("reports a path that is not a file, or an empty file, and leaves it unchanged, in every reading command", async (t) => {
   const { folder, file, at } = await place(t);
   const socket = createServer().listen(at("socket"));
   t.after(() => socket.close());

@@ -23,7 +23,7 @@ before(async () => {
 
 after(() => server.stop());
 
-test("who only serves cannot make the tables, and is told who can", async () => {
+test("reports to a serving role that it cannot make the tables, and which role can", async () => {
   using place = placeFor({ ...secret, LATCHKEY_DATABASE: roles.service, LATCHKEY_PORT: "0" });
 
   const ended = await place.run([]);
@@ -36,7 +36,7 @@ test("who only serves cannot make the tables, and is told who can", async () => 
   assert.doesNotMatch(ended.errors, /of who/);
 });
 
-test("the owner's `db migrate` makes the tables without a secret, tells which, and does nothing the next time", async () => {
+test("makes the tables by the owner's `db migrate` without a secret, lists them, and does nothing the next time", async () => {
   using place = placeFor({ LATCHKEY_DATABASE: roles.owner });
 
   const first = (await place.json(["db", "migrate"])) as { made: readonly string[]; changed: readonly unknown[] };
@@ -47,7 +47,7 @@ test("the owner's `db migrate` makes the tables without a secret, tells which, a
   assert.deepEqual([second.code, second.out], [0, "All tables are as they have to be.\n"]);
 });
 
-test("who only serves does all that the service does", async (t) => {
+test("gives a serving role everything that the service does", async (t) => {
   const settings = { ...secret, LATCHKEY_DATABASE: roles.service };
   const [api, other] = [await serve(t, { settings }), await serve(t, { settings })];
   const ann = await api.user("Ann");
@@ -109,7 +109,7 @@ test("who only serves does all that the service does", async (t) => {
   assert.equal(heard, 401);
 });
 
-test("who only serves can neither make nor change nor empty a table, nor become anybody else", async () => {
+test("lets a serving role neither make nor change nor empty a table, nor become another role", async () => {
   for (const sql of [
     "CREATE TABLE mine ()",
     "CREATE TEMPORARY TABLE mine ()",
@@ -132,7 +132,7 @@ test("who only serves can neither make nor change nor empty a table, nor become 
     await assert.rejects(askPostgres(roles.service, sql), { code: "42501" }, sql);
 });
 
-test("tables that are behind stop who only serves; the owner brings them up to date while others go on serving", async (t) => {
+test("refuses to start a serving role on outdated tables, which the owner migrates while others serve", async (t) => {
   const settings = { ...secret, LATCHKEY_DATABASE: roles.service };
   const api = await serve(t, { settings });
   const books = mount(defineResource({ name: "book", fields: { title: text({ maxLength: 20 }) } }), {
@@ -162,7 +162,7 @@ test("tables that are behind stop who only serves; the owner brings them up to d
   assert.equal((await api.get("/readyz")).status, 200);
 });
 
-test("a database from before there were two roles is handed over, with what is in it", async () => {
+test("hands over a database from before there were two roles, with its content", async () => {
   const old = await server.makeDatabase();
   await (await startService({ ...secret, LATCHKEY_DATABASE: old }))[Symbol.asyncDispose]();
   const { service, owner } = await makeRoles(old);
@@ -176,7 +176,7 @@ test("a database from before there were two roles is handed over, with what is i
   assert.deepEqual(await askPostgres(old, others), []);
 });
 
-test("`db migrate` makes a SQLite file too, and `db plan` has nothing to compare with before", async () => {
+test("makes a SQLite file by `db migrate` too, before which `db plan` has nothing to compare with", async () => {
   using place = placeFor({ LATCHKEY_DATABASE: "sqlite:new.db" });
 
   const planned = await place.run(["db", "plan", "--check"]);
@@ -195,7 +195,7 @@ function read(url: string): Database {
   return parsed.value;
 }
 
-/** The other process learns it within a second. */
+/** Waits for 401. The other process sees the change within a second. */
 async function until401(ask: () => Promise<{ readonly status: number }>): Promise<number> {
   const end = Date.now() + 2000;
   let { status } = await ask();

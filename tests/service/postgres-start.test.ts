@@ -22,7 +22,7 @@ before(async () => {
 
 after(() => server.stop());
 
-test("a start that cannot succeed ends with 78, the cause and the cure, shows no password, and changes nothing", async (t) => {
+test("ends an impossible start with 78, the cause and the fix, shows no password, and changes nothing", async (t) => {
   const empty = await server.makeDatabase();
   const made = await server.makeDatabase();
   await (await startService({ ...secret, LATCHKEY_DATABASE: made }))[Symbol.asyncDispose]();
@@ -63,11 +63,11 @@ test("a start that cannot succeed ends with 78, the cause and the cure, shows no
   assert.deepEqual(await Promise.all([empty, made, newer].map(contents)), before);
 });
 
-test("a migration that is killed half-way has changed nothing, and the next start makes it", async () => {
+test("changes nothing in a migration that is killed half-way, and makes it at the next start", async () => {
   const url = await server.makeDatabase();
   const inTheWay = new pg.Client({ connectionString: url });
   await inTheWay.connect();
-  // Whoever makes a table of this name waits, in the middle of all that is to be made.
+  // A transaction that makes a table of this name waits, in the middle of the migration.
   await inTheWay.query("BEGIN; CREATE TABLE revocations ()");
   const child = start(url);
   const ended = once(child, "exit");
@@ -87,12 +87,12 @@ test("a migration that is killed half-way has changed nothing, and the next star
 const ours = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()";
 const waiting = `${ours} AND wait_event_type = 'Lock'`;
 
-/** The same URL with other parts. */
+/** Returns the same URL with other parts. */
 function withParts(url: string, parts: Partial<Pick<URL, "username" | "password" | "pathname" | "port">>): string {
   return Object.assign(new URL(url), parts).href;
 }
 
-/** Everything in the database: its tables with their rows, and its functions. */
+/** Returns everything in the database: its tables with their rows, and its functions. */
 async function contents(url: string): Promise<readonly unknown[]> {
   return askPostgres(
     url,
@@ -121,7 +121,7 @@ async function startAndEnd(database: string): Promise<{ readonly status: number;
   return { status, said };
 }
 
-/** A server that answers every query with what PostgreSQL 13 would say of itself. */
+/** Starts a server that answers every query with the version of PostgreSQL 13. */
 async function oldServer(t: TestContext): Promise<string> {
   const message = (type: string, body: Buffer): Buffer => {
     const length = Buffer.alloc(4);

@@ -9,13 +9,13 @@ import { freePort } from "../harness/free-port.ts";
 import { sendHalf, untilClosed } from "../harness/half-sent.ts";
 import { startService } from "../harness/service-process.ts";
 
-/** A fault of somebody's own that nobody catches, on a signal. */
+/** Adds a fault of custom code that is not caught, on a signal. */
 function planted(fault: string): Readonly<Record<string, string>> {
   const text = `process.on("SIGUSR2", () => { ${fault} })`;
   return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(text)}`, LATCHKEY_LOG: "error" };
 }
 
-/** How many sockets a process has open; 0 where it has ended. */
+/** Returns the number of open sockets of a process. Returns 0 if it has stopped. */
 function socketsOf(pid: number): number {
   try {
     const descriptors = `/proc/${pid}/fd`;
@@ -30,7 +30,7 @@ for (const [title, fault] of [
   ["an exception", `throw new Error("planted")`],
   ["a rejection", `Promise.reject(new Error("planted"))`],
 ] as const) {
-  test(`${title} that nobody caught is told in the log, what is in flight is finished, and the exit status is 1`, async () => {
+  test(`logs ${title} that is not caught, finishes requests in progress, and exits with 1`, async () => {
     await using service = await startService(planted(fault));
     const late = await sendHalf(service.address, service.password);
 
@@ -45,7 +45,7 @@ for (const [title, fault] of [
   });
 }
 
-test("a worker that comes to a fault finishes what it has begun, while another one has its place already", async () => {
+test("lets a worker with a fault finish its requests, while another one has already replaced it", async () => {
   await using service = await startService({
     ...planted(`if (process.send) throw new Error("planted")`),
     LATCHKEY_WORKERS: "2",
@@ -62,7 +62,7 @@ test("a worker that comes to a fault finishes what it has begun, while another o
   const growth = (pid: number): number => socketsOf(pid) - before.get(pid)!;
   const half = Array.from({ length: 4 }, () => connect(Number(port), hostname));
   for (const socket of half) socket.on("error", () => undefined).write("GET /livez HTTP/1.1\r\n");
-  // The system says which worker takes a connection: all of them may be with one.
+  // The system chooses the worker of each connection: all of them may be with one.
   while ([...before.keys()].reduce((all, pid) => all + growth(pid), 0) < half.length) await wait(10);
   const victim = [...before.keys()].find((pid) => growth(pid) > 0)!;
   const isReplaced = (): boolean => workers().some((pid) => !before.has(pid));
@@ -82,7 +82,7 @@ test("a worker that comes to a fault finishes what it has begun, while another o
 
 const isLinux = process.platform === "linux";
 test(
-  "when no descriptor is left, the log says so once, and whoever calls is answered when there are some again",
+  "logs once that no descriptor is left, and answers callers when there are some again",
   { skip: !isLinux },
   async () => {
     await using service = await startService({ LATCHKEY_LOG: "error" });

@@ -21,7 +21,7 @@ async function accessToken({ address, password }: ServiceProcess): Promise<strin
   return ((await response.json()) as { access: string }).access;
 }
 
-test("makes nothing if another program has the port", async (t) => {
+test("creates nothing if another program uses the port", async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-taken-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const other = createServer().listen(0, "127.0.0.1");
@@ -43,7 +43,7 @@ test("makes nothing if another program has the port", async (t) => {
   }
 });
 
-test("SIGTERM finishes what is in flight, refuses what comes after, and exits with 0", async () => {
+test("finishes requests in progress on SIGTERM, refuses later ones, and exits with 0", async () => {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-term-"));
   const child = spawn(process.execPath, [command], {
     cwd: folder,
@@ -71,7 +71,7 @@ test("SIGTERM finishes what is in flight, refuses what comes after, and exits wi
   assert.equal(code, 0);
 });
 
-test("SIGTERM ends with 0 while the start goes on, and from the moment that it is told", async () => {
+test("exits with 0 on SIGTERM during the start, and as soon as the start is announced", async () => {
   const slow = `export default { features: [{ name: "slow", needs: [], setUp: () => ({
     offer: null, start() { console.log("It begins."); return new Promise(() => {}); },
   }) }] };`;
@@ -94,7 +94,7 @@ test("SIGTERM ends with 0 while the start goes on, and from the moment that it i
   assert.deepEqual(await Promise.all(endings), Array(4).fill([0, null]));
 });
 
-test("wrong settings are told all at once, with exit status 78, and leave nothing behind", () => {
+test("reports all wrong settings together, with exit status 78, and leaves nothing behind", () => {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-wrong-"));
   const ended = spawnSync(process.execPath, [command], {
     cwd: folder,
@@ -108,7 +108,7 @@ test("wrong settings are told all at once, with exit status 78, and leave nothin
   assert.match(ended.stderr, /LATCHKEY_SCHEMS is not a setting\. The nearest is LATCHKEY_SCHEMES/);
 });
 
-test("after SIGTERM a request on a kept connection is answered once more, and connections that say nothing keep nobody waiting", async () => {
+test("answers one more request on a kept connection after SIGTERM, and does not wait for silent connections", async () => {
   await using service = await startService();
   const { hostname, port } = new URL(service.address);
   const kept = await openConnection(hostname, Number(port));
@@ -125,7 +125,7 @@ test("after SIGTERM a request on a kept connection is answered once more, and co
   silent.destroy();
 });
 
-test("behind a proxy, the port stays open until those who ask /readyz know, and what they keep open is answered", async () => {
+test("keeps the port open behind a proxy until clients of /readyz know, and answers on kept connections", async () => {
   await using service = await startService({ LATCHKEY_TRUSTED_PROXIES: "127.0.0.1" });
   const { hostname, port } = new URL(service.address);
   const kept = await openConnection(hostname, Number(port));
@@ -143,7 +143,7 @@ test("behind a proxy, the port stays open until those who ask /readyz know, and 
   assert.equal(await service.ended, 0);
 });
 
-test("of workers one that dies is replaced, all are replaced on SIGHUP without a failed request, and all end on SIGTERM", async (t) => {
+test("replaces a dead worker, replaces all on SIGHUP without a failed request, and ends all on SIGTERM", async (t) => {
   await using service = await startService({ LATCHKEY_WORKERS: "2", LATCHKEY_PORT: String(await freePort()) });
   const headers = { authorization: `Bearer ${await accessToken(service)}` };
   await until(() => workersOf(service).length === 2);
@@ -151,7 +151,7 @@ test("of workers one that dies is replaced, all are replaced on SIGHUP without a
 
   process.kill(victim!, "SIGKILL");
   await until(() => workersOf(service).length === 2 && !workersOf(service).includes(victim!));
-  // The other one may still be starting: what counts is that the port answers again, and takes the token of the one that died.
+  // The other one may still be starting. The port must answer again, and accept the token of the dead worker.
   const asked = (): Promise<number> =>
     fetch(`${service.address}/protected/`, { headers }).then(
       ({ status }) => status,
@@ -178,7 +178,7 @@ test("of workers one that dies is replaced, all are replaced on SIGHUP without a
   assert.deepEqual(last.filter(isRunning), []);
 });
 
-test("when the primary is killed, its workers end by themselves", async () => {
+test("ends workers by themselves after the primary is killed", async () => {
   await using service = await startService({ LATCHKEY_WORKERS: "2", LATCHKEY_PORT: String(await freePort()) });
   await until(() => workersOf(service).length === 2);
   const workers = workersOf(service);
@@ -189,7 +189,7 @@ test("when the primary is killed, its workers end by themselves", async () => {
   await assert.rejects(fetch(`${service.address}/livez`));
 });
 
-test("workers that cannot start end the command with their own status", () => {
+test("ends the command with the status of workers that cannot start", () => {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-wrong-"));
   const ended = spawnSync(process.execPath, [command], {
     cwd: folder,
@@ -211,11 +211,11 @@ test("workers that cannot start end the command with their own status", () => {
 });
 
 interface Load {
-  /** Ends the load and tells of it. */
+  /** Ends the load and returns its results. */
   stop(): Promise<{ readonly failures: readonly string[]; readonly answered: number; readonly acknowledged: number }>;
 }
 
-/** Writes and reads over connections that are kept, and over new ones. */
+/** Writes and reads over kept connections, and over new ones. */
 function startLoad({ address }: ServiceProcess, headers: Readonly<Record<string, string>>): Load {
   const failures: string[] = [];
   let answered = 0;
@@ -282,7 +282,7 @@ function workersOf({ pid }: ServiceProcess): number[] {
   return stdout.split("\n").filter(Boolean).map(Number);
 }
 
-/** Not one that has ended and that nobody has asked about. */
+/** Returns false for a zombie process. */
 function isRunning(pid: number): boolean {
   const { stdout } = spawnSync("ps", ["-o", "stat=", "-p", String(pid)], { encoding: "utf8" });
   return stdout !== "" && !stdout.startsWith("Z");

@@ -9,7 +9,7 @@ const feature = (upkeep: unknown) => ({
   features: [{ name: "sweeper", needs: [], setUp: () => ({ offer: null, upkeep }) }],
 });
 
-/** What somebody without types would write, and what stops the start. */
+/** Mistakes without type checks, each with the message that prevents the start. */
 const slips: readonly (readonly [options: object, told: RegExp])[] = [
   [{ allowedOrigins: "https://a.example" }, /allowedOrigins is 'https.*a list of origins/],
   [{ allowedOrigins: ["https://a.example/"] }, /allowedOrigins is .*without a path or a slash at the end/],
@@ -39,7 +39,7 @@ for (const [options, told] of slips)
     });
   });
 
-test("a store serves one service, and another one when that is closed or could not start", async () => {
+test("lets a store serve one service, and another one after that is closed or could not start", async () => {
   const store = sqliteStore({ path: ":memory:" });
   const first = await createService({ store });
 

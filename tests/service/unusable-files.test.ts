@@ -26,7 +26,7 @@ function place(t: TestContext): { readonly folder: string; readonly file: string
   return { folder, file: path.join(folder, "latchkey.db") };
 }
 
-/** What is wrong with a file for somebody who is not root. */
+/** Returns the mistakes in a file for a user who is not root. */
 function problemsOf(file: string): readonly string[] {
   const module = pathToFileURL(path.join(import.meta.dirname, "../../src/door/stores.ts")).href;
   const program = `
@@ -38,7 +38,7 @@ function problemsOf(file: string): readonly string[] {
   return JSON.parse(said) as string[];
 }
 
-test("a database, its log or its folder that may not be written is told with its path and the cure", (t) => {
+test("reports a database, a log or a folder without write permission, with its path and the fix", (t) => {
   const { folder, file } = place(t);
   if (process.getuid!() === 0) chownSync(folder, nobody, nobody);
   assert.deepEqual(problemsOf(file), []);
@@ -63,7 +63,7 @@ test("a database, its log or its folder that may not be written is told with its
 });
 
 for (const args of ["db check", "db stats", "db backup copy.db", "db restore latchkey.db"])
-  test(`latchkey ${args} tells whoever may not read the file so, with its path and the cure`, (t) => {
+  test(`latchkey ${args} reports a file without read permission, with its path and the fix`, (t) => {
     const { folder, file } = place(t);
     writeFileSync(file, "not to be read");
     chmodSync(file, 0o000);
@@ -81,7 +81,7 @@ for (const args of ["db check", "db stats", "db backup copy.db", "db restore lat
     assert.equal(ended.status, restores ? 1 : 78);
   });
 
-/** Paths at which no file can stand, and what is told of them. */
+/** Paths that cannot be a file, and their messages. */
 const unreachable: Readonly<Record<string, RegExp>> = {
   "circle.db": /circle\.db is a link, and those behind it lead in a circle\. Let it lead to a file, or name another\./,
   "to-folder.db": /\/folder, to which \S+to-folder\.db leads, is a directory\. Name a file in it\./,
@@ -104,7 +104,7 @@ function placeOfUnreachable(t: TestContext): string {
   return folder;
 }
 
-test("a path at which no file can stand is told with the cure, whoever is to open it", async (t) => {
+test("reports a path that cannot be a file with the fix, in every command", async (t) => {
   const folder = placeOfUnreachable(t);
 
   for (const [name, words] of Object.entries(unreachable)) {
@@ -127,7 +127,7 @@ for (const args of [
   "db migrate",
   "user import file",
 ])
-  test(`latchkey ${args} ends with 78 where the path of the database leads in a circle`, (t) => {
+  test(`latchkey ${args} ends with 78 if the path of the database leads in a circle`, (t) => {
     const folder = placeOfUnreachable(t);
     writeFileSync(path.join(folder, "file"), users);
 
@@ -135,7 +135,7 @@ for (const args of [
       cwd: folder,
       env: { ...process.env, LATCHKEY_PORT: "0", LATCHKEY_DATABASE: "sqlite:circle.db" },
       encoding: "utf8",
-      // One that serves would not end.
+      // A command that serves would not end.
       timeout: 20_000,
     });
 
@@ -143,7 +143,7 @@ for (const args of [
     assert.equal(ended.status, 78);
   });
 
-test("where a link leads to what somebody may not enter, that is told with its path and the cure", (t) => {
+test("reports a link whose target cannot be entered, with its path and the fix", (t) => {
   const { folder } = place(t);
   const closed = path.join(folder, "closed");
   mkdirSync(closed);
@@ -163,7 +163,7 @@ test("where a link leads to what somebody may not enter, that is told with its p
   }
 });
 
-test("a file that is no database ends the start with 78, and is as it was", (t) => {
+test("ends the start with 78 for a file that is not a database, and leaves it unchanged", (t) => {
   const { folder, file } = place(t);
   writeFileSync(file, "no database ".repeat(1000));
 
@@ -177,7 +177,7 @@ test("a file that is no database ends the start with 78, and is as it was", (t) 
   assert.match(ended.stderr, /LATCHKEY_DATABASE: \S+latchkey\.db is no SQLite database\. Name another file/);
 });
 
-test("a start that finds a secret and no database says so, and a first one does not", async (t) => {
+test("reports a start that finds a secret and no database, but not a first start", async (t) => {
   const { folder, file } = place(t);
   const first = await errorsOfStart(folder);
   for (const suffix of ["", "-wal", "-shm"]) rmSync(file + suffix, { force: true });
@@ -190,7 +190,7 @@ test("a start that finds a secret and no database says so, and a first one does 
   assert.equal(await errorsOfStart(folder), "");
 });
 
-test("a start that finds a database somebody has used and no secret makes none, and ends with 78", async (t) => {
+test("makes no secret at a start that finds a used database without one, and ends with 78", async (t) => {
   const { folder, file } = place(t);
   await errorsOfStart(folder);
   const secret = path.join(folder, "latchkey.secret");
@@ -201,7 +201,7 @@ test("a start that finds a database somebody has used and no secret makes none, 
       cwd: folder,
       env: { ...process.env, LATCHKEY_PORT: "0" },
       encoding: "utf8",
-      // One that serves would not end.
+      // A command that serves would not end.
       timeout: 10_000,
     });
     assert.equal(ended.status, 78, ended.stderr);
@@ -214,7 +214,7 @@ test("a start that finds a database somebody has used and no secret makes none, 
   assert.equal(await errorsOfStart(folder), "");
 });
 
-test("a database that was made and has no account yet gets its secret at the first start", async (t) => {
+test("makes the secret of an existing database without accounts at the first start", async (t) => {
   const { folder } = place(t);
   const made = spawnSync(process.execPath, [command, "db", "migrate"], { cwd: folder, encoding: "utf8" });
   assert.equal(made.status, 0, made.stderr);
@@ -223,7 +223,7 @@ test("a database that was made and has no account yet gets its secret at the fir
   assert.ok(existsSync(path.join(folder, "latchkey.secret")));
 });
 
-/** What a start has said on standard error by the time it serves. */
+/** Returns the text that a start has written to standard error when it serves. */
 async function errorsOfStart(folder: string): Promise<string> {
   const child = spawn(process.execPath, [command], {
     cwd: folder,
@@ -243,7 +243,7 @@ async function errorsOfStart(folder: string): Promise<string> {
   return errors;
 }
 
-test("files of keys that this process cannot reach end the start with 78, and no list of keys is empty for that", (t) => {
+test("ends the start with 78 for key files that this process cannot reach, and never uses an empty list of keys", (t) => {
   const { folder } = place(t);
   const closed = path.join(folder, "closed");
   mkdirSync(closed);
