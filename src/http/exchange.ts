@@ -12,11 +12,11 @@ import type { StoreReader } from "../store/reader.ts";
 import type { Cause, Key, Outcome, Transaction } from "../store/store.ts";
 import type { Hold } from "./body/held-bodies.ts";
 import type { Offering, ServiceCore } from "./core.ts";
-import type { AnyBody, MountedFacts, ReceivedBody, Refusal } from "./endpoint/facts.ts";
+import type { AnyBody, ReceivedBody, Refusal } from "./endpoint/facts.ts";
 import type { Params } from "./endpoint/path.ts";
 import { FORMAT_PARAMETER, type Format } from "./formats/format.ts";
 import { tooLate } from "./limiting/in-flight.ts";
-import type { LimitFields } from "./limiting/limiting.ts";
+import type { LimitedEndpoint, LimitFields } from "./limiting/limiting.ts";
 
 const NONE: readonly never[] = [];
 
@@ -24,7 +24,7 @@ const NONE: readonly never[] = [];
 export class Exchange implements PermissionRequest {
   readonly service: ServiceCore;
   readonly call: Call;
-  readonly endpoint: MountedFacts;
+  readonly endpoint: LimitedEndpoint;
   readonly params: Params;
   /** The part for handlers, hooks and permissions. */
   readonly context: Context;
@@ -56,7 +56,7 @@ export class Exchange implements PermissionRequest {
   #identified: Identified | null = null;
   #preferences: ReadonlyMap<string, string> | null | undefined = undefined;
 
-  constructor(service: ServiceCore, call: Call, endpoint: MountedFacts, params: Params) {
+  constructor(service: ServiceCore, call: Call, endpoint: LimitedEndpoint, params: Params) {
     this.service = service;
     this.call = call;
     this.now = call.now;

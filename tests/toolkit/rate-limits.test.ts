@@ -65,6 +65,48 @@ test("what is not allowed counts all the same, and 429 comes before 403", async 
   assert.deepEqual(await statuses(4, () => api.get("/metrics", ann.headers)), [403, 403, 403, 429]);
 });
 
+test("counts the records of an array, and refuses an array as a whole", async (t) => {
+  const notes = defineResource({ name: "note", fields: { body: text() } });
+  const limits = [
+    of({ by: "caller", at: [notes], limit: 5 }),
+    of({ name: "addresses", by: "address", at: [notes], limit: 20 }),
+  ];
+  const mounts = [mount(notes, { permission: anyone, arrays: true })];
+  const api = await serve(t, { config: { mounts, features: [rateLimits({ limits, fields: true })] } });
+  const made = (count: number) => Array.from({ length: count }, () => ({ body: "a" }));
+  const keyed = { "idempotency-key": "an-array-of-three" };
+  const countOf = async (): Promise<number> => api.service.store.count(mounts[0]!.collection, null);
+  api.clock.turn(120);
+
+  const first = await api.post("/notes", made(3), keyed);
+  assert.equal(first.status, 201);
+  assert.deepEqual(first.headers.get("ratelimit")?.split(", "), ['"addresses";r=17;t=60', '"few";r=2;t=60']);
+  const refused = await api.post("/notes", made(4));
+  assert.deepEqual([refused.status, refused.json.code, await countOf()], [429, "too_many_requests", 3]);
+  assert.match(refused.headers.get("retry-after")!, /^[1-9]\d*$/);
+  assert.match(refused.headers.get("ratelimit")!, /"few";r=0/);
+  // The refused array counted as one request.
+  assert.equal((await api.post("/notes", made(1))).status, 201);
+  assert.equal((await api.post("/notes", made(1))).status, 429);
+
+  api.clock.turn(120);
+  const tooLong = await api.patch(
+    "/notes",
+    Array.from({ length: 6 }, (_, at) => ({ id: at + 1, body: "b" })),
+  );
+  assert.deepEqual([tooLong.status, tooLong.headers.get("retry-after")], [429, null]);
+  assert.match(tooLong.json.detail, /5 records in 60 seconds, and the array has 6/);
+  const again = await api.post("/notes", made(3), keyed);
+  assert.deepEqual([again.status, again.headers.get("idempotency-replayed")], [201, "true"]);
+  assert.match(again.headers.get("ratelimit")!, /"few";r=3/);
+  const changed = await api.patch("/notes", [
+    { id: 1, body: "c" },
+    { id: 2, body: "d" },
+  ]);
+  assert.deepEqual([changed.status, await countOf()], [200, 4]);
+  assert.match(changed.headers.get("ratelimit")!, /"few";r=1/);
+});
+
 test("a resource with its actions is a scope, and so are some kinds of calls", async (t) => {
   const notes = defineResource({ name: "note", fields: { body: text() } });
   const limits = [of({ by: "caller", at: [notes], actions: ["create"] })];

@@ -33,8 +33,8 @@ export interface Taken {
 
 /** Counts the requests of each subject, in memory and for all processes of a store. */
 export interface RequestCounter {
-  /** Counts one request if the limit allows it. A refused request does not count. `now` in milliseconds. */
-  take(subject: string, now: number): Eventually<Taken>;
+  /** Counts one request, or `by`, if the limit allows all of them. A refused request does not count. `now` in milliseconds. */
+  take(subject: string, now: number, by?: number): Eventually<Taken>;
   /** Returns the counts that other processes need, at most `most` of them. */
   due(most: number): readonly Due[];
 }
@@ -112,18 +112,18 @@ export function requestCounter(store: Store, { name, limit, windowSeconds }: Cou
     waiting.delete(entry);
   }
 
-  function count(entry: Entry, now: number): Taken {
+  function count(entry: Entry, now: number, by: number): Taken {
     const used = entry.known + entry.own;
     const leftMs = Math.min(windowMs, Math.max(0, (entry.window + 1) * windowMs - now));
     const sliding = used + entry.before * (leftMs / windowMs);
-    const isAllowed = sliding + 1 <= limit;
-    if (isAllowed) entry.own++;
+    const isAllowed = sliding + by <= limit;
+    if (isAllowed) entry.own += by;
     // Only allowed requests count as unwritten. The other processes would also refuse the rest.
     if (entry.own - entry.telling >= worthTelling && waiting.size < MAX_SUBJECTS) waiting.add(entry);
-    const remaining = isAllowed ? Math.floor(limit - sliding - 1) : 0;
+    const remaining = isAllowed ? Math.floor(limit - sliding - by) : 0;
     const retrySeconds = isAllowed
       ? 0
-      : Math.max(1, Math.ceil(waitMs({ limit, windowMs }, entry, used, leftMs) / 1000));
+      : Math.max(1, Math.ceil(waitMs({ room: limit - by, windowMs }, entry, used, leftMs) / 1000));
     return { isAllowed, remaining, resetSeconds: Math.ceil(leftMs / 1000), retrySeconds };
   }
 
@@ -132,9 +132,9 @@ export function requestCounter(store: Store, { name, limit, windowSeconds }: Cou
   }
 
   return {
-    take(subject, now) {
+    take(subject, now, by = 1) {
       const entry = entryOf(subject, now);
-      return entry.loading === null ? count(entry, now) : entry.loading.then(() => count(entry, now));
+      return entry.loading === null ? count(entry, now, by) : entry.loading.then(() => count(entry, now, by));
     },
     due(most) {
       const due: Due[] = [];
@@ -168,12 +168,11 @@ function load(store: Store, name: string, entry: Entry): Eventually<void> {
 
 /** Returns the time until the next request is allowed: when enough of the previous window has passed, or else of this one. */
 function waitMs(
-  { limit, windowMs }: { readonly limit: number; readonly windowMs: number },
+  { room, windowMs }: { readonly room: number; readonly windowMs: number },
   { before }: Entry,
   used: number,
   leftMs: number,
 ): number {
-  const room = limit - 1;
   if (used <= room) return leftMs - (before === 0 ? 0 : ((room - used) / before) * windowMs);
   return leftMs + windowMs * (1 - room / used);
 }

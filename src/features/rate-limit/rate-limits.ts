@@ -89,22 +89,24 @@ function limiterOf(all: readonly Limited[], tellsFields: boolean): RequestLimite
   function takeAll(
     some: readonly Limited[],
     request: LimitedRequest,
+    count = 1,
     fields: LimitFields = NONE,
   ): Eventually<LimitFields> {
     const [first, ...others] = some;
     if (first === undefined) return fields;
     const subject = appliesTo(first.limit, request.endpoint) ? subjectOf(first.limit, request) : null;
-    if (subject === null) return others.length === 0 ? fields : takeAll(others, request, fields);
-    return after(first.counter.take(subject, request.call.now), (taken) => {
+    if (subject === null) return others.length === 0 ? fields : takeAll(others, request, count, fields);
+    return after(first.counter.take(subject, request.call.now, count), (taken) => {
       const told = tellsFields ? [...fields, ...fieldsOf(first.limit, taken)] : fields;
-      if (taken.isAllowed) return takeAll(others, request, told);
-      throw refusal(first.limit, taken, told);
+      if (taken.isAllowed) return takeAll(others, request, count, told);
+      throw count >= first.limit.limit ? tooLong(first.limit, count + 1) : refusal(first.limit, taken, told);
     });
   }
 
   return {
     arriving: (request) => (early.length === 0 ? NONE : takeAll(early, request)),
     identified: (request) => (late.length === 0 ? NONE : takeAll(late, request)),
+    records: (request, more) => takeAll([...early, ...late], request, more),
   };
 }
 
@@ -148,5 +150,12 @@ function refusal({ name, limit, windowSeconds }: RateLimit, { retrySeconds }: Ta
   return problem(tooManyRequests, {
     detail: `The limit ${name} is used up: ${limit} requests in ${windowSeconds} seconds.`,
     headers: [["Retry-After", String(retrySeconds)], ...told],
+  });
+}
+
+/** An array that never has room. */
+function tooLong({ name, limit, windowSeconds }: RateLimit, records: number): Error {
+  return problem(tooManyRequests, {
+    detail: `The limit ${name} is ${limit} records in ${windowSeconds} seconds, and the array has ${records}. Send fewer records at once.`,
   });
 }

@@ -1,12 +1,12 @@
 import { after, type Eventually } from "../../core/eventually.ts";
 import type { Answer } from "../answer/writing.ts";
 import type { Exchange } from "../exchange.ts";
-import type { LimitedEndpoint, RequestLimiter } from "./limiting.ts";
+import type { LimitedEndpoint, LimitFields, RequestLimiter } from "./limiting.ts";
 
 /** Asks every limiter in turn, and keeps their header fields for the response. */
 export function askLimiters(
   limiters: readonly RequestLimiter[],
-  stage: keyof RequestLimiter,
+  stage: "arriving" | "identified",
   exchange: Exchange,
   endpoint: LimitedEndpoint,
 ): Eventually<void> {
@@ -18,6 +18,26 @@ export function askLimiters(
     if (fields.length > 0) exchange.limits = [...exchange.limits, ...fields];
     return askLimiters(others, stage, exchange, endpoint);
   });
+}
+
+/** Asks every limiter about the records of an array. The response has the header fields of this count. */
+export async function askLimitersOfArray(exchange: Exchange, records: number): Promise<void> {
+  const { call, params, endpoint, observedIdentity: identity, service } = exchange;
+  if (records < 2) return;
+  for (const limiter of service.limiters) {
+    const asked = limiter.records?.({ call, endpoint, params, identity }, records - 1);
+    const before = exchange.limits;
+    // The problem of a refusal has its own fields.
+    exchange.limits = [];
+    const fields = (await call.awaiting("A limiter of requests", asked)) ?? [];
+    const policies = new Set(fields.map(policyOf));
+    exchange.limits = [...before.filter((each) => !policies.has(policyOf(each))), ...fields];
+  }
+}
+
+/** The field, and the name of its policy: `RateLimit "burst"`. */
+function policyOf([name, value]: LimitFields[number]): string {
+  return `${name} ${value.split(";", 1)[0]!}`;
 }
 
 /** Adds the header fields of the limits. Not to a response that shared caches may give to others. */

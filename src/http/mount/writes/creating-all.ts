@@ -3,6 +3,7 @@ import type { Draft } from "../../../resource/draft.ts";
 import type { Resource } from "../../../resource/resource.ts";
 import type { Change, Idempotency, Row } from "../../../store/store.ts";
 import type { Exchange } from "../../exchange.ts";
+import { askLimitersOfArray } from "../../limiting/admitting.ts";
 import { countLinkRows } from "../links.ts";
 import type { MountInPlace } from "../mount.ts";
 import { requireParents } from "../reads/reading.ts";
@@ -39,8 +40,10 @@ async function createAllAnew(
   sent: readonly unknown[],
   idempotency: Idempotency | null,
 ): Promise<Reply> {
+  const members = requireMembers(sent);
+  await askLimitersOfArray(exchange, members.length);
   const target = { id: null, record: null };
-  const drafts = await readEach(requireMembers(sent), (member) => {
+  const drafts = await readEach(members, (member) => {
     noteGoing(placed.resource, exchange.context, member);
     return readSent(placed, exchange.context, member, target);
   });

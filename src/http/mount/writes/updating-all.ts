@@ -8,6 +8,7 @@ import type { Change, Idempotency, Key, Row, Where, WrittenValues } from "../../
 import { stateIn } from "../../answer/tags.ts";
 import { inTurns } from "../../body/turns.ts";
 import { invalid, type Exchange } from "../../exchange.ts";
+import { askLimitersOfArray } from "../../limiting/admitting.ts";
 import { MAX_HEADER_BYTES } from "../../limits.ts";
 import { countLinkRows } from "../links.ts";
 import type { MountInPlace } from "../mount.ts";
@@ -71,6 +72,7 @@ export async function updateAll(placed: MountInPlace, exchange: Exchange): Promi
   const idempotency = repeatable(placed, exchange, members.length);
   return answerOnce(exchange, idempotency, {
     async anew() {
+      await askLimitersOfArray(exchange, members.length);
       if (placed.requireIfMatch) requireTags(patches);
       await requireParents(placed, exchange);
       return untilSettled(placed, exchange, () => attempt(placed, exchange, patches, idempotency));

@@ -9,10 +9,9 @@ import { besides, encodeGiven, insertInto, requireWritable } from "../../sql/wri
 import type { Collection, Key, KeyOf, Row } from "../../store.ts";
 import { type Statement, type Statements, statementsOf } from "../connection.ts";
 import { sqlite, tableOf } from "../dialect.ts";
-import { code, codeOf } from "../errors.ts";
 import { keyIn, type NamedChange, type RowChange } from "../named.ts";
 import { conflictFinder } from "./conflicts.ts";
-import type { Counters } from "./counters.ts";
+import { withFreeKeys, type Counters } from "./counters.ts";
 import { changeRunner } from "./deep-cascades.ts";
 import { linksOver } from "./links.ts";
 import type { Notes } from "./notes.ts";
@@ -60,10 +59,7 @@ export function changesOf(
       if (change.kind === "require") return requireRows(prepared, table, change, at);
       if (change.kind === "insert" && table.existing === null)
         return insert({ statements, counters, notes }, table, change, keys);
-      if (change.kind === "link") {
-        withFreeKeys(() => link(table, change, keys));
-        return { kind: "done", collection, row: null };
-      }
+      if (change.kind === "link") return { kind: "done", collection, row: link(table, change, keys) };
       if (isKeyless(table, change)) return { kind: "unfit", change: at, column: "id" };
       const row = makeCompiled(table, change, keys);
       if (row !== undefined) return { kind: "done", collection, row };
@@ -186,17 +182,6 @@ function insert({ statements, counters, notes }: Inserting, table: Table, change
   const made = put(key);
   if (collection.key === "integer") counters.takeKey(collection, key as number);
   return made;
-}
-
-/** Tries again with the next keys if another program has used one of them. */
-function withFreeKeys<T>(put: () => T): T {
-  for (;;) {
-    try {
-      return put();
-    } catch (error) {
-      if (codeOf(error) !== code.primaryKey) throw error;
-    }
-  }
 }
 
 /** The keys of the rows from the changes so far. */

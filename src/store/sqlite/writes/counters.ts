@@ -1,6 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Collection } from "../../store.ts";
 import { prepare } from "../connection.ts";
+import { code, codeOf } from "../errors.ts";
 
 /** The most passed keys that one write removes, so no write takes long because of them. */
 const forgotten = 500;
@@ -122,4 +123,15 @@ export function firstFree(taken: number, isTaken: (key: number) => boolean): num
     else free = between;
   }
   return free;
+}
+
+/** Tries again with the next keys if another program has used one of them. */
+export function withFreeKeys<T>(put: () => T): T {
+  for (;;) {
+    try {
+      return put();
+    } catch (error) {
+      if (codeOf(error) !== code.primaryKey) throw error;
+    }
+  }
 }

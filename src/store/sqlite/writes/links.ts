@@ -6,7 +6,7 @@ import type { Collection, Key } from "../../store.ts";
 import type { Statements } from "../connection.ts";
 import { sqlite } from "../dialect.ts";
 import { keyIn, type RowChange } from "../named.ts";
-import type { Counters } from "./counters.ts";
+import { withFreeKeys, type Counters } from "./counters.ts";
 
 /**
  * Makes the rows of a relation, with one statement for each record. `keys` are those of the rows that earlier changes
@@ -16,7 +16,7 @@ type Link = (
   table: Table,
   change: Extract<RowChange, { readonly kind: "link" }>,
   keys: readonly (Key | null)[],
-) => void;
+) => null;
 
 /** Returns a function that makes rows of relations over a connection. */
 export function linksOver(database: DatabaseSync, statements: Statements, counters: Counters): Link {
@@ -33,6 +33,8 @@ export function linksOver(database: DatabaseSync, statements: Statements, counte
     });
     const sent = JSON.stringify(ids.map((id) => encode(sqlite, linked, id)));
     linking = collection;
-    statement.run(encode(sqlite, record, keyIn(of, keys)), sent);
+    const key = encode(sqlite, record, keyIn(of, keys));
+    withFreeKeys(() => statement.run(key, sent));
+    return null;
   };
 }
