@@ -20,20 +20,20 @@ import { command } from "../harness/command.ts";
 import { freePort } from "../harness/free-port.ts";
 import { startService, type ServiceProcess } from "../harness/service-process.ts";
 
-// `npm run verify -- workers` kills more of them. What processes hold open is read from Linux's /proc.
+// `npm run verify -- workers` kills more of them. The open files of processes are read from Linux's /proc.
 const kills = Number(process.env["WORKER_KILLS"] ?? 4);
 
-/** Longer than any answer takes here, also on a machine that has other things to do. */
+/** Longer than any response takes here, even on a busy machine. */
 const FOREVER_MS = 5000;
 
 const REPLACED_WITHIN_MS = 2000;
 
-test("a worker that stands still and is killed takes no connection along that is not answered or reset", async () => {
+test("answers or resets every connection of a worker that is stopped and then killed", async () => {
   await using service = await startWorkers();
   const [victim] = serving(service);
 
   process.kill(victim!, "SIGSTOP");
-  // Until then it may take one in.
+  // Until then, it may accept one.
   await until(() => /^\d+ \(.*\) T /.test(readFileSync(`/proc/${victim!}/stat`, "utf8")));
   const asked = Array.from({ length: 20 }, () => ask(service));
   await wait(100);
@@ -42,7 +42,7 @@ test("a worker that stands still and is killed takes no connection along that is
   assert.deepEqual(new Set(await Promise.all(asked)), new Set(["answered"]));
 });
 
-test(`${kills} workers killed under load leave no client waiting and no descriptor behind, and are replaced within 2 s`, async (t) => {
+test(`leaves no client waiting and no descriptor open after ${kills} killed workers under load, and replaces them within 2 s`, async (t) => {
   await using service = await startWorkers();
   const before = descriptors(service.pid).length;
   const outcomes = { answered: 0, reset: 0, refused: 0, nothing: 0 };
@@ -54,7 +54,7 @@ test(`${kills} workers killed under load leave no client waiting and no descript
   const begun: number[] = [];
   const served: number[] = [];
   for (let killed = 0; killed < kills; killed++) {
-    // One that serves, and every other time the one that is to take its place, while that is starting.
+    // A worker that serves, and every other time its replacement, while that is starting.
     const serve = serving(service);
     const victim = killed % 2 === 0 ? serve[0]! : workersOf(service).find((pid) => !serve.includes(pid))!;
     process.kill(victim, "SIGKILL");
@@ -72,12 +72,12 @@ test(`${kills} workers killed under load leave no client waiting and no descript
   t.diagnostic(`${JSON.stringify(outcomes)}; two served again after ${Math.round(Math.max(...served))} ms at most`);
   assert.equal(outcomes.nothing + outcomes.refused, 0);
   assert.ok(outcomes.answered > outcomes.reset);
-  // How long a start itself takes depends on what else the machine does.
+  // The time of a start depends on the load of the machine.
   assert.ok(Math.max(...begun) < REPLACED_WITHIN_MS);
   await until(() => descriptors(service.pid).length <= before);
 });
 
-test("a port that was drawn stays the same, also when all workers die at once", async () => {
+test("keeps a random port, even if all workers die at the same time", async () => {
   await using service = await startWorkers("0");
   const victims = serving(service);
 
@@ -87,7 +87,7 @@ test("a port that was drawn stays the same, also when all workers die at once", 
   assert.equal(await ask(service), "answered");
 });
 
-test("where the only worker that serves dies while the next one starts, a drawn port stays, and no config file is blamed", async (t) => {
+test("keeps a random port and does not blame the config file if the only worker dies while the next one starts", async (t) => {
   const service = await startConfigured(t, 0);
 
   await until(() => workersOf(service).length === 2);
@@ -98,7 +98,7 @@ test("where the only worker that serves dies while the next one starts, a drawn 
   assert.doesNotMatch(service.said, /config file/);
 });
 
-test("a worker that stands still when it is to be replaced is ended 15 s later", async () => {
+test("kills a blocked worker 15 s after its replacement", async () => {
   await using service = await startWorkers();
   const [still] = serving(service);
   process.kill(still!, "SIGSTOP");
@@ -110,7 +110,7 @@ test("a worker that stands still when it is to be replaced is ended 15 s later",
   await until(() => serving(service).length === 2);
 });
 
-test("workers that find another port in the config file do not serve there, and the reason is told", async (t) => {
+test("does not serve on another port from the config file, and reports the reason", async (t) => {
   const ports = [await freePort(), await freePort()] as const;
   const service = await startConfigured(t, ports[0]);
   await until(() => serving(service).length === 2);
@@ -128,7 +128,7 @@ test("workers that find another port in the config file do not serve there, and 
   await until(() => serving(service).length === 2);
 });
 
-test("where the secret goes away, those that serve keep theirs, and no worker starts with another", async () => {
+test("keeps the secret of running workers if its file is removed, and starts none with another", async () => {
   await using service = await startWorkers();
   const secret = path.join(path.dirname(service.file), "latchkey.secret");
   renameSync(secret, `${secret}.away`);
@@ -146,7 +146,7 @@ test("where the secret goes away, those that serve keep theirs, and no worker st
   await until(() => serving(service).length === 2);
 });
 
-test("a second start on the port is refused, and harms nobody", async () => {
+test("refuses a second start on the port without affecting the first", async () => {
   await using service = await startWorkers();
 
   const { status, stderr } = spawnSync(process.execPath, [command], {
@@ -171,7 +171,7 @@ async function startWorkers(port?: string): Promise<ServiceProcess> {
   return service;
 }
 
-/** Two workers whose port stands in a config file, and what they have told on standard error. */
+/** Starts two workers with a port in a config file. Returns their standard error. */
 async function startConfigured(
   t: TestContext,
   port: number,
@@ -196,7 +196,7 @@ async function startConfigured(
   return service;
 }
 
-/** One request over a connection of its own. */
+/** Sends one request over a separate connection. */
 function ask({ address }: Pick<ServiceProcess, "address">): Promise<"answered" | "reset" | "refused" | "nothing"> {
   const { hostname, port } = new URL(address);
   return new Promise((resolve) => {
@@ -219,7 +219,7 @@ function workersOf({ pid }: Pick<ServiceProcess, "pid">): number[] {
   return stdout.split("\n").filter(Boolean).map(Number);
 }
 
-/** The workers that have the socket of the port. */
+/** Returns the workers that have the socket of the port. */
 function serving(service: Pick<ServiceProcess, "pid" | "address">): number[] {
   const port = Number(new URL(service.address).port).toString(16).toUpperCase().padStart(4, "0");
   const listening = new RegExp(String.raw`^ *\d+: \w+:${port} \w+:0000 0A (?:\S+ +){5,6}?(\d+) `, "m");
@@ -227,7 +227,7 @@ function serving(service: Pick<ServiceProcess, "pid" | "address">): number[] {
   return workersOf(service).filter((pid) => descriptors(pid).includes(`socket:[${inode}]`));
 }
 
-/** What a process holds open; nothing where it has just ended. */
+/** Returns the open files of a process. Empty if it has just exited. */
 function descriptors(pid: number): string[] {
   try {
     return readdirSync(`/proc/${pid}/fd`).flatMap((name) => {

@@ -51,7 +51,7 @@ const lines = defineEndpoint({
   },
   consumes: ["application/json", "application/xml"],
   handle({ body }) {
-    // No cast: the type follows from the schema.
+    // No cast is needed: the type follows from the schema.
     const sum: number = body.value.lines.reduce((all, { count }) => all + count, 0);
     return shown({ sum, octets: body.bytes.length });
   },

@@ -5,13 +5,13 @@ import { getHeapSpaceStatistics } from "node:v8";
 import { anyone, createService, defineEndpoint } from "../../src/door/index.ts";
 import { sqliteStore } from "../../src/door/stores.ts";
 
-// On SQLite alone: no request here reads the database.
+// Only on SQLite, because no request here reads the database.
 
 function oldBytes(): number {
   return getHeapSpaceStatistics().find((space) => space.space_name === "old_space")!.space_used_size;
 }
 
-test("what has been answered is not kept by what came before it, also where all wait for something", async (t) => {
+test("releases answered requests, even if all of them wait for something", async (t) => {
   const waits = defineEndpoint({
     method: "GET",
     path: "/waits",
@@ -41,6 +41,6 @@ test("what has been answered is not kept by what came before it, also where all 
   const before = oldBytes();
   await serve(20_000);
 
-  // What a request takes is some kilobytes.
+  // A request needs some kilobytes.
   assert.ok((oldBytes() - before) / 20_000 < 500, `${(oldBytes() - before) / 20_000} bytes of each request are kept`);
 });

@@ -11,9 +11,9 @@ import * as service from "../../src/service/service.ts";
 import * as testing from "../../src/testing/testing.ts";
 import { placeOfOptions, signatures, type Signature } from "../harness/signatures.ts";
 
-// On SQLite alone: these services are refused before they open their store.
+// Only on SQLite: these services are refused before they open their store.
 
-// Whatever the doors give is called here as somebody would who has no types. A function that is added is called too, without a word here.
+// All exported functions are called as by a developer without types. New functions are included automatically.
 
 type Loose = (...given: readonly unknown[]) => unknown;
 
@@ -34,7 +34,7 @@ const secret = new Secret("a secret of 32 characters or more.");
 const books = defineResource({ name: "book", fields: { title: text(), owner_id: integer() } });
 const settings = { LATCHKEY_DATABASE: "sqlite::memory:" };
 
-/** What stands in the places beside the one that is misused, by the name of the parameter. */
+/** The values of the other parameters, by name. */
 const samples: Readonly<Record<string, unknown>> = {
   people,
   resource: books,
@@ -62,8 +62,8 @@ const samples: Readonly<Record<string, unknown>> = {
 };
 
 /**
- * What is asked while a request is answered, and what gives what is wrong as its value: there is no start that they could stop. The members
- * of a config file have sentences of their own (`misspellings.test.ts`).
+ * Functions that are called during requests, and functions that return the mistakes as their value. No start can be stopped for them. The
+ * members of a config file have separate messages (`misspellings.test.ts`).
  */
 const asked = new Set([
   "aTablePrefix",
@@ -117,7 +117,7 @@ const asked = new Set([
   "updateRecord",
 ]);
 
-/** Options that cannot be left out, beside one that is looked at alone. */
+/** The required options, in addition to the one that is tested. */
 const needed: Readonly<Record<string, object>> = {
   decimal: { scale: 2, maximum: "9.99" },
   externalIssuers: { ownIssuer: "a", bindings: {}, observe: () => undefined },
@@ -128,7 +128,7 @@ const needed: Readonly<Record<string, object>> = {
 const functions = signatures();
 const started = functions.filter(({ name }) => !asked.has(name));
 
-test("what is asked while a request is answered is there", () => {
+test("finds all functions that are called during requests", () => {
   assert.deepEqual(
     [...asked].filter((name) => !functions.some((each) => each.name === name)),
     [],
@@ -138,7 +138,7 @@ test("what is asked while a request is answered is there", () => {
 const configurable = started.filter((each) => placeOfOptions(each) !== -1);
 
 for (const each of configurable)
-  test(`${each.name} tells every option that is misspelt, with the one that was meant, at once`, async () => {
+  test(`reports all misspelled options of ${each.name} together, with the intended ones`, async () => {
     const known = membersTold(await callWith(each, { zzzzzzzz: 1 }));
     assert.ok(known.length > 0, "it names its options");
     const slips = known.map((name) => [name, slipOf(name, known)] as const);
@@ -153,30 +153,30 @@ for (const each of configurable)
   });
 
 for (const each of configurable)
-  test(`${each.name} tells every option of a wrong type at once`, async () => {
+  test(`reports all options of ${each.name} with a wrong type together`, async () => {
     const known = membersTold(await callWith(each, { zzzzzzzz: 1 }));
 
     const told = await callWith(each, Object.fromEntries(known.map((name) => [name, Symbol("none")])));
 
-    // What a default may be follows from the other options: of what is malformed nobody can say more.
+    // The type of a default depends on the other options, so a malformed option has no further mistakes.
     const later = known.filter((name) => !new RegExp(`\\b${name}\\b`).test(told));
     for (const name of later)
       assert.match(await callWith(each, { ...needed[each.name], [name]: Symbol("none") }), new RegExp(`\\b${name}\\b`));
   });
 
 for (const each of configurable)
-  test(`${each.name} refuses options that are no object`, async () => {
+  test(`refuses options of ${each.name} that are not an object`, async () => {
     for (const given of [5, "options", [], null, () => undefined])
       assert.notEqual(await callWith(each, given), "it starts", String(given));
   });
 
 const connection = "postgres://app:hunter2-/#secret@db.example/shop?password=hunter2";
 
-/** Behind the place of a database the function opens that, and a file that cannot be read is named. */
+/** With the address of a database, the function opens it, and the message names an unreadable file. */
 const opens = (parameter: string): boolean => ["url", "path", "file"].includes(parameter);
 
 for (const each of started.filter(({ parameters }) => parameters.length > 0))
-  test(`${each.name} shows no secret that is given in the place of something else`, async () => {
+  test(`shows no secret that is given in the wrong place to ${each.name}`, async () => {
     for (const [at, { name: misused }] of each.parameters.entries()) {
       if (opens(each.parameters[0]!.name) && !(at === 0 && misused === "url")) continue;
       const given = each.parameters.map(({ name }, place) => (place === at ? connection : samples[name]));
@@ -188,13 +188,13 @@ for (const each of started.filter(({ parameters }) => parameters.length > 0))
     for (const value of [connection, [connection], { url: connection }])
       for (const name of known)
         assert.doesNotMatch(await callWith(each, { ...needed[each.name], [name]: value }), /hunter2/, name);
-    // A secret has no form of its own.
+    // A secret can have any form.
     for (const name of known.filter((member) => /secret|token|url|password|key/i.test(member)))
       assert.doesNotMatch(await callWith(each, { ...needed[each.name], [name]: "hunter2" }), /hunter2/, name);
   });
 
 for (const each of started.filter(({ parameters }) => parameters.length > 0))
-  test(`${each.name} refuses arguments that are none, in words of its own`, async () => {
+  test(`refuses invalid arguments of ${each.name} with a message of the toolkit`, async () => {
     const { length } = each.parameters;
     for (const given of [[], Array<number>(length).fill(5), Array<null>(length).fill(null)])
       assert.notEqual(
@@ -205,13 +205,13 @@ for (const each of started.filter(({ parameters }) => parameters.length > 0))
   });
 
 for (const each of started.filter((each) => placeOfOptions(each) === -1))
-  test(`${each.name} refuses what stands behind its last argument`, async () => {
+  test(`refuses additional arguments of ${each.name}`, async () => {
     const given = each.parameters.map(({ name }) => samples[name] ?? 5);
 
     assert.notEqual(await call(each, [...given, { enabled: false }]), "it starts");
   });
 
-/** What it takes may all be left out. */
+/** Returns true if all of its parameters are optional. */
 function isAllOptional({ name }: Signature): boolean {
   return (modules[name] as Loose).length === 0;
 }
@@ -221,7 +221,7 @@ function callWith(each: Signature, options: unknown): Promise<string> {
   return call(each, [...each.parameters.slice(0, at).map(({ name }) => samples[name]), options]);
 }
 
-/** What stops it, in the words of the toolkit. */
+/** Calls a function and returns the toolkit's error message. */
 async function call({ name }: Signature, given: readonly unknown[]): Promise<string> {
   try {
     await use(name, await (modules[name] as Loose)(...given));
@@ -234,7 +234,7 @@ async function call({ name }: Signature, given: readonly unknown[]): Promise<str
   }
 }
 
-/** Much is looked at where it is used: with everything else of a service, all at once. */
+/** Uses the result in a service, because many mistakes are only found there, all together. */
 async function use(name: string, made: unknown): Promise<void> {
   const start = async (options: object): Promise<void> =>
     (await createService({ store: stores.sqliteStore({ path: ":memory:" }), secret, ...options })).close();
@@ -247,13 +247,13 @@ async function use(name: string, made: unknown): Promise<void> {
   if ("kind" in made && "options" in made) void defineResource({ name: "thing", fields: { one: made as never } });
 }
 
-/** The options that there are, as the message names them. */
+/** Returns the existing options that the message names. */
 function membersTold(told: string): readonly string[] {
   const [, names = ""] = /zzzzzzzz\b.*?; there are ([\w, ]+)/.exec(told) ?? [];
   return names.split(", ").filter((name) => name !== "");
 }
 
-/** A name with two letters swapped, which is none that there is. */
+/** Returns an unknown name with two swapped letters. */
 function slipOf(name: string, known: readonly string[]): string {
   const slips = Array.from(
     { length: name.length - 1 },

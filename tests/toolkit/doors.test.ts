@@ -7,18 +7,18 @@ import { exportedNames } from "../../tools/names.ts";
 const root = path.join(import.meta.dirname, "../..");
 const doors = exportedNames();
 
-test("what a first product needs is at most 45 names", () => {
+test("exports at most 45 names for a first product", () => {
   assert.ok(doors.get("latchkey")!.length <= 45, String(doors.get("latchkey")!.length));
 });
 
-test("no name stands in two doors", () => {
+test("exports no name from two entry points", () => {
   const all = [...doors].flatMap(([door, names]) => names.map(({ name }) => ({ door, name })));
   const twice = all.filter(({ door, name }) => all.some((other) => other.name === name && other.door !== door));
 
   assert.deepEqual(twice, []);
 });
 
-test("each door is an entry of the package, of its types and of what runs from source", () => {
+test("lists each entry point in the package, in its types and in its sources", () => {
   const { exports } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8"));
   const { compilerOptions } = JSON.parse(readFileSync(path.join(root, "tsconfig.json"), "utf8"));
 

@@ -12,7 +12,7 @@ import { pathToFileURL } from "node:url";
 const root = path.join(import.meta.dirname, "../..");
 const fromSource = pathToFileURL(path.join(root, "tests/harness/from-source.ts")).href;
 
-/** Starts an example on a free port and gives the address that it prints. */
+/** Starts an example on a free port and returns the address that it prints. */
 async function run(t: TestContext, example: string, settings: Readonly<Record<string, string>> = {}): Promise<string> {
   const child = spawn(process.execPath, ["--import", fromSource, path.join(root, "examples", example)], {
     env: { ...process.env, PORT: "0", ...settings },
@@ -34,7 +34,7 @@ function linesOf(example: string): number {
 
 const json = { "content-type": "application/json" };
 
-test("ten lines are a resource that can be listed, made, read, changed and removed", async (t) => {
+test("lists, creates, reads, changes and removes a resource with ten lines", async (t) => {
   const books = await run(t, "ten-line-resource.ts");
   assert.ok(linesOf("ten-line-resource.ts") <= 10);
   assert.match(books, /^http:\/\/127\.0\.0\.1:\d+\/books$/);
@@ -55,7 +55,7 @@ test("ten lines are a resource that can be listed, made, read, changed and remov
   assert.equal((await fetch(`${books}/1`)).status, 404);
 });
 
-test("two versions of an API are served from one table", async (t) => {
+test("serves two versions of an API from one table", async (t) => {
   const service = await run(t, "two-versions.ts");
   const ask = async (method: string, path: string, body?: object) => {
     const answer = await fetch(service + path, {
@@ -79,7 +79,7 @@ test("two versions of an API are served from one table", async (t) => {
   ]);
 });
 
-test("twelve lines are a scheme and an endpoint that asks for it", async (t) => {
+test("adds a scheme and an endpoint that requires it with twelve lines", async (t) => {
   const hello = await run(t, "twelve-line-scheme.ts");
   assert.ok(linesOf("twelve-line-scheme.ts") <= 12);
 
@@ -95,7 +95,7 @@ test("twelve lines are a scheme and an endpoint that asks for it", async (t) => 
   }
 });
 
-test("fifteen lines are users who sign up and log in with a JWT", async (t) => {
+test("lets users sign up and log in with a JWT with fifteen lines", async (t) => {
   const home = await run(t, "fifteen-line-login.ts");
   assert.ok(linesOf("fifteen-line-login.ts") <= 15);
   const text = readFileSync(path.join(root, "examples", "fifteen-line-login.ts"), "utf8");
@@ -119,7 +119,7 @@ test("fifteen lines are users who sign up and log in with a JWT", async (t) => {
   assert.equal((await post("/api/token/", { ...login, password: "another" })).status, 401);
 });
 
-test("a signed link shows one thing, for as long as it says and its user's password stands", async (t) => {
+test("shows one record with a signed link until the link expires or its user's password changes", async (t) => {
   const home = await run(t, "signed-links.ts");
   const ask = (path: string, method = "GET", body?: object, user = ""): Promise<Response> =>
     fetch(home + path, {
@@ -143,7 +143,7 @@ test("a signed link shows one thing, for as long as it says and its user's passw
   assert.equal((await ask(link)).status, 403);
 });
 
-test("a signed webhook is taken as it was sent, and soon", async (t) => {
+test("accepts a signed webhook only unchanged, and only for a short time", async (t) => {
   const home = await run(t, "signed-webhooks.ts");
   const send = (body: string, time = Date.now(), signed = body): Promise<Response> => {
     const mac = createHmac("sha256", "what the shop and we know, and nobody else").update(`${time}.${signed}`);
@@ -158,7 +158,7 @@ test("a signed webhook is taken as it was sent, and soon", async (t) => {
   assert.equal((await fetch(`${home}/events`, { method: "POST", headers: json, body: paid })).status, 403);
 });
 
-test("logs in with what the key of a device signs, once and no other", async (t) => {
+test("logs in with the signature of a device key, only once", async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-"));
   t.after(() => rmSync(folder, { recursive: true }));
   const file = path.join(folder, "shop.db");
@@ -208,7 +208,7 @@ test("logs in with what the key of a device signs, once and no other", async (t)
   assert.equal((await ask("/api/device-keys/session/", await prove((each) => each), elsewhere)).status, 403);
 });
 
-test("an audit trail has a line of each write, and of none that failed", async (t) => {
+test("writes an audit line for each write, but not for a failed one", async (t) => {
   const home = await run(t, "audit-trail.ts");
   const ask = (method: string, path: string, body?: object, user = "admin@example.com"): Promise<Response> =>
     fetch(home + path, {
@@ -234,7 +234,7 @@ test("an audit trail has a line of each write, and of none that failed", async (
   assert.equal((await ask("DELETE", "/audit/1")).status, 405);
 });
 
-test("every example is run here", () => {
+test("runs every example here", () => {
   const run = readFileSync(import.meta.filename, "utf8");
 
   assert.deepEqual(

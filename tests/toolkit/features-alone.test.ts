@@ -25,7 +25,7 @@ const people = accounts();
 const notes = defineResource({ name: "note", fields: { body: text() } });
 const mounted = mount(notes, { permission: anyone });
 
-/** What comes with the toolkit, as small as it can be declared. */
+/** The built-in features with minimal options. */
 const builtIn = [
   people,
   latchkey.basicLogin(people),
@@ -48,7 +48,7 @@ const builtIn = [
   features.rateLimits({ limits: [{ name: "calls", by: "address", limit: 100_000, windowSeconds: 60 }] }),
 ] as const;
 
-/** Whoever asks is an administrator, where they say so. */
+/** Every caller who claims it is an administrator. */
 const visitor: Scheme = {
   name: "visitor",
   carriers: [{ in: "header", name: "X-Visitor" }],
@@ -57,7 +57,7 @@ const visitor: Scheme = {
     accepted({ id: 1, username, role: "admin", scheme: "visitor", scopes: null, expiresAt: null }),
 };
 
-test("every feature of the doors is here", () => {
+test("includes all exported features", () => {
   const text = ["index", "auth", "features"]
     .map((door) => readFileSync(new URL(`../../src/door/${door}.ts`, import.meta.url), "utf8"))
     .join("\n");
@@ -79,7 +79,7 @@ test("every feature of the doors is here", () => {
 });
 
 for (const feature of builtIn)
-  test(`${feature.name} alone, with what it needs, answers everything that it offers`, async (t) => {
+  test(`answers everything that ${feature.name} offers with only the features that it needs`, async (t) => {
     const { service, faults } = await start(t, withNeeds(feature));
 
     await askEverything(service);
@@ -88,7 +88,7 @@ for (const feature of builtIn)
   });
 
 for (const feature of builtIn)
-  test(`the others go without ${feature.name}, or say that they need it`, async (t) => {
+  test(`works without ${feature.name}, or reports the features that need it`, async (t) => {
     const others = builtIn.filter((each) => each !== feature);
     const needing = others.filter((each) => each.needs.includes(feature));
     if (needing.length > 0)
@@ -108,7 +108,7 @@ for (const feature of builtIn)
     assert.deepEqual(faults, []);
   });
 
-test("no page of a whole service has a link that leads nowhere", async (t) => {
+test("has no broken link on any page of a whole service", async (t) => {
   const { service, faults } = await start(t, builtIn);
 
   assert.ok((await followLinks(service, faults)) > 50);
@@ -125,7 +125,7 @@ async function start(
   list: readonly Feature[],
 ): Promise<{ readonly service: Service; readonly faults: string[] }> {
   const faults: string[] = [];
-  // Files of its own would be needed for keys that last.
+  // Permanent keys would need separate files.
   const service = await createService({
     store: await emptyStore(),
     secret,
@@ -138,7 +138,7 @@ async function start(
   return { service, faults };
 }
 
-/** Asks each operation as nobody and as an administrator, with nothing and with something of no use. */
+/** Calls each operation as an unknown caller and as an administrator, without a body and with a useless one. */
 async function askEverything(service: Service): Promise<void> {
   for (const { methods } of service.routes)
     for (const { method, path } of methods.values())
@@ -156,13 +156,13 @@ function filled(path: string): string {
   );
 }
 
-/** Every page of the API that can be reached from its beginnings. Gives how many there are. */
+/** Visits all pages that are reachable from the start pages. Returns their number. */
 async function followLinks(service: Service, faults: string[]): Promise<number> {
-  /** Each with the page that it was found on. */
+  /** Each with the page that links to it. */
   const found = new Map(["/", "/docs", "/notes", "/problems", "/console"].map((path) => [path, ""]));
   const begun = found.size;
   let at = 0;
-  // The administrator who asks is somebody, where there are users.
+  // The administrator exists as a user, if there are users.
   await ask(
     service,
     "POST",
@@ -172,7 +172,7 @@ async function followLinks(service: Service, faults: string[]): Promise<number> 
   );
   for (const [path, on] of found) {
     const { status, html } = await ask(service, "GET", path, { "x-visitor": "ann", accept: "text/html" });
-    // What it begins with is guessed, and whoever asks has neither a session nor a token.
+    // The start paths are guesses, and the caller has neither a session nor a token.
     if (at++ >= begun && status >= 400 && !/^\/api\/session|\/token/.test(path))
       faults.push(`${path} gives ${status}, on ${on}`);
     if (status >= 400) continue;

@@ -26,7 +26,7 @@ const paths = {
 } as const;
 
 for (const name of Object.keys(paths) as (keyof typeof paths)[]) {
-  test(`the service goes without ${name}, and everything else is there`, async (t) => {
+  test(`serves everything else without ${name}`, async (t) => {
     const whole = await serve(t);
     const api = await serve(t, { config: { without: [name] } });
 
@@ -39,13 +39,13 @@ for (const name of Object.keys(paths) as (keyof typeof paths)[]) {
   });
 }
 
-test("nothing leads to what is left out", async (t) => {
+test("has no link to a disabled feature", async (t) => {
   const undescribed = await serve(t, { config: { without: ["documentation"] } });
   const whole = await serve(t);
   assert.match((await whole.get("/")).headers.get("link") ?? "", /service-desc.*service-doc/);
   assert.equal((await undescribed.get("/")).headers.get("link"), null);
 
-  // The console has a page for a root where nothing is served.
+  // The console has a page for an empty root.
   const api = await serve(t, { config: { without: ["way-in", "console"] } });
   const accept = "text/html";
   const pages = (await api.get("/openapi.json")).json.paths;
@@ -58,7 +58,7 @@ test("nothing leads to what is left out", async (t) => {
   }
 });
 
-/** What a login gives, and where it is taken: a call that nobody else answers. */
+/** The result of each login and a call that accepts it. No other login answers this call. */
 const ways: Readonly<Record<string, (api: API) => Promise<Record<string, string>>>> = {
   "basic-login": async (api) => api.admin,
   "session-login": async (api) => {
@@ -77,7 +77,7 @@ const ways: Readonly<Record<string, (api: API) => Promise<Record<string, string>
   "remote-user-login": async () => ({ "x-remote-user": "admin" }),
 };
 
-test("each login can be left out, and all others still let in", async (t) => {
+test("can disable each login, and accepts all others", async (t) => {
   const settings = {
     LATCHKEY_SCHEMES: "basic,session,token,bearer,remote-user,custom-header",
     LATCHKEY_REMOTE_USER_TRUST: "network",
@@ -97,7 +97,7 @@ test("each login can be left out, and all others still let in", async (t) => {
   }
 });
 
-test("what is left out leaves its names and tables free", async (t) => {
+test("frees the names and tables of disabled features", async (t) => {
   const orders = defineResource({ name: "order", fields: { table_number: text() } });
   const own = defineFeature({
     name: "orders",
@@ -120,7 +120,7 @@ test("what is left out leaves its names and tables free", async (t) => {
   assert.equal((await api.get("/protected/", api.admin)).json.mine, true);
 });
 
-test("a feature of one's own may need a built-in one", async (t) => {
+test("lets a custom feature need a built-in one", async (t) => {
   const api = await serve(t, {
     config: {
       features: ({ metrics }) => [
@@ -156,7 +156,7 @@ test("a feature of one's own may need a built-in one", async (t) => {
   assert.ok((await api.get("/families", api.admin)).json.includes("latchkey_requests_total"));
 });
 
-test("the API is called what its owner calls it", async (t) => {
+test("shows the API name that its owner sets", async (t) => {
   const api = await serve(t, {
     config: { api: { title: "Bookshop", version: "2.1", description: "Books & <more>." } },
   });
@@ -166,7 +166,7 @@ test("the API is called what its owner calls it", async (t) => {
   assert.equal((await api.get("/")).json.service, "Bookshop");
 });
 
-test("what a config file says wrong of features is told at once", () => {
+test("reports all mistakes about features in a config file together", () => {
   const config = {
     without: ["order", 7],
     features: [{ name: "no feature" }],
@@ -190,7 +190,7 @@ test("what a config file says wrong of features is told at once", () => {
   );
 });
 
-test("a function of the config file that gives no list of features is told", async (t) => {
+test("reports a function of the config file that returns no list of features", async (t) => {
   for (const [features, told] of [
     [() => undefined, /features in the config file is a function, and what it gives is nothing\. It has to give one/],
     [async () => [], /what it gives is no list\./],
@@ -198,7 +198,7 @@ test("a function of the config file that gives no list of features is told", asy
     await assert.rejects(serve(t, { config: { features: features as never } }), told);
 });
 
-test("users have the fields that the config file gives them, the first administrator too", async (t) => {
+test("gives users the fields of the config file, including the first administrator", async (t) => {
   const fields = { phone: text({ optional: true }), tenant_id: text({ default: "main" }) };
   const api = await serve(t, { config: { users: { fields } } });
 
@@ -211,7 +211,7 @@ test("users have the fields that the config file gives them, the first administr
   assert.ok("tenant_id" in schemas.User.properties);
 });
 
-test("a feature of one's own logs in through the built-in accounts", async (t) => {
+test("logs in with a custom feature through the built-in accounts", async (t) => {
   const api = await serve(t, {
     config: {
       features: ({ accounts }) => [
@@ -240,7 +240,7 @@ test("a feature of one's own logs in through the built-in accounts", async (t) =
   assert.equal((await api.get("/pilot", api.admin)).json.id, 1);
 });
 
-test("a login of one's own begins a session, or gives tokens, of the built-in logins", async (t) => {
+test("starts a session, or issues tokens, of the built-in logins with a custom login", async (t) => {
   const config: ConfigFile = {
     features: ({ accounts, "session-login": sessions, "token-login": tokens }) => [
       defineFeature({
@@ -292,7 +292,7 @@ test("a login of one's own begins a session, or gives tokens, of the built-in lo
   }
 });
 
-test("the start names what is there", async (t) => {
+test("lists the existing parts at startup", async (t) => {
   const settings = readSettings({ LATCHKEY_DATABASE: "sqlite::memory:" });
   const whole = banner(settings, "http://h", (await serve(t)).service);
   const bare = banner(

@@ -35,7 +35,7 @@ async function serve(
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-test("a service tells what is its own, whatever the method and the query", async (t) => {
+test("recognizes the service's own addresses for every method and query", async (t) => {
   const { service } = await ownService(t, parts);
 
   for (const [target, isOwn] of [
@@ -56,7 +56,7 @@ test("a service tells what is its own, whatever the method and the query", async
     assert.equal(service.serves(target), isOwn, target.slice(0, 40));
 });
 
-test("with a next handler what is not the service's goes on to it, and without one it is 404", async (t) => {
+test("passes other requests to the next handler, and answers 404 without one", async (t) => {
   const { service } = await ownService(t, parts);
   const answer = requestListener(service);
   let hasNext = true;
@@ -72,7 +72,7 @@ test("with a next handler what is not the service's goes on to it, and without o
   assert.equal(await statusOf("/api/shelves"), 404);
 });
 
-test("the word of a framework about its caller is the last, and makes nobody trusted or near", async (t) => {
+test("uses only the framework's statement about the caller, and treats no caller as trusted or local", async (t) => {
   const { service } = await ownService(t, { ...parts, trustedProxies: ["10.0.0.1"] });
   let told: ToldClient = { address: "203.0.113.7", encrypted: true };
   let isNear = true;
@@ -95,12 +95,12 @@ test("the word of a framework about its caller is the last, and makes nobody tru
   assert.deepEqual(await ask(), ["127.0.0.1", false, false, false, url]);
   told = { address: `evil.example ${"x".repeat(1000)}`, encrypted: false };
   assert.deepEqual(await ask(), ["unknown", false, false, false, url]);
-  // Of one who has gone no framework knows it.
+  // The framework does not know the address of a caller that has disconnected.
   told = { address: undefined, encrypted: false };
   assert.deepEqual(await ask(), ["unknown", false, false, false, url]);
 });
 
-test("a framework that says nothing of its caller, or what is no caller, is answered as if nobody were known", async (t) => {
+test("treats a missing or invalid caller from a framework as unknown", async (t) => {
   const { service } = await ownService(t, { ...parts, trustedProxies: ["127.0.0.1"] });
   let told: unknown;
   const answer = requestListener(service, { client: () => told as ToldClient });
@@ -113,7 +113,7 @@ test("a framework that says nothing of its caller, or what is no caller, is answ
   }
 });
 
-test("what a framework's function throws is the framework's to answer, also of requests that wait in line", async (t) => {
+test("leaves exceptions of a framework's function to the framework, also for requests in a queue", async (t) => {
   const { service } = await ownService(t, parts);
   const answer = requestListener(service, {
     client: ({ headers }) => ({ address: headers["x-real-ip"]!.toString(), encrypted: false }),
@@ -133,7 +133,7 @@ test("what a framework's function throws is the framework's to answer, also of r
   assert.deepEqual((await readText(socket)).match(/HTTP\/1\.1 \d+/g), ["HTTP/1.1 200", "HTTP/1.1 500", "HTTP/1.1 500"]);
 });
 
-test("a service that stands at another prefix than its framework mounts it at says so", async (t) => {
+test("reports a service with another prefix than its mount in the framework", async (t) => {
   const { service } = await ownService(t, parts);
   const atRoot = await ownService(t, { mounts: parts.mounts });
   const mounted = (at: string, whole: string) =>
@@ -157,7 +157,7 @@ test("a service that stands at another prefix than its framework mounts it at sa
   );
 });
 
-test("octets that a body parser has kept are the body, within the limits of any other", async (t) => {
+test("uses the octets that a body parser has kept, within the limits of any body", async (t) => {
   const { service } = await ownService(t, parts);
   const answer = requestListener(service);
   const url = await serve(t, (request, response) => {
@@ -172,7 +172,7 @@ test("octets that a body parser has kept are the body, within the limits of any 
   assert.equal((await post(`"${"x".repeat(1024 * 1024)}"`)).status, 413);
 });
 
-test("a Fetch body that breaks off is that of a caller who has gone, and no fault", async (t) => {
+test("treats an interrupted Fetch body as a disconnected caller, and not as a fault", async (t) => {
   const { service, observed } = await ownService(t, parts);
   const body = new ReadableStream({
     start(controller) {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { openInEditor } from "../harness/language-service.ts";
 
-// What somebody sees who writes a product: the compiler is asked as editors ask it.
+// Tests what a developer sees in an editor: the compiler is used through the protocol of editors.
 
 const text = `import { accounts, administrator, anyOf, anyone, caller, createService, defineEndpoint, defineFeature, defineResource, enumeration, integer, mount, owner, reference, text, tokenLogin } from "../../src/door/index.ts";
 import { sqliteStore } from "../../src/door/stores.ts";
@@ -54,7 +54,7 @@ export const w09 = mount(book, { permission: anyone, beforeWrite: () => ({ value
 const opened = await openInEditor(text);
 after(() => opened.close());
 
-/** What a word of the text is, where it stands for the first time. */
+/** Returns the type of a word at its first place in the text. */
 async function hoverOf(word: string): Promise<readonly string[]> {
   const at = text.search(new RegExp(`(?<=[ (,])${word}\\b(?= =|\\)? =>|\\) =| \\})`));
   assert.notEqual(at, -1, word);
@@ -64,7 +64,7 @@ async function hoverOf(word: string): Promise<readonly string[]> {
 const variables = ["title", "book", "books", "tokens", "service", "offered", "hello", "feature"];
 const parameters = ["checked", "write", "written", "record", "draft", "context", "host"];
 for (const word of [...variables, ...parameters])
-  test(`the type of ${word} is read at a glance`, async () => {
+  test(`shows a readable type for ${word}`, async () => {
     const lines = await hoverOf(word);
 
     assert.match(lines[0]!, new RegExp(`^(?:const|\\(parameter\\)) ${word}: `));
@@ -73,7 +73,7 @@ for (const word of [...variables, ...parameters])
     for (const line of lines) assert.ok(line.length <= 120, line);
   });
 
-test("a resource shows of its fields what its records follow from", async () => {
+test("shows the part of a resource's fields that its records follow from", async () => {
   assert.deepEqual(await hoverOf("book"), [
     "const book: Resource<{",
     "    readonly title: Field<string, never>;",
@@ -85,7 +85,7 @@ test("a resource shows of its fields what its records follow from", async () => 
   ]);
 });
 
-test("what the compiler says names the slip, and what was meant where it can know", async () => {
+test("names the mistake in compiler messages, and the intended name if the compiler can know it", async () => {
   const told = new Map(await opened.mistakes());
   const lines = text.split("\n");
   const sayings: Readonly<Record<string, RegExp>> = {

@@ -7,7 +7,7 @@ let postgres: TestServer;
 before(async () => void (postgres = await startPostgres()));
 after(() => postgres.stop());
 
-/** How long an ended access token may go on elsewhere. */
+/** How long a revoked access token may be accepted by other processes. */
 const engines = [
   { engine: "SQLite", database: async () => undefined, worstMs: 0 },
   { engine: "PostgreSQL", database: () => postgres.makeDatabase(), worstMs: 1000 },
@@ -19,7 +19,7 @@ for (const { engine, database, worstMs } of engines) {
     before(async () => void (processes = await startProcesses(await database())));
     after(() => processes[Symbol.asyncDispose]());
 
-    test("a hundred refreshes of one token at once give one child, byte for byte, and nobody is logged out", async () => {
+    test("gives one successor, byte for byte, for a hundred concurrent refreshes of one token, and logs no user out", async () => {
       const { refresh } = await processes.user();
 
       const answers = await Promise.all(
@@ -43,7 +43,7 @@ for (const { engine, database, worstMs } of engines) {
     });
 
     for (const ending of Object.keys(endings)) {
-      test(`${ending} is seen by the others ${worstMs === 0 ? "at once" : "within a second"}`, async () => {
+      test(`applies ${ending} in other processes ${worstMs === 0 ? "at once" : "within a second"}`, async () => {
         const { delayMs, answered } = await watchEnding(processes, ending);
 
         if (worstMs === 0) assert.equal(answered, 0);
@@ -51,7 +51,7 @@ for (const { engine, database, worstMs } of engines) {
       });
     }
 
-    test("a session that begins at one is listed at another and ended at the third", async () => {
+    test("lists a session of one process in another, and ends it in the third", async () => {
       const { id, username, password } = await processes.user();
       const begun = await processes.ask(0, "POST", "/api/session/", { body: { username, password } });
       const headers = { cookie: begun.headers.getSetCookie()[0]!.split(";")[0]! };
@@ -64,7 +64,7 @@ for (const { engine, database, worstMs } of engines) {
         assert.equal((await processes.ask(which, "GET", "/protected/", { headers })).status, 401);
     });
 
-    test("one key that is sent to all of them at once has one effect", async () => {
+    test("applies one key once if it is sent to all processes at the same time", async () => {
       const user = await processes.user();
       const headers = { ...bearer(user), "idempotency-key": `once-on-${engine}` };
 
@@ -78,8 +78,8 @@ for (const { engine, database, worstMs } of engines) {
       assert.equal((await processes.ask(1, "GET", "/orders", { headers: bearer(user) })).json.length, 1);
     });
 
-    // The last one: after it this address has guessed too often.
-    test("guesses are counted over all of them, and what was living goes on", async () => {
+    // This test is last: after it, this address has too many guesses.
+    test("counts guesses over all processes, and keeps live logins", async () => {
       const user = await processes.user();
       const guess = (which: number, password: string) =>
         processes.ask(which, "POST", "/api/token/", { body: { username: user.username, password } });

@@ -13,7 +13,7 @@ const folder = mkdtempSync(path.join(tmpdir(), "latchkey-slips-"));
 const file = path.join(folder, "slips.ts");
 after(() => rmSync(folder, { recursive: true }));
 
-/** The modules that the package gives, as its source. */
+/** The entry points of the package, as source modules. */
 const doors = Object.entries(exportsOf(path.join(root, "package.json"))).map(([door, { default: built }]) => ({
   door,
   source: path.join(root, built.replace("./dist/", "src/").replace(/\.js$/, ".ts")),
@@ -24,7 +24,7 @@ const given = await Promise.all(
 const values = given.flatMap(({ source, module }) =>
   Object.keys(module).map((name) => ({ source, name, value: module[name] })),
 );
-/** A name may stand behind several doors. */
+/** Several entry points may have the same name. */
 const named = new Map(values.map((each) => [each.name, each]));
 
 function exportsOf(file: string): Readonly<Record<string, { readonly default: string }>> {
@@ -87,7 +87,7 @@ const configuration = {
 writeFileSync(path.join(folder, "package.json"), '{"type":"module"}');
 writeFileSync(path.join(folder, "tsconfig.json"), JSON.stringify(configuration));
 
-/** What the compiler says of each slip, by its line. */
+/** Returns the compiler's message for each mistake, by line. */
 async function compile(): Promise<ReadonlyMap<number, string>> {
   const told = await new Promise<string>((resolve) => {
     const tsc = path.join(root, "node_modules/.bin/tsc");
@@ -106,11 +106,11 @@ async function compile(): Promise<ReadonlyMap<number, string>> {
   return messages;
 }
 
-// The terminal of somebody who made one slip shows all of it at once. Of what a function gives, the compiler tells the whole way to the value.
+// A terminal shows the whole message for one mistake. For the result of a function, the compiler explains the whole path to the value.
 const LONGEST = 800;
 const LONGEST_WAY = 1600;
 
-test("what is misspelt does not compile, and the message is short and has the word", async () => {
+test("refuses to compile misspelled names, with a short message that contains the name", async () => {
   const messages = await compile();
 
   assert.deepEqual(
@@ -133,7 +133,7 @@ function wrongMessage({ code, compiled }: Slip, message: string | undefined): st
   return /Symbol|import\("/.test(message) ? `${code} is told with inner names: ${message}` : null;
 }
 
-test("what is misspelt does not start, and the message has the nearest name", async () => {
+test("refuses to start with misspelled names, and suggests the nearest one", async () => {
   const module = (await import(pathToFileURL(file).href)) as Readonly<Record<string, () => unknown>>;
   const wrong: string[] = [];
 
@@ -149,7 +149,7 @@ test("what is misspelt does not start, and the message has the nearest name", as
   assert.deepEqual(wrong, []);
 });
 
-test("whatever the doors give that takes options is misspelt here", () => {
+test("includes a misspelling for all exported functions with options", () => {
   const configurable = signatures().filter((each) => placeOfOptions(each) !== -1);
   const forgotten = configurable.filter(
     ({ name }) => !slips.some(({ code }) => new RegExp(`\\b${name}\\(`).test(code)),

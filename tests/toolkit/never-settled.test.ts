@@ -17,7 +17,7 @@ import type { Observation } from "../../src/door/ops.ts";
 import { postgresStore, sqliteStore, type Store } from "../../src/door/stores.ts";
 import { startPostgres } from "../harness/postgres.ts";
 
-// Code of somebody's own may wait for what never comes. Its caller gets an answer, and nothing that the request held is held any longer.
+// Custom code may wait for a promise that never settles. Its caller gets a response, and everything that the request held is released.
 
 let asked = 0;
 const never = (): Promise<never> => {
@@ -96,14 +96,14 @@ const stores: Readonly<Record<string, () => Promise<Store>>> = {
   PostgreSQL: async () => postgresStore({ url: new Secret(await server.makeDatabase()), poolSize: 2 }),
 };
 
-/** Lets everything that is ready go on. */
+/** Runs everything that is ready. */
 async function settle(): Promise<void> {
   for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
 for (const [database, makeStore] of Object.entries(stores))
   test(
-    `what never settles is given up with 503 and told by its name, and holds nothing (${database})`,
+    `stops waiting with 503 for a promise that never settles, names it, and holds nothing (${database})`,
     { timeout: 30_000 },
     async (t) => {
       const observed: Observation[] = [];
@@ -117,7 +117,7 @@ for (const [database, makeStore] of Object.entries(stores))
         observed.length = 0;
         asked = 0;
         const answer = ask(path, init);
-        // PostgreSQL answers when it does.
+        // PostgreSQL answers after some time.
         for (let look = 0; look < 2000 && asked === 0; look++) await wait(5);
         await settle();
         t.mock.timers.tick(6000);
@@ -141,7 +141,7 @@ for (const [database, makeStore] of Object.entries(stores))
     },
   );
 
-test("what settles after all, when its caller was told, writes nothing", { timeout: 30_000 }, async (t) => {
+test("writes nothing for a promise that settles after its caller got a response", { timeout: 30_000 }, async (t) => {
   let goOn: (prepared: object) => void = () => undefined;
   const notes = mount(named("note"), {
     permission,
@@ -171,11 +171,11 @@ test("what settles after all, when its caller was told, writes nothing", { timeo
   );
 });
 
-test("whoever changes a record waits for nobody who never comes to an end", { timeout: 30_000 }, async (t) => {
+test("does not make writers of a record wait for one that never finishes", { timeout: 30_000 }, async (t) => {
   let changed = 0;
   const notes = mount(named("note"), {
     permission,
-    // The second who is overtaken waits for ever, with the third behind it.
+    // The second one that conflicts waits forever, with the third behind it.
     beforeWrite: async ({ kind, context }) => {
       if (kind !== "update") return {};
       const who = context.call.header("x-who");
@@ -211,16 +211,20 @@ test("whoever changes a record waits for nobody who never comes to an end", { ti
   );
 });
 
-test("a listener closes within its grace, whatever never comes to an end", { timeout: 30_000 }, async (t) => {
-  const service = await serviceOf(sqliteStore({ path: ":memory:" }), []);
-  const listener = await listen(service, { port: 0 });
-  t.after(() => service.close());
-  const asked = fetch(`${listener.url}/stuck`).catch((error: unknown) => error);
-  for (let turn = 0; turn < 1000 && service.inFlight() === 0; turn++) await settle();
+test(
+  "closes a listener within its grace period, even with requests that never finish",
+  { timeout: 30_000 },
+  async (t) => {
+    const service = await serviceOf(sqliteStore({ path: ":memory:" }), []);
+    const listener = await listen(service, { port: 0 });
+    t.after(() => service.close());
+    const asked = fetch(`${listener.url}/stuck`).catch((error: unknown) => error);
+    for (let turn = 0; turn < 1000 && service.inFlight() === 0; turn++) await settle();
 
-  const startedAt = performance.now();
-  await listener.close(0.2, 0);
+    const startedAt = performance.now();
+    await listener.close(0.2, 0);
 
-  assert.ok(performance.now() - startedAt < 2000);
-  assert.ok((await asked) instanceof Error);
-});
+    assert.ok(performance.now() - startedAt < 2000);
+    assert.ok((await asked) instanceof Error);
+  },
+);

@@ -66,7 +66,7 @@ const everything = defineResource({
     pages > 4 && day < "2020" ? [{ pointer: "/pages", code: "invalid", detail: "Too many then." }] : [],
 });
 
-test("the service takes every draft, of every kind, and shows it as it was drawn", async () => {
+test("generates drafts of every kind that the service accepts and shows unchanged", async () => {
   await using api = await testService({ mounts: [mount(everything, { permission: anyone })] });
   const thing = factory(everything, { seed: "every kind" });
 
@@ -78,7 +78,7 @@ test("the service takes every draft, of every kind, and shows it as it was drawn
   }
 });
 
-test("records have what a caller reads, and only that", async () => {
+test("generates records with only the fields that a caller reads", async () => {
   await using api = await testService({ mounts: [mount(everything, { permission: anyone })] });
   const thing = factory(everything, { seed: 1 });
   const { json: shown } = await api.post("/things", thing.draft());
@@ -89,14 +89,14 @@ test("records have what a caller reads, and only that", async () => {
   assert.match(record.id, /^[0-9a-f]{8}-[0-9a-f]{4}-7/);
 });
 
-test("the same seed draws the same, and another one something else", () => {
+test("generates the same values from the same seed, and others from another", () => {
   const draw = (seed: number) => factory(everything, { seed }).drafts(20);
 
   assert.deepEqual(draw(1), draw(1));
   assert.notDeepEqual(draw(1), draw(2));
 });
 
-test("ends of ranges, null, and text of other scripts come up", () => {
+test("generates limits of ranges, null, and text of other scripts", () => {
   const drawn = factory(everything, { seed: "ends" }).drafts(300);
 
   assert.ok(drawn.some(({ pages }) => pages === -5) && drawn.some(({ pages }) => pages === 5));
@@ -105,7 +105,7 @@ test("ends of ranges, null, and text of other scripts come up", () => {
   assert.ok(drawn.some(({ title }) => title.length === 12));
 });
 
-test("what a test gives stands, also where it is wrong", () => {
+test("keeps the values of a test, even if they are wrong", () => {
   const thing = factory(everything, { seed: 1 });
 
   assert.equal(thing.draft({ title: "" }).title, "");
@@ -113,14 +113,14 @@ test("what a test gives stands, also where it is wrong", () => {
   assert.equal(thing.record({ rank: 9 }).rank, 9);
 });
 
-test("defaults are left to the service", () => {
+test("leaves defaults to the service", () => {
   const owned = defineResource({ name: "owned", fields: { body: text(), owner_id: integer({ default: caller }) } });
 
   assert.deepEqual(Object.keys(factory(owned).draft()), ["body"]);
   assert.deepEqual(Object.keys(factory(owned).record()), ["id", "body", "owner_id"]);
 });
 
-test("what cannot be drawn is told with the cure", () => {
+test("reports what cannot be generated, and the fix", () => {
   const fields = { author_id: reference("authors") };
   const patterned = { code: text({ pattern: { matches: /^[A-Z]{9}$/, detail: "Nine capitals." } }) };
   const few = { state: enumeration(["new", "old"], { unique: true }) };
@@ -141,7 +141,7 @@ test("what cannot be drawn is told with the cure", () => {
   );
 });
 
-test("a test that fails tells the seed, and that seed draws the same again", () => {
+test("prints the seed of a failed test, which repeats the values", () => {
   const script = `
     import { factory } from "./src/testing/factories/factory.ts";
     import { defineResource } from "./src/resource/resource.ts";

@@ -27,7 +27,7 @@ const note = defineResource({
 const notes = mount(note, { permission: anyOf(owner("owner_id"), administrator) });
 const config = defineConfig({ without: ["orders"], mounts: [notes] });
 
-test("a service of a config file is asked as nobody, as users and as an administrator", async () => {
+test("calls a service from a config file as an unknown caller, as users and as an administrator", async () => {
   await using api = await testLatchkey(config);
   const [ann, ben, root] = [await api.user(), await api.user({ name: "Ben" }), await api.user({ role: "admin" })];
 
@@ -42,7 +42,7 @@ test("a service of a config file is asked as nobody, as users and as an administ
   assert.equal((await api.as(root).get("/users")).records({ ...note, plural: "users" }).length, 3);
 });
 
-test("a user's role, and whether they are active, are looked up at each request", async () => {
+test("reads a user's role and status for each request", async () => {
   await using api = await testLatchkey(config);
   const [ann, root] = [await api.user(), await api.user({ role: "admin" })];
   const asAnn = api.as(ann);
@@ -57,7 +57,7 @@ test("a user's role, and whether they are active, are looked up at each request"
   assert.deepEqual([before.status, promoted.status, ended.status], [403, 200, 401]);
 });
 
-test("a credential may be limited to scopes", async () => {
+test("limits a credential to scopes", async () => {
   const shelf = mount(note, { permission: scope("notes") });
   await using api = await testService({ mounts: [shelf] });
 
@@ -68,7 +68,7 @@ test("a credential may be limited to scopes", async () => {
   assert.equal(allowed.status, 200);
 });
 
-test("the clock stands until it is turned, and sessions run out by it", async () => {
+test("stops the clock until the test moves it, and expires sessions by it", async () => {
   const people = accounts({ registration: "open" });
   await using api = await testService({
     people,
@@ -91,7 +91,7 @@ test("the clock stands until it is turned, and sessions run out by it", async ()
   assert.notEqual(after.status, 200);
 });
 
-test("a service without accounts takes an id as who is asking, and makes no users", async () => {
+test("accepts an id as the caller without accounts, and creates no users", async () => {
   await using api = await testService({ mounts: [mount(note, { permission: authenticated })] });
 
   const made = await api.as({ id: 7, role: "editor" }).post("/notes", { body: "Hello" });
@@ -100,7 +100,7 @@ test("a service without accounts takes an id as who is asking, and makes no user
   await assert.rejects(api.user(), /testService\(\{ people/);
 });
 
-test("a role that is not declared, and a name that is taken, make no user", async () => {
+test("creates no user with an undeclared role or a taken name", async () => {
   await using api = await testLatchkey(config);
   await api.user({ username: "ann" });
 
@@ -108,7 +108,7 @@ test("a role that is not declared, and a name that is taken, make no user", asyn
   await assert.rejects(api.user({ username: "ann", email: "other@example.com" }), /The user ann cannot be made/);
 });
 
-test("what is misspelt in a test is told, and not passed over", async () => {
+test("reports misspelled options in a test", async () => {
   await using api = await testLatchkey(config);
   const ann = api.user();
   assert.throws(
@@ -125,7 +125,7 @@ test("what is misspelt in a test is told, and not passed over", async () => {
   );
 });
 
-test("a fault is seen by the test: its stack is printed, and it is among what was observed", async (t) => {
+test("shows a fault to the test: prints its stack and adds it to the observations", async (t) => {
   const printed: string[] = [];
   t.mock.method(process.stderr, "write", (line: string) => printed.push(line) > 0);
   const broken = defineEndpoint({
@@ -146,7 +146,7 @@ test("a fault is seen by the test: its stack is printed, and it is among what wa
   assert.ok(api.observed.some(({ kind }) => kind === "fault"));
 });
 
-test("an expectation that fails says what was asked and what came instead", async () => {
+test("shows the request and the response in a failed expectation", async () => {
   const refuse = defineEndpoint({
     method: "GET",
     path: "/refused",
@@ -180,7 +180,7 @@ test("an expectation that fails says what was asked and what came instead", asyn
   assert.throws(() => invalid.records(note), { name: "AssertionError" });
 });
 
-test("text and bytes are sent as they are, with a type of the test's own", async () => {
+test("sends text and bytes unchanged, with a type from the test", async () => {
   await using api = await testService({ mounts: [mount(note, { permission: authenticated })] });
   const xml = { "Content-Type": "application/xml" };
 
@@ -192,7 +192,7 @@ test("text and bytes are sent as they are, with a type of the test's own", async
   assertProblem(broken, 400, "malformed");
 });
 
-test("a service under test reads nothing of the process and leaves no file", async (t) => {
+test("reads nothing of the process and leaves no file", async (t) => {
   process.env["LATCHKEY_SCHEMES"] = "nonsense";
   t.after(() => delete process.env["LATCHKEY_SCHEMES"]);
 

@@ -163,7 +163,7 @@ test("refuses extension members that are missing, unknown or of another type, an
   );
 });
 
-test("refuses declarations of extension members that cannot be written or mean nothing", () => {
+test("refuses declarations of extension members that cannot be written or have no meaning", () => {
   const rows: readonly (readonly [extensions: unknown, said: RegExp])[] = [
     [[], /problem no_credit: extensions is a list; it has to be a plain object/],
     [{ status: integer() }, /extension status: every problem has this member/],

@@ -31,7 +31,7 @@ import {
 import { array, DeclarationError, references, standardSchema } from "../../src/door/resources.ts";
 import { sqliteStore, type Change, type Collection, type Where } from "../../src/door/stores.ts";
 
-// On SQLite alone: these services are refused before they open their store.
+// Only on SQLite: these services are refused before they open their store.
 
 async function mistakesOf(options: Partial<ServiceOptions>): Promise<readonly string[]> {
   const secret = new Secret("a secret of more than 32 characters");
@@ -63,7 +63,7 @@ const codes: Collection = {
   ],
 };
 
-/** A login of one's own whose rows end with the password. */
+/** A custom login whose rows end with the password. */
 function ownLogin(table: Collection, collections: readonly Collection[], step: "setUp" | "start" = "setUp") {
   const people = accounts();
   const codeLogin = defineFeature({
@@ -78,7 +78,7 @@ function ownLogin(table: Collection, collections: readonly Collection[], step: "
   return { features: [codeLogin, people] };
 }
 
-test("refuses a table that cannot end with a password", async () => {
+test("refuses a table whose rows cannot end with a password", async () => {
   const [userId, generation] = codes.columns;
   const rows: readonly (readonly [table: Collection, wanted: RegExp])[] = [
     [{ ...codes, columns: [generation!] }, /endsWith\("password", codes\): the column user_id is missing; declare \{/],
@@ -105,7 +105,7 @@ test("refuses a table that cannot end with a password", async () => {
   assert.deepEqual(await mistakesOf(ownLogin(codes, [codes])), []);
 });
 
-test("compares no text with the key of a table whose keys are integers", () => {
+test("compares no text with an integer key", () => {
   const table: Collection = { ...codes, key: "integer" };
   const revocations = makeRevocations({
     store: sqliteStore({ path: ":memory:" }),
@@ -145,7 +145,7 @@ test("refuses to negate a permission that narrows to rows", async () => {
   );
 });
 
-test("refuses a permission that narrows by what cannot be compared", async () => {
+test("refuses a permission that narrows by an incomparable column", async () => {
   const tags = defineResource({ name: "tag", fields: { label: text() } });
   const posts = defineResource({
     name: "post",
@@ -199,7 +199,7 @@ test("refuses a permission that narrows by what cannot be compared", async () =>
   );
 });
 
-test("takes conditions on columns from a permission, and neither words nor links", () => {
+test("accepts only conditions on columns from a permission, and neither words nor links", () => {
   const only =
     (where: Where): ((request: PermissionRequest) => unknown) =>
     () => ({ only: where });
@@ -219,7 +219,7 @@ test("takes conditions on columns from a permission, and neither words nor links
   assert.equal([byWord, byLink, within, any].length, 4);
 });
 
-test("refuses a permission that asks for a role which no user can have", async () => {
+test("refuses a permission that requires a role which no user can have", async () => {
   const notes = defineResource({ name: "note", fields: { body: text() } });
   const users = defineUsers({ roles: ["user", "editor", "admin"] });
   const editors = hasRole(users, "editor");
@@ -250,11 +250,11 @@ test("refuses a permission that asks for a role which no user can have", async (
     await mistakesOf({ features: [accounts(users)], mounts: [mount(notes, { permission: editors })] }),
     [],
   );
-  // Without accounts() the roles are those of the schemes.
+  // Without accounts(), the roles are those of the schemes.
   assert.deepEqual(await mistakesOf({ mounts: [mount(notes, { permission: editors })] }), []);
 });
 
-test("refuses upkeep that names a table or a column which is not there", async () => {
+test("refuses upkeep that names a missing table or column", async () => {
   const visits: Collection = { name: "visits", key: "integer", columns: [{ name: "at", type: "integer" }] };
   const past = (column: string): Where => ({ column, operator: "lt", value: 1 });
   const erase = (column: string): Change => ({ kind: "deleteAll", collection: visits, where: past(column) });

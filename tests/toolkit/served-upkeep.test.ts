@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { serve } from "../harness/serve.ts";
 
-test("whatever upkeep looks for each second or minute is found by an index, however large the tables are", async (t) => {
+test("finds the rows of all upkeep by an index, for any size of the tables", async (t) => {
   t.mock.timers.enable({ apis: ["setInterval"] });
   const plans = new Map<string, readonly string[]>();
   const prepare = DatabaseSync.prototype.prepare;

@@ -32,7 +32,7 @@ async function mistakesOf(options: Partial<ServiceOptions>): Promise<readonly st
   return error instanceof DeclarationError ? error.mistakes : [];
 }
 
-test("a permission that narrows to rows stops the start where nothing applies them", async () => {
+test("stops the start for a narrowing permission without rows", async () => {
   const destroy = (access: Permission, action?: Endpoint["action"]): Endpoint =>
     defineEndpoint({
       method: "POST",
@@ -48,7 +48,7 @@ test("a permission that narrows to rows stops the start where nothing applies th
   ];
 
   for (const access of narrowing) {
-    // As somebody would write it without a type checker.
+    // As a developer would write it without a type checker.
     const [mistake, ...more] = await mistakesOf({ endpoints: [destroy(access as Permission<string> as Permission)] });
     assert.match(
       mistake!,
@@ -62,7 +62,7 @@ test("a permission that narrows to rows stops the start where nothing applies th
   assert.deepEqual(await mistakesOf({ mounts: [mount(books, { permission: owner("owner_id") })] }), []);
 });
 
-test("what is no decision lets nobody in, is told as a fault, and nothing runs", async (t) => {
+test("denies access for an invalid decision, reports a fault, and runs nothing", async (t) => {
   let give = (): unknown => null;
   let ran = 0;
   const permission: Permission = { name: "own", decide: () => give() as "allow" };
@@ -126,7 +126,7 @@ test("what is no decision lets nobody in, is told as a fault, and nothing runs",
   assert.equal((await ask("GET", "/books/1/pages", { as: "ada" })).text, '[{"id":1,"body":"1"}]');
 });
 
-test("everything that is wrong with what a service is made of is told at once, with its cure", async () => {
+test("reports all mistakes in the parts of a service together, with the fixes", async () => {
   const handle = (): { status: number } => ({ status: 204 });
   const authenticate = (): never => {
     throw new Error();
@@ -179,7 +179,7 @@ test("everything that is wrong with what a service is made of is told at once, w
   );
 });
 
-test("a resource is not mounted with what nobody understands", () => {
+test("refuses to mount a resource with unknown options", () => {
   const rows: readonly (readonly [options: unknown, told: RegExp])[] = [
     [undefined, /nobody said who may use it/],
     [{}, /permission is missing/],

@@ -35,7 +35,7 @@ const events = mount(defineResource({ name: "event", fields: { line: text({ uniq
 });
 const mine = anyOf(administrator, owner("user_id"));
 
-/** Orders with every kind of action, and what each was asked. */
+/** Orders with every kind of action, and the calls of each. */
 function shop(told: Written[] = []) {
   return mount(orders, {
     permission: mine,
@@ -100,7 +100,7 @@ async function open(t: Parameters<typeof ownService>[0], told: Written[] = []): 
   return own;
 }
 
-test("an action changes its record and whatever else it gives, in one transaction", async (t) => {
+test("changes the record and everything else that an action returns in one transaction", async (t) => {
   const told: Written[] = [];
   const { ask, get } = await open(t, told);
   const before = await get("/orders/1", { as: "ada" });
@@ -124,7 +124,7 @@ test("an action changes its record and whatever else it gives, in one transactio
   assert.equal(again.json.detail, "Only open orders are cancelled.");
 });
 
-test("all of an action is written or nothing", async (t) => {
+test("writes all of an action or nothing", async (t) => {
   const { ask, get } = await open(t);
   await ask("POST", "/orders/1/cancel", { as: "ada", body: { reason: "x" } });
   await ask("PATCH", "/orders/1", { as: "ada", body: { status: "open" } });
@@ -135,7 +135,7 @@ test("all of an action is written or nothing", async (t) => {
   assert.equal((await get("/orders/1", { as: "ada" })).json.status, "open");
 });
 
-test("permission and rows come first: a stranger's order is not there", async (t) => {
+test("checks permission and rows first, so a stranger's order is not found", async (t) => {
   const { ask } = await open(t);
   const body = { reason: "x" };
   const rows: readonly [string | undefined, string, number][] = [
@@ -154,7 +154,7 @@ test("permission and rows come first: a stranger's order is not there", async (t
   }
 });
 
-test("the body is read as that of any write", async (t) => {
+test("reads the body of an action like that of any write", async (t) => {
   const { ask } = await open(t);
   const cases: readonly [unknown, Record<string, string>, number, string][] = [
     [{}, {}, 400, "invalid"],
@@ -184,7 +184,7 @@ test("the body is read as that of any write", async (t) => {
   assert.equal(xml.status, 200, xml.text);
 });
 
-test("an action answers its record, fields of its own, or nothing", async (t) => {
+test("answers an action with its record, other fields, or nothing", async (t) => {
   const { ask, get } = await open(t);
 
   const total = await get("/orders/1/total", { as: "ada" });
@@ -204,7 +204,7 @@ test("an action answers its record, fields of its own, or nothing", async (t) =>
   assert.equal(peeked.headers.get("etag"), unchanged.headers.get("etag"));
 });
 
-test("preconditions and preferences are those of any write", async (t) => {
+test("applies preconditions and preferences like any write", async (t) => {
   const { ask, get } = await open(t);
   const tag = (await get("/orders/1", { as: "ada" })).headers.get("etag")!;
   const cancel = (headers: Record<string, string>) =>
@@ -219,11 +219,11 @@ test("preconditions and preferences are those of any write", async (t) => {
   assert.equal(reply.headers.get("etag"), (await get("/orders/1", { as: "ada" })).headers.get("etag"));
   const headers = { "if-match": '"nothing"' };
   assert.equal((await ask("POST", "/orders/close-all", { as: "root", body: { reason: "x" }, headers })).status, 412);
-  // What is refused in any state is told after the state that the caller meant.
+  // A refusal that applies to every state comes after the check of the expected state.
   assert.equal((await cancel({ "if-match": tag })).status, 412);
 });
 
-test("a repeat under one key is one action, also at the same time", async (t) => {
+test("runs a repeated action once under one key, also concurrently", async (t) => {
   const told: Written[] = [];
   const { ask, get } = await open(t, told);
   told.length = 0;
@@ -255,7 +255,7 @@ test("a repeat under one key is one action, also at the same time", async (t) =>
   assert.equal(free.status, 409);
 });
 
-test("actions at the same time do not build on one state, and one races a deletion", async (t) => {
+test("runs concurrent actions on successive states, also against a deletion", async (t) => {
   const counters = defineResource({ name: "counter", fields: { count: integer({ default: 0 }) } });
   const { ask, get } = await ownService(t, {
     mounts: [
@@ -288,7 +288,7 @@ test("actions at the same time do not build on one state, and one races a deleti
   assert.equal((await ask("POST", "/counters/1/add")).status, 404);
 });
 
-test("what a handler cannot have meant is a fault, and nothing is written", async (t) => {
+test("reports an impossible result of a handler as a fault, and writes nothing", async (t) => {
   const nonsense: readonly unknown[] = [
     7,
     "x",
@@ -361,7 +361,7 @@ test("what a handler cannot have meant is a fault, and nothing is written", asyn
   assert.deepEqual([broken.status, broken.json.errors[0].pointer], [400, "/reason"]);
 });
 
-test("an action may take its own record away, and a repeat of it is still known", async (t) => {
+test("lets an action delete its own record, and still recognizes a repeat", async (t) => {
   const slips = defineResource({ name: "slip", fields: { line: text() } });
   const { ask, get } = await ownService(t, {
     mounts: [
@@ -401,7 +401,7 @@ test("an action may take its own record away, and a repeat of it is still known"
   assert.deepEqual((await get("/slips")).json, []);
 });
 
-test("what an action told of a person goes with them", async (t) => {
+test("erases a person's data in the results of actions with the person", async (t) => {
   const persons = defineResource({ name: "person", fields: { line: text() } });
   const { ask } = await ownService(t, {
     mounts: [
@@ -437,7 +437,7 @@ test("what an action told of a person goes with them", async (t) => {
   assert.deepEqual([repeated.status, repeated.text, repeated.headers.get("idempotency-replayed")], [204, "", "true"]);
 });
 
-test("actions stand within what their resource stands within", async (t) => {
+test("serves actions of nested resources inside their parents", async (t) => {
   const shops = defineResource({ name: "shop", fields: { user_id: integer() } });
   const shelves = defineResource({
     name: "shelf",
@@ -481,7 +481,7 @@ test("actions stand within what their resource stands within", async (t) => {
     assert.equal((await ask(method, path, { as })).status, status, `${as} ${method} ${path}`);
 });
 
-test("a method that is not offered is told, and OPTIONS tells what is", async (t) => {
+test("reports a method that is not offered, and lists the offered ones for OPTIONS", async (t) => {
   const { ask } = await open(t);
 
   for (const path of ["/orders/1/cancel", "/orders/close-all"]) {
@@ -495,7 +495,7 @@ test("a method that is not offered is told, and OPTIONS tells what is", async (t
   assert.equal((await ask("POST", "/orders/1/cancel/", { as: "root", body: { reason: "x" } })).status, 200);
 });
 
-test("a wrong declaration does not start, and says what to do about it", async () => {
+test("does not start with a wrong declaration, and says how to fix it", async () => {
   const wrong: readonly [Record<string, unknown>, RegExp][] = [
     [{ cancel: { handle: () => ({}) } }, /action cancel: permission is missing; it has to be a permission/],
     [{ cancel: { permission: anyone } }, /action cancel: handle is missing; it has to be a function/],
@@ -533,7 +533,7 @@ test("a wrong declaration does not start, and says what to do about it", async (
   );
 });
 
-test("a wrong declaration does not compile", () => {
+test("does not compile a wrong declaration", () => {
   const permission = anyone;
   const never = (): void => {
     // @ts-expect-error -- nobody said who may
@@ -563,7 +563,7 @@ test("a wrong declaration does not compile", () => {
   assert.equal(typeof never, "function");
 });
 
-test("the API's documentation has every action", async () => {
+test("describes every action in the API's documentation", async () => {
   const document = await openapiDocument({ title: "Shop", version: "1", schemes: [visitor], mounts: [shop()] });
   const paths = document["paths"] as Record<string, Record<string, Operation>>;
   const cancel = paths["/orders/{id}/cancel"]!["post"]!;

@@ -25,7 +25,7 @@ const notes = defineResource({
 });
 const trace = { traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01" };
 
-test("what was written is told after the commit, once, with the record before and after and who caused it", async (t) => {
+test("reports a write once after the commit, with the record before and after and the cause", async (t) => {
   const told: Written[] = [];
   const { ask } = await ownService(t, {
     mounts: [mount(notes, { permission: anyone, afterWrite: (written) => void told.push(written) })],
@@ -71,7 +71,7 @@ test("what was written is told after the commit, once, with the record before an
   );
 });
 
-test("nothing is told of what was not written", async (t) => {
+test("reports nothing that was not written", async (t) => {
   const told: Written[] = [];
   const { ask } = await ownService(t, {
     mounts: [mount(notes, { permission: anyone, afterWrite: (written) => void told.push(written) })],
@@ -89,7 +89,7 @@ test("nothing is told of what was not written", async (t) => {
   assert.deepEqual(told, []);
 });
 
-test("a hook that fails after the commit is a fault, and the answer is the same", async (t) => {
+test("treats a failed hook after the commit as a fault, and sends the same response", async (t) => {
   const ways: readonly ((written: Written) => void | Promise<void>)[] = [
     ({ after }) => void Object.assign(after!, { line: "of the hook" }),
     () => {
@@ -113,7 +113,7 @@ test("a hook that fails after the commit is a fault, and the answer is the same"
   assert.equal((await ask("GET", "/notes")).json.length, 4);
 });
 
-test("every transaction of a request says who caused it", async (t) => {
+test("names the cause in every transaction of a request", async (t) => {
   const written: Transaction[] = [];
   const inner = await emptyStore();
   const store: Store = {

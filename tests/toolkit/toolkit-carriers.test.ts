@@ -72,7 +72,7 @@ const post = (body: unknown): RequestInit => ({
   body: typeof body === "string" ? body : JSON.stringify(body),
 });
 
-test("a credential in the query is taken, and is no parameter", async (t) => {
+test("accepts a credential in the query, which is not a parameter", async (t) => {
   const { ask } = await start(t);
 
   assert.equal((await ask("/notes")).status, 403);
@@ -84,7 +84,7 @@ test("a credential in the query is taken, and is no parameter", async (t) => {
   assert.equal((await ask("/page?a=1&ticket=good-ticket&b=2")).text, '{"parameters":["a=1","b=2"]}');
 });
 
-test("given twice it is refused, and so is one that cannot be read; an empty one is none", async (t) => {
+test("refuses a duplicate or unreadable credential, and ignores an empty one", async (t) => {
   const { ask } = await start(t);
 
   for (const [query, status, code] of [
@@ -100,7 +100,7 @@ test("given twice it is refused, and so is one that cannot be read; an empty one
   assert.equal((await ask("/page?ticket=")).status, 200);
 });
 
-test("an open endpoint knows no such parameter, and tells its name alone", async (t) => {
+test("does not know the parameter on an open endpoint, and shows only its name", async (t) => {
   const { ask } = await start(t);
 
   const refused = await ask("/login?ticket=good-ticket");
@@ -110,7 +110,7 @@ test("an open endpoint knows no such parameter, and tells its name alone", async
   assert.ok(!refused.text.includes("good-ticket"));
 });
 
-test("an address with a credential in it is kept by no shared cache, and stands in no link, log or answer", async (t) => {
+test("keeps an address with a credential out of shared caches, links, logs and responses", async (t) => {
   const { ask, observed } = await start(t);
   for (const body of ["a", "b", "c"]) {
     const made = await ask("/notes?ticket=good-ticket", post({ body }));
@@ -136,7 +136,7 @@ test("an address with a credential in it is kept by no shared cache, and stands 
   assert.ok(observed.some((each) => each.kind === "request" && each.path === "/notes" && each.scheme === "ticket"));
 });
 
-test("the API's documentation says where it travels", async (t) => {
+test("describes in the API's documentation where the credential travels", async (t) => {
   const { ask } = await start(t);
 
   const { components } = JSON.parse((await ask("/openapi.json")).text);
@@ -149,7 +149,7 @@ for (const [name, told] of [
   ["limit", /the parameter limit has a meaning already/],
   ["body", /the parameter body is a credential, and a filter of \/notes/],
 ] as const)
-  test(`a credential cannot be called as the parameter ${name} is`, async (t) => {
+  test(`refuses a credential with the name of the parameter ${name}`, async (t) => {
     await assert.rejects(start(t, [{ ...ticket, carriers: [{ in: "query", name }] }]), told);
   });
 
@@ -166,7 +166,7 @@ const signer: Scheme = {
   },
 };
 
-test("a signed body is read once, and then like every body", async (t) => {
+test("reads a signed body once, and then like every body", async (t) => {
   const { ask } = await start(t, [signer]);
   const signed = (body: string, signature = macOf(body)): RequestInit => {
     const init = post(body);
@@ -176,11 +176,11 @@ test("a signed body is read once, and then like every body", async (t) => {
   assert.equal((await ask("/notes", signed('{"body":"a"}'))).status, 201);
   assert.equal((await ask("/notes", signed('{"body":"b"}', macOf('{"body":"a"}')))).status, 403);
   assert.equal((await ask("/notes", signed("{"))).status, 400);
-  // An endpoint that reads no body has none to sign.
+  // An endpoint that reads no body has nothing to verify.
   assert.equal((await ask("/notes/1", { headers: { "x-signature": macOf("") } })).status, 200);
 });
 
-test("a body beyond the limit is 413 before anybody is known, and one without a signature is not read", async (t) => {
+test("answers a too large body with 413 before authentication, and reads no unsigned body", async (t) => {
   const { ask } = await start(t, [signer]);
   const large = JSON.stringify({ body: "x".repeat(1024 * 1024) });
   let pulled = 0;
@@ -207,7 +207,7 @@ test("a body beyond the limit is 413 before anybody is known, and one without a 
   assert.ok(pulled - before <= 4, String(pulled - before));
 });
 
-test("a scheme that looks at the body without saying so is a fault", async (t) => {
+test("treats a scheme that reads the body without declaring it as a fault", async (t) => {
   const { ask, observed } = await start(t, [{ ...signer, readsBody: false }]);
 
   const answer = await ask("/notes", { ...post("{}"), headers: { "x-signature": macOf("{}") } });

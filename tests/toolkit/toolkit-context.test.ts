@@ -15,7 +15,7 @@ import {
 import { sqliteStore } from "../../src/door/stores.ts";
 import { ownService } from "../harness/own-service.ts";
 
-/** Everything that a program can get at from a value by looking: its members, those of its classes, and what they give. */
+/** Returns everything that a program can reach from a value: its members, those of its classes, and their values. */
 function reachable(start: unknown): ReadonlySet<unknown> {
   const found = new Set<unknown>();
   const open: unknown[] = [start];
@@ -29,7 +29,7 @@ function reachable(start: unknown): ReadonlySet<unknown> {
         try {
           open.push(described.get === undefined ? described.value : Reflect.apply(described.get, value, []));
         } catch {
-          // What only its own class can ask.
+          // Only its own class can read it.
         }
       }
     }
@@ -41,7 +41,7 @@ function names(values: ReadonlySet<unknown>): ReadonlySet<string> {
   return new Set([...values].flatMap((value) => Reflect.ownKeys(value as object).map(String)));
 }
 
-test("handlers, hooks and permissions get what they need, and no way to the service's keys and counters", async (t) => {
+test("gives handlers, hooks and permissions what they need, but no access to the service's keys and counters", async (t) => {
   const given: { context: Context | PermissionRequest; from: string }[] = [];
   const keep = (from: string, context: Context | PermissionRequest): void => void given.push({ context, from });
   const asks: Permission = {
@@ -91,7 +91,7 @@ test("handlers, hooks and permissions get what they need, and no way to the serv
   }
 });
 
-test("a handler reads the store and writes to it through its context", async (t) => {
+test("lets a handler read and write the store through its context", async (t) => {
   const notes = mount(defineResource({ name: "note", fields: { line: text() } }), { permission: { read: anyone } });
   const { ask } = await ownService(t, {
     mounts: [notes],
@@ -113,7 +113,7 @@ test("a handler reads the store and writes to it through its context", async (t)
   assert.deepEqual((await ask("POST", "/jots")).json, { id: 1, line: "jotted" });
 });
 
-test("an endpoint and an action use what a feature offers, and none of another service", async (t) => {
+test("lets an endpoint and an action use a feature, but none of another service", async (t) => {
   const greeter = defineFeature({
     name: "greeter",
     setUp: () => ({ offer: { greet: (name: string) => `Hello ${name}` } }),
@@ -138,7 +138,7 @@ test("an endpoint and an action use what a feature offers, and none of another s
   assert.equal((await ask("POST", "/notes/1/lost")).status, 500);
 });
 
-test("a mount or an endpoint whose needs are not met stops the start, all of them at once", async () => {
+test("stops the start for mounts and endpoints with missing features, all of them together", async () => {
   const offered = defineFeature({ name: "offered", setUp: () => ({ offer: 7 }) });
   const another = defineFeature({ name: "offered", setUp: () => ({ offer: 8 }) });
   const absent = defineFeature({ name: "absent", setUp: () => ({ offer: 9 }) });
@@ -179,7 +179,7 @@ test("a mount or an endpoint whose needs are not met stops the start, all of the
   await (await start([offered])).close();
 });
 
-test("what a context keeps to itself does not compile", () => {
+test("does not compile access to the private parts of a context", () => {
   const endpoint = defineEndpoint({
     method: "GET",
     path: "/x",
@@ -196,7 +196,7 @@ test("what a context keeps to itself does not compile", () => {
   assert.equal(endpoint.path, "/x");
 });
 
-test("a method that is taken out of its context does not compile", () => {
+test("does not compile a method that is taken out of its context", () => {
   const handlers = [
     // @ts-expect-error -- write
     ({ write }: Context) => write({ changes: [] }),

@@ -45,7 +45,7 @@ const refuse = (): never => {
   throw new TypeError("It is no phone.");
 };
 
-/** As somebody would write it without a type checker. */
+/** As a developer would write it without a type checker. */
 function loosely(declaration: object): ResourceDeclaration<Fields> {
   return declaration as ResourceDeclaration<Fields>;
 }
@@ -60,7 +60,7 @@ function mistakesOf(declaration: object): readonly string[] {
   return [];
 }
 
-test("every mistake of a declaration is told with its place and its cure", () => {
+test("reports every mistake of a declaration with its place and its fix", () => {
   const rows: readonly (readonly [declaration: object, mistake: string])[] = [
     [
       { name: "Book", fields: {} },
@@ -189,7 +189,7 @@ test("every mistake of a declaration is told with its place and its cure", () =>
   }
 });
 
-test("all mistakes are told at once", () => {
+test("reports all mistakes together", () => {
   const mistakes = mistakesOf({
     name: "Book",
     fields: { Title: text({ transient: true }) },
@@ -200,7 +200,7 @@ test("all mistakes are told at once", () => {
   assert.equal(mistakes.length, 5);
 });
 
-test("a misspelt or malformed option hides no other mistake", () => {
+test("reports other mistakes next to a misspelled or malformed option", () => {
   const declaration: object = {
     name: "page",
     fields: { title: text({ maxLength: 100 }), author: text({ minLenght: 1 } as never) },
@@ -219,7 +219,7 @@ test("a misspelt or malformed option hides no other mistake", () => {
   ]);
 });
 
-test("what is wrong with a field of whatever kind is told with its name, and with everything else", () => {
+test("reports mistakes in a field of any kind with its name, and with all other mistakes", () => {
   const fields: Readonly<Record<string, readonly [made: () => Field, told: RegExp]>> = {
     a_text: [() => text({ maxLength: -1 }), /text: maxLength is -1/],
     an_integer: [
@@ -272,7 +272,7 @@ test("what is wrong with a field of whatever kind is told with its name, and wit
   );
 });
 
-test("what cannot be served together stops the start and says why", async (t) => {
+test("stops the start for conflicting declarations, and explains why", async (t) => {
   const shelf = defineResource({ name: "shelf", plural: "shelves", within: shop, fields: { name: text() } });
   const lost = defineResource({ name: "note", fields: { about_id: reference("nowhere") } });
 

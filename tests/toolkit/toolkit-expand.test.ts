@@ -54,7 +54,7 @@ const open = (): Rules => ({
   authors: { list: allow, read: allow },
 });
 
-/** A bookshop whose permissions say whatever `rules` say at the moment. */
+/** A bookshop whose permissions follow the current `rules`. */
 async function bookshop(t: TestContext, rules: Rules): Promise<Own & { readonly asked: RelatedQuery[] }> {
   const rule = (name: keyof Rules): Permission<"owner_id"> => ({
     name,
@@ -96,7 +96,7 @@ async function bookshop(t: TestContext, rules: Rules): Promise<Own & { readonly 
   return { ...own, asked };
 }
 
-test("two levels stand beside a record, at one question a level", async (t) => {
+test("expands two levels, with one query for each level", async (t) => {
   const { get, asked } = await bookshop(t, open());
 
   const { json } = await get("/shops?expand=books.author,books.reviews");
@@ -117,13 +117,13 @@ test("two levels stand beside a record, at one question a level", async (t) => {
   assert.equal(asked.length, testsOnPostgres ? 2 : 3);
 });
 
-test("what was remembered for one page is not shown when anything has changed", async (t) => {
+test("shows no cached expansion after a change", async (t) => {
   const { get, ask, asked } = await bookshop(t, open());
   const titles = async (): Promise<string[]> =>
     (await get("/shops?expand=books")).json[0].books.map(({ title }: { title: string }) => title);
 
   for (let time = 0; time < 3; time++) assert.deepEqual(await titles(), ["T1", "T2", "T3"]);
-  // The second time shows that it is asked again. PostgreSQL reads it with the page.
+  // The second request shows that the data is read again. PostgreSQL reads it with the page.
   assert.equal(asked.length, testsOnPostgres ? 0 : 2);
   await ask("PATCH", "/shops/1/books/2", { body: { title: "new" } });
   assert.deepEqual(await titles(), ["T1", "new", "T3"]);
@@ -131,7 +131,7 @@ test("what was remembered for one page is not shown when anything has changed", 
   assert.deepEqual(await titles(), ["new", "T3"]);
 });
 
-test("where more is to be read, the address goes on with what stands beside each", async (t) => {
+test("links to more records with the same expansions", async (t) => {
   const { get, ask } = await bookshop(t, open());
   for (let count = 0; count < 99; count++)
     await ask("POST", "/shops/3/books", { body: { title: "T", owner_id: 1, author_id: 1 } });
@@ -145,7 +145,7 @@ test("where more is to be read, the address goes on with what stands beside each
   assert.deepEqual([rest.length, rest[0].author], [1, shop.books[0].author]);
 });
 
-test("what is longer than a mebibyte is refused with its cure, and shorter pages are not", async (t) => {
+test("refuses more than a mebibyte with the fix, but accepts shorter pages", async (t) => {
   const { get, ask } = await bookshop(t, open());
   const body = { title: "ü".repeat(10_000), owner_id: 1 };
   await Promise.all(Array.from({ length: 270 }, (_, at) => ask("POST", `/shops/${1 + (at % 3)}/books`, { body })));
@@ -167,7 +167,7 @@ test("what is longer than a mebibyte is refused with its cure, and shorter pages
   assert.equal(twice.json.errors[0].code, "too_many");
 });
 
-test("an answer may be kept by others only where all that stands in it may", async (t) => {
+test("allows shared caches only if everything in the response is public", async (t) => {
   const services = [anyone, authenticated].map(async (permission) => {
     const mounted = mount(authors, { permission, cache: "public", expand: { mentor: "mentor_id" } });
     const { get, ask } = await ownService(t, { mounts: [mounted] });
@@ -184,7 +184,7 @@ test("an answer may be kept by others only where all that stands in it may", asy
   assert.equal((await get("/loans")).headers.get("cache-control"), "public, no-cache");
 });
 
-test("expand shows what a plain GET of the same path shows, and nothing that it hides", async (t) => {
+test("shows by expand the same as a plain GET of the same path, and nothing that it hides", async (t) => {
   const rules = open();
   const own = await bookshop(t, rules);
   const random = seeded(20260131);
@@ -214,14 +214,14 @@ test("expand shows what a plain GET of the same path shows, and nothing that it 
       }
     }
   }
-  // Both kinds, with and without, were there often enough to mean something.
+  // Both kinds, with and without content, occurred often enough.
   for (const kind of ["null", "{", "[]", "[{"]) assert.ok(told[kind]! > 50, JSON.stringify(told));
 });
 
 type View = (path: string) => Promise<unknown>;
 type Shown = Record<string, unknown> & { readonly id: number };
 
-/** What a caller reads at a path; undefined where they may not. */
+/** Returns what a caller reads at a path. Undefined if the caller may not. */
 function viewOf({ get }: Own, as: string | undefined): View {
   const seen = new Map<string, Promise<unknown>>();
   return (path) => {
@@ -240,7 +240,7 @@ const references: Readonly<Record<string, readonly [column: string, path: string
   shop: ["shop_id", "/shops"],
 };
 
-/** What should be shown, put together from plain GETs. */
+/** Returns the expected result, combined from plain GETs. */
 async function model(view: View, path: string, query: string): Promise<unknown> {
   const shown = await view(path);
   if (shown === undefined) return undefined;
@@ -297,7 +297,7 @@ function randomRule(random: (below: number) => number): Rule {
   return rules[random(rules.length)]!;
 }
 
-/** The same numbers at every run. */
+/** Returns the same numbers in every run. */
 function seeded(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -306,7 +306,7 @@ function seeded(seed: number): (below: number) => number {
   };
 }
 
-test("what cannot be expanded is told when it is mounted", async (t) => {
+test("reports impossible expansions on mount", async (t) => {
   const permission = anyone;
   const mountedReviews = mount(reviews, { permission });
   const within = mount(books, { permission: { create: anyone } });

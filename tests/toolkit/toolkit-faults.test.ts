@@ -23,7 +23,7 @@ import { emptyStore } from "../harness/test-store.ts";
 
 const notes = defineResource({ name: "note", fields: { body: text() } });
 
-test("a fault is told by its request id and nothing else, wherever it is", async (t) => {
+test("shows only the request id of a fault, for every place of the fault", async (t) => {
   const secret = "the inside story";
   const fault = (): never => {
     throw new Error(secret);
@@ -114,7 +114,7 @@ test("a fault is told by its request id and nothing else, wherever it is", async
   assert.equal((await ask("GET", "/notes")).text, "[]");
 });
 
-test("where nobody said who observes, a fault is printed on standard error with its stack; where nobody is to, nothing is", async (t) => {
+test("prints a fault to standard error with its stack by default, and nothing with a null observer", async (t) => {
   const broken = defineEndpoint({
     method: "GET",
     path: "/broken",
@@ -139,7 +139,7 @@ test("where nobody said who observes, a fault is printed on standard error with 
   );
 });
 
-test("whoever adds code may fail: the caller gets 500 with a request id, it is printed, and nothing is half written", async (t) => {
+test("answers failing custom code with 500 and a request id, prints it, and writes nothing partially", async (t) => {
   const fault = (): never => {
     throw new Error("somebody's own mistake");
   };
@@ -229,7 +229,7 @@ test("whoever adds code may fail: the caller gets 500 with a request id, it is p
   for (const { collection } of options.mounts) assert.equal(await service.store.count(collection, null), 0);
 });
 
-test("what has to be waited for where nobody waits is a fault that says so, and its rejection ends no process", async (t) => {
+test("reports a promise in a synchronous place as a fault, and survives its rejection", async (t) => {
   const rejected: unknown[] = [];
   const hear = (reason: unknown): void => void rejected.push(reason);
   process.on("unhandledRejection", hear);
@@ -296,7 +296,7 @@ for (const [what, reply] of Object.entries({
   "has a name that is none": { status: 204, headers: [["X Name", "a"]] },
   "is a type that ends its line": { status: 200, body: { kind: "raw", type: "text/plain\n", content: "" } },
 }))
-  test(`a header field that ${what} is a fault, and the process goes on`, async (t) => {
+  test(`reports a header field that ${what} as a fault, and continues`, async (t) => {
     const broken = defineEndpoint({ method: "GET", path: "/broken", access: anyone, handle: () => reply as never });
     const refused = defineEndpoint({
       method: "GET",
@@ -320,7 +320,7 @@ for (const [what, reply] of Object.entries({
     }
   });
 
-test("a feature that cannot say what is wrong with it does not start, and is named", async () => {
+test("does not start with a feature whose check fails, and names it", async () => {
   const startWith = async (mistakes: unknown) =>
     createService({
       store: await emptyStore(),
@@ -341,7 +341,7 @@ test("a feature that cannot say what is wrong with it does not start, and is nam
   );
 });
 
-test("an observer that fails changes no answer, and is told of once", async (t) => {
+test("sends the same response if an observer fails, and reports the failure once", async (t) => {
   const printed: string[] = [];
   t.mock.method(process.stderr, "write", (told: string) => printed.push(told) > 0);
   const heard: string[] = [];
@@ -363,7 +363,7 @@ test("an observer that fails changes no answer, and is told of once", async (t) 
   assert.match(printed[0]!, /An observer failed.*\nError: the log is gone\n {4}at /);
 });
 
-test("upkeep that fails is told once and tried again, and what does not start or stop says why", async (t) => {
+test("reports failed upkeep once and tries again, and explains a failed start or stop", async (t) => {
   t.mock.timers.enable({ apis: ["setInterval"] });
   let tries = 0;
   const failing = (name: string, parts: object, needs: readonly Feature[] = []): Feature =>
@@ -394,7 +394,7 @@ test("upkeep that fails is told once and tried again, and what does not start or
   await assert.rejects(store.check());
 });
 
-test("a hook that writes into the draft is a fault, and what nobody has checked is not kept", async (t) => {
+test("reports a hook that changes the draft as a fault, and stores nothing unchecked", async (t) => {
   const books = defineResource({ name: "book", fields: { title: text({ maxLength: 5 }) } });
   const beforeWrite = ({ draft }: { readonly draft: object | null }): object => {
     Object.assign((draft as { readonly values: object }).values, { title: "longer than five" });

@@ -24,7 +24,7 @@ async function serve(t: TestContext, options: Omit<ServiceOptions, "store">): Pr
   return service;
 }
 
-/** The mistakes for which a service does not start. */
+/** Returns the mistakes that prevent the start of a service. */
 async function mistakesOf(options: Omit<ServiceOptions, "store">): Promise<readonly string[]> {
   try {
     await (await createService({ store: await emptyStore(), ...options })).close();
@@ -50,7 +50,7 @@ const visitsCollection: Collection = {
   indexes: [["at"]],
 };
 
-/** Counts who was here; what it offers is the way for others to count. */
+/** Counts visitors. It offers a way for others to count. */
 const visits = defineFeature({
   name: "visits",
   setUp: ({ store, now }) => ({
@@ -95,7 +95,7 @@ const door = defineFeature({
   },
 });
 
-test("a feature uses what another offers, wherever they stand in the list", async (t) => {
+test("lets a feature use another, for any order of the list", async (t) => {
   const service = await serve(t, { features: [door, visits] });
 
   const answer = await service.fetch(new Request("http://localhost/door", { method: "POST" }), { peer: "127.0.0.1" });
@@ -106,7 +106,7 @@ test("a feature uses what another offers, wherever they stand in the list", asyn
   assert.equal(await service.store.count(visitsCollection, null), 2);
 });
 
-test("a feature keeps nothing of a service: two services take the same one", async (t) => {
+test("keeps no state of a service in a feature: two services use the same one", async (t) => {
   const one = await serve(t, { features: [door, visits] });
   const other = await serve(t, { features: [visits, door] });
 
@@ -116,7 +116,7 @@ test("a feature keeps nothing of a service: two services take the same one", asy
   assert.equal(await other.store.count(visitsCollection, null), 0);
 });
 
-test("features start after those that they need and stop before them", async () => {
+test("starts features after those that they need, and stops them before", async () => {
   const told: string[] = [];
   const telling = (name: string, needs: readonly Feature[]): Feature =>
     defineFeature({
@@ -138,7 +138,7 @@ test("features start after those that they need and stop before them", async () 
   assert.deepEqual(told, ["start ground", "start wall", "start roof", "stop roof", "stop wall", "stop ground"]);
 });
 
-test("where one cannot start, those that have are stopped and the store is closed", async () => {
+test("stops the started features and closes the store if one cannot start", async () => {
   const told: string[] = [];
   const store = await emptyStore();
   const first = defineFeature({ name: "first", setUp: () => ({ offer: null, stop: () => void told.push("stopped") }) });
@@ -160,7 +160,7 @@ test("where one cannot start, those that have are stopped and the store is close
   await assert.rejects(store.check());
 });
 
-test("what fails in start or in stop is told with the name of its feature, and with the fault as its cause", async () => {
+test("reports a failed start or stop with the feature's name, and with the error as its cause", async () => {
   const fault = new Error("no line");
   const failing = (where: "start" | "stop", thrown: unknown): Feature => {
     const fail = async (): Promise<never> => {
@@ -184,19 +184,19 @@ test("what fails in start or in stop is told with the name of its feature, and w
     name: "DeclarationError",
     mistakes: ["feature mail: the host is missing; name it"],
   });
-  // Those who try again, or tell it in words of their own, know it by its class.
+  // Code that retries, or formats it, recognizes its class.
   await assert.rejects(begin(failing("start", new StoreUnavailable("gone"))), StoreUnavailable);
   const service = await begin(failing("stop", fault));
   await assert.rejects(service.close(), { message: "feature mail: stop threw Error: no line", cause: fault });
 });
 
-test("whoever waits for a feature that does not start learns which one it is", async (t) => {
+test("names a feature that does not finish its start", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const told: string[] = [];
   const line = Promise.withResolvers<void>();
   const mail = defineFeature({ name: "mail", setUp: () => ({ offer: null, start: () => line.promise }) });
   const beginning = createService({
-    // On SQLite alone: a connection to PostgreSQL needs the timers that this test stops.
+    // Only on SQLite: a connection to PostgreSQL needs the timers that this test stops.
     store: sqliteStore({ path: ":memory:" }),
     features: [mail],
     observe: (seen) => void (seen.kind === "notice" && told.push(seen.message)),
@@ -211,7 +211,7 @@ test("whoever waits for a feature that does not start learns which one it is", a
   await (await beginning).close();
 });
 
-test("a feature that does not stop is named, and keeps nobody from stopping", async (t) => {
+test("names a feature that does not stop, and stops anyway", async (t) => {
   const told: string[] = [];
   const store = await emptyStore();
   const ground = defineFeature({
@@ -237,7 +237,7 @@ test("a feature that does not stop is named, and keeps nobody from stopping", as
   await assert.rejects(store.check());
 });
 
-test("what is missing, there twice or wrong is told at once, with the place and the cure", async () => {
+test("reports everything missing, duplicate or wrong together, with the place and the fix", async () => {
   const named = (name: string, parts: object = {}, needs: readonly Feature[] = []): Feature =>
     defineFeature({ name, needs, setUp: () => ({ offer: null, ...parts }) });
   const books = defineResource({ name: "book", fields: { title: text() } });
@@ -271,7 +271,7 @@ test("what is missing, there twice or wrong is told at once, with the place and 
   ]);
 });
 
-test("a feature that was made twice, or stands in the list twice, is told", async () => {
+test("reports a feature that was made twice, or is in the list twice", async () => {
   const again = defineFeature({ ...visits, needs: [] });
 
   assert.deepEqual(await mistakesOf({ features: [again, door] }), [
@@ -282,7 +282,7 @@ test("a feature that was made twice, or stands in the list twice, is told", asyn
   ]);
 });
 
-test("features with a secret have it", async (t) => {
+test("gives the secret to features", async (t) => {
   const secretive = defineFeature({ name: "secretive", setUp: ({ secret }) => ({ offer: secret }) });
   const secret = new Secret("a secret of 32 characters or more.");
 
@@ -292,7 +292,7 @@ test("features with a secret have it", async (t) => {
   assert.throws(() => service.use(visits), /visits is no feature of this service/);
 });
 
-test("what has run out is erased on one timer, as often as each feature asks", async (t) => {
+test("deletes expired data on one timer, at the interval of each feature", async (t) => {
   t.mock.timers.enable({ apis: ["setInterval"] });
   let now = 1_000_000;
   const service = await serve(t, { features: [visits], now: () => now });
@@ -312,7 +312,7 @@ test("what has run out is erased on one timer, as often as each feature asks", a
   while ((await count()) > 0) await turn();
 });
 
-/** The store has written what it was told to: it answers questions that come behind. */
+/** Waits for the store: it answers queries after the earlier writes. */
 async function settled({ store }: Service): Promise<void> {
   for (let turns = 0; turns < 50; turns++) {
     await turn();
@@ -320,7 +320,7 @@ async function settled({ store }: Service): Promise<void> {
   }
 }
 
-test("a feature sees the whole service, once it is whole", async (t) => {
+test("shows a feature the whole service after its setup", async (t) => {
   const describing = defineFeature({
     name: "describing",
     setUp: (host) => ({
@@ -336,7 +336,7 @@ test("a feature sees the whole service, once it is whole", async (t) => {
   await assert.rejects(createService({ store: await emptyStore(), features: [early] }), /once every feature is set up/);
 });
 
-test("what is no feature, or gives no parts, is told", async () => {
+test("reports a value that is not a feature, or that returns no parts", async () => {
   const rows: readonly (readonly [features: unknown, told: RegExp])[] = [
     [[null], /features\[0\] is null; make one with defineFeature/],
     [

@@ -129,7 +129,7 @@ const refused: readonly (readonly [field: string, sent: unknown, code: string])[
   ["__proto__x", 1, "unknown_field"],
 ];
 
-test("every kind of field keeps what it takes and refuses what it does not, in JSON and in XML", async (t) => {
+test("accepts the valid values of every kind of field and refuses others, in JSON and in XML", async (t) => {
   const { ask } = await ownService(t, own);
   const xml = { "content-type": "application/xml", accept: "application/xml" };
   const asXML = (field: string, sent: unknown): string =>
@@ -168,7 +168,7 @@ test("every kind of field keeps what it takes and refuses what it does not, in J
   }
 });
 
-test("any JSON is kept as it is in a json field", async (t) => {
+test("keeps any JSON unchanged in a json field", async (t) => {
   const { ask } = await ownService(t, own);
 
   for (const meta of [
@@ -195,7 +195,7 @@ test("any JSON is kept as it is in a json field", async (t) => {
   assert.deepEqual(viaXML.json.meta, { a: 1, b: ["x", null] });
 });
 
-test("a body is told of everything that is wrong in it at once, and nothing is kept", async (t) => {
+test("reports all mistakes in a body together, and stores nothing", async (t) => {
   const { ask } = await ownService(t, own);
 
   const { json: told } = await ask("POST", "/things", {
@@ -211,7 +211,7 @@ test("a body is told of everything that is wrong in it at once, and nothing is k
   assert.equal((await ask("GET", "/things")).text, "[]");
 });
 
-test("written fields are never shown, given ones stay, defaults stand in for null", async (t) => {
+test("never shows write-only fields, keeps generated ones, and replaces null with defaults", async (t) => {
   const { ask } = await ownService(t, own);
   const made = (await ask("POST", "/things", { body: { secret: "s", aside: "t", rank: 9, sku: "A" } })).json;
   const shown = Object.keys(made);
@@ -230,7 +230,7 @@ test("written fields are never shown, given ones stay, defaults stand in for nul
   assert.equal((await ask("GET", "/things?sort=rank")).status, 200);
 });
 
-test("unique values are taken once, in any spelling where case is ignored", async (t) => {
+test("accepts unique values once, in any spelling if case is ignored", async (t) => {
   const { ask } = await ownService(t, own);
   const codeOf = async (body: object): Promise<string> => {
     const { status, json: told } = await ask("POST", "/things", { body });

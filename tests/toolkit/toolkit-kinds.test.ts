@@ -47,7 +47,7 @@ const places = defineResource({
   filters: { slug: ["eq", "starts"], seats: ["gte"], open: ["eq"], phone: ["eq"] },
 });
 
-test("a schema of zod, valibot or arktype is a kind of field, with its types", async (t) => {
+test("uses a schema of zod, valibot or arktype as a kind of field, with its types", async (t) => {
   const { ask, get } = await ownService(t, { mounts: [mount(places, { permission: anyone })] });
   const typed: Pick<RecordOf<typeof places>, "at" | "seats" | "open"> = {
     at: { lat: 1, lon: 2 },
@@ -74,7 +74,7 @@ test("a schema of zod, valibot or arktype is a kind of field, with its types", a
   assert.deepEqual([read.json.at, read.json.seats, read.json.open], [{ lat: 1, lon: 2 }, 7, false]);
 });
 
-test("what a schema finds wrong is told at its place", async (t) => {
+test("reports the mistakes of a schema with their places", async (t) => {
   const { ask } = await ownService(t, { mounts: [mount(places, { permission: anyone })] });
   const body = {
     at: { lat: 91, tags: ["a", 1] },
@@ -109,7 +109,7 @@ test("what a schema finds wrong is told at its place", async (t) => {
 // oxlint-disable-next-line typescript/no-explicit-any -- read into, and asserted
 type Described = Readonly<Record<string, any>>;
 
-test("the API's description has the schema of the library, of the option, or of the column", async () => {
+test("describes a field with the schema of the library, of the option, or of the column", async () => {
   const document = await openapiDocument({
     title: "Places",
     version: "1",
@@ -128,7 +128,7 @@ test("the API's description has the schema of the library, of the option, or of 
   assert.doesNotMatch(JSON.stringify(document), /\$schema/);
 });
 
-/** A schema as nobody should write it. */
+/** A badly written schema. */
 function hostile(validate: (value: unknown) => unknown, jsonSchema?: object): StandardSchema<never> {
   return {
     "~standard": { version: 1, vendor: "hostile", validate, ...(jsonSchema === undefined ? {} : { jsonSchema }) },
@@ -145,7 +145,7 @@ function mistakesOf(make: () => unknown): readonly string[] {
   }
 }
 
-test("a schema that cannot be a field does not start, and says why", () => {
+test("does not start with a schema that cannot be a field, and explains why", () => {
   const rows: readonly (readonly [make: () => Field, told: RegExp])[] = [
     [() => standardSchema({} as StandardSchema), /it is no Standard Schema of version 1/],
     [() => standardSchema(null as unknown as StandardSchema), /it is no Standard Schema/],
@@ -197,7 +197,7 @@ test("a schema that cannot be a field does not start, and says why", () => {
   ];
   for (const [make, told] of rows)
     assert.match(mistakesOf(() => defineResource({ name: "a", fields: { b: make() } })).join("\n"), told);
-  // A recursive schema refers to the root of a document that it is not.
+  // A recursive schema refers to the root of a document, but it is not the root here.
   const tree: z.ZodType = z.lazy(() => z.object({ parts: z.array(tree) }));
   assert.match(
     mistakesOf(() => defineResource({ name: "a", fields: { b: standardSchema(tree) } })).join(),
@@ -205,7 +205,7 @@ test("a schema that cannot be a field does not start, and says why", () => {
   );
 });
 
-test("a schema that misbehaves is a fault, and nothing is kept or left behind", async (t) => {
+test("reports a schema that misbehaves as a fault, and stores nothing", async (t) => {
   let answer: (value: unknown) => unknown = (value) => ({ value });
   const field = (column: "text" | "json"): Field =>
     standardSchema(
@@ -268,7 +268,7 @@ test("a schema that misbehaves is a fault, and nothing is kept or left behind", 
   assert.match(many.text, /\/one\/a~1b~0c\/Symbol\(s\)\/3/);
 });
 
-test("a kind of one's own has a shape, and what is wrong with it does not start", () => {
+test("checks the shape of a custom kind, and does not start if it is wrong", () => {
   const rows: readonly (readonly [kind: object, told: RegExp])[] = [
     [{ ...phone, colum: 1 }, /field one: its kind: there is no option colum; did you mean column\?/],
     [{ ...phone, name: "Phone Number" }, /its kind: name is 'Phone Number'; it has to be lower case with hyphens/],

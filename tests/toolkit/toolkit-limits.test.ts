@@ -41,7 +41,7 @@ async function start(t: TestContext, options: Partial<ServiceOptions> = {}) {
   return { service, ask };
 }
 
-test("pages are as long as their resource says, and the API's documentation says so", async (t) => {
+test("limits pages as the resource declares, and documents it", async (t) => {
   const { ask } = await start(t, { features: [documentation({ title: "A", version: "1" })] });
   await ask(
     "POST",
@@ -66,7 +66,7 @@ test("pages are as long as their resource says, and the API's documentation says
   assert.deepEqual(limit?.schema, { type: "integer", minimum: 1, maximum: 3, default: 2 });
 });
 
-test("a page size that is none does not start", () => {
+test("does not start with an invalid page size", () => {
   const of = (pageSize: object) => () => defineResource({ name: "a", fields: {}, pageSize });
 
   assert.throws(
@@ -80,14 +80,14 @@ test("a page size that is none does not start", () => {
   assert.equal(defineResource({ name: "a", fields: {}, pageSize: { maximum: 10 } }).pageSize.default, 10);
 });
 
-test("bodies are as large as the service says", async (t) => {
+test("limits bodies as the service declares", async (t) => {
   const { ask } = await start(t, { maxBodyBytes: 100 });
 
   assert.equal((await ask("POST", "/notes", { body: "a".repeat(50) })).status, 201);
   assert.equal((await ask("POST", "/notes", { body: "a".repeat(100) })).status, 413);
 });
 
-test("cookies are called as their owner says, over TLS with a prefix", async (t) => {
+test("names cookies as configured, with a prefix over TLS", async (t) => {
   const people = accounts({ registration: "open" });
   const { service, ask } = await start(t, {
     features: [
@@ -126,7 +126,7 @@ test("cookies are called as their owner says, over TLS with a prefix", async (t)
   assert.equal(refreshed.status, 200);
 });
 
-test("two cookies of one name are told at the start", async (t) => {
+test("reports two cookies with one name at startup", async (t) => {
   const people = accounts();
   const features = (cookie: string, accessCookie: string, refreshCookie: string) =>
     start(t, {
@@ -140,7 +140,7 @@ test("two cookies of one name are told at the start", async (t) => {
   );
 });
 
-test("a connection on which nobody asks is closed after the seconds that its listener says", async (t) => {
+test("closes an idle connection after the seconds of its listener", async (t) => {
   const { service } = await start(t);
   const listener = await listen(service, { port: 0, requestSeconds: 1 });
   t.after(() => listener.close(0));

@@ -35,14 +35,14 @@ import { sharedDatabase } from "../harness/test-store.ts";
 
 type Headers = Readonly<Record<string, string>>;
 
-/** A way of logging in: its feature, and how ada gets in with it. */
+/** A way of logging in: its feature, and the way in which ada logs in. */
 interface Way {
   make(people: AccountsFeature): Feature;
-  /** Headers that log ada in. */
+  /** Returns headers that log ada in. */
   logIn(api: Own, feature: Feature): Promise<Headers>;
-  /** Headers that must not. */
+  /** Headers that must not log in. */
   readonly wrong: Headers;
-  /** A path of its own; null where it has none. */
+  /** A path that only this login has. Null if there is none. */
   readonly path: string | null;
   /** The name of the scheme. */
   readonly scheme: string;
@@ -147,7 +147,7 @@ const names = Object.keys(ways) as (keyof typeof ways)[];
 for (const name of names) {
   const way: Way = ways[name];
 
-  test(`${name} alone, with accounts and nothing else, logs somebody in and nobody else`, async (t) => {
+  test(`logs a user in with only ${name} and accounts, and no other caller`, async (t) => {
     const people = accounts(open);
     const feature = way.make(people);
     const api = await serve(t, people, [feature]);
@@ -163,7 +163,7 @@ for (const name of names) {
     }
   });
 
-  test(`where ${name} is left out, every other login is as before`, async (t) => {
+  test(`keeps every other login without ${name}`, async (t) => {
     const people = accounts(open);
     const others = names
       .filter((other) => other !== name)
@@ -180,7 +180,7 @@ for (const name of names) {
   });
 }
 
-test("any two stand side by side, and each login is still its own", async (t) => {
+test("combines any two logins, which stay separate", async (t) => {
   for (const [at, one] of names.entries()) {
     for (const other of names.slice(at + 1)) {
       const people = accounts(open);
@@ -198,7 +198,7 @@ test("any two stand side by side, and each login is still its own", async (t) =>
   }
 });
 
-test("two services take the same features, and know nothing of each other", async (t) => {
+test("uses the same features in two services, which share no state", async (t) => {
   const people = accounts(open);
   const logins = names.map((name) => ways[name].make(people));
   const one = await serve(t, people, logins);
@@ -210,7 +210,7 @@ test("two services take the same features, and know nothing of each other", asyn
   assert.equal((await other.get("/notes", await ways.session.logIn(one))).status, 401);
 });
 
-test("a login without its accounts, or without a secret, stops the start and says so", async () => {
+test("stops the start for a login without its accounts, or without a secret, and explains why", async () => {
   const people = accounts(open);
   const mistakesOf = async (features: readonly Feature[], withSecret = true): Promise<readonly string[]> => {
     const store = sqliteStore({ path: ":memory:" });
@@ -249,7 +249,7 @@ test("a login without its accounts, or without a secret, stops the start and say
   ]);
 });
 
-test("a scheme of one's own that claims a shared name alone stops the start", async () => {
+test("stops the start for a custom scheme that uses a shared name alone", async () => {
   const people = accounts();
   const mine: Scheme = {
     name: "bearer",
@@ -268,7 +268,7 @@ test("a scheme of one's own that claims a shared name alone stops the start", as
   );
 });
 
-test("a changed password ends sessions and tokens, and keys where that is asked for", async (t) => {
+test("ends sessions and tokens with a changed password, and keys on request", async (t) => {
   const people = accounts(open);
   const made = names.map((name) => [name, ways[name].make(people)] as const);
   const api = await serve(
@@ -295,7 +295,7 @@ test("a changed password ends sessions and tokens, and keys where that is asked 
   assert.deepEqual(await living(), []);
 });
 
-test("a login that is turned off keeps its tables in order, so that nothing comes back to life", async (t) => {
+test("maintains the tables of a disabled login, so no credential becomes valid again", async (t) => {
   const database = await sharedDatabase(t);
   const people = accounts(open);
   const on = [basicLogin(people), sessionLogin(people), apiTokens(people)];
@@ -343,7 +343,7 @@ test("a login that is turned off keeps its tables in order, so that nothing come
   }
 });
 
-test("what is revoked is followed, so that an access token ends at once, and what has run out is erased", async (t) => {
+test("follows revocations, so an access token ends immediately, and deletes expired data", async (t) => {
   t.mock.timers.enable({ apis: ["setInterval"] });
   const people = accounts(open);
   const api = await serve(t, people, [
@@ -361,13 +361,13 @@ test("what is revoked is followed, so that an access token ends at once, and wha
   assert.equal((await api.get("/notes", byToken)).status, 401);
   await ways.session.logIn(api);
   assert.deepEqual(await rows(), [1, 1]);
-  // Beyond the life of an access token where it ended and where it is verified, and the minute by which clocks may differ.
+  // More than the lifetime of an access token in both processes, plus the minute by which clocks may differ.
   api.clock.now += 661_000;
   t.mock.timers.tick(1000);
   while ((await rows()).some((count) => count > 0)) await turn();
 });
 
-test("a key that is limited to reading writes nothing", async (t) => {
+test("writes nothing with a key that is limited to reading", async (t) => {
   const people = accounts(open);
   const feature = namedKeys(people);
   const api = await serve(t, people, [feature]);
@@ -379,7 +379,7 @@ test("a key that is limited to reading writes nothing", async (t) => {
   assert.equal((await api.ask("POST", "/notes", { body: "x" }, headers)).status, 403);
 });
 
-test("fields of one's own are fields of users, in every representation, and of users whom nobody is asked for", async (t) => {
+test("adds custom fields to users, in every representation, and to users created without them", async (t) => {
   const people = accounts({ ...open, fields: { phone: text({ optional: true }), tenant: text({ default: "main" }) } });
   const api = await serve(t, people, [basicLogin(people)]);
   const headers = basicHeader(email, password);
@@ -396,7 +396,7 @@ test("fields of one's own are fields of users, in every representation, and of u
   assert.deepEqual(await requireUser(2), { id: 2, name: "Bob", email: "bob@example.com", phone: null, tenant: "main" });
 });
 
-test("where there is no administrator, whoever signed up can leave again; the last one cannot", async (t) => {
+test("lets every user leave if there is no administrator, but not the last administrator", async (t) => {
   const people = accounts(open);
   const api = await serve(t, people, [basicLogin(people)]);
   const { insertUser, passwords } = api.service.use(people);

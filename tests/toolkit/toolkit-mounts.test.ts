@@ -28,7 +28,7 @@ const books = defineResource({
   sorts: ["title"],
 });
 
-test("resources nest as deep as they are declared", async (t) => {
+test("nests resources to the declared depth", async (t) => {
   const { ask, observed } = await ownService(t, {
     mounts: [
       mount(books, { permission: authenticated }),
@@ -88,7 +88,7 @@ test("resources nest as deep as they are declared", async (t) => {
   );
 });
 
-test("where the outer record is only read, what stands within it is written by whoever may", async (t) => {
+test("allows permitted writers inside an outer record that is read-only", async (t) => {
   const { ask } = await ownService(t, {
     mounts: [
       mount(shops, { permission: { read: anyone, create: administrator } }),
@@ -102,7 +102,7 @@ test("where the outer record is only read, what stands within it is written by w
   assert.equal((await ask("GET", "/shops/1/book-shelves")).json.length, 1);
 });
 
-test("a rule across fields is told like a rule of one, on every write", async (t) => {
+test("reports a rule across fields like that of one field, on every write", async (t) => {
   const spans = defineResource({
     name: "span",
     fields: { from: integer(), to: integer(), note: text({ optional: true, writeOnly: true, transient: true }) },
@@ -126,7 +126,7 @@ test("a rule across fields is told like a rule of one, on every write", async (t
   assert.deepEqual((await ask("GET", "/spans/2")).json, { id: 2, from: 1, to: 2 });
 });
 
-test("a resource may insist on If-Match", async (t) => {
+test("requires If-Match if a resource demands it", async (t) => {
   const { ask } = await ownService(t, { mounts: [mount(shops, { permission: anyone, requireIfMatch: true })] });
   const body = { owner_id: 1, name: "b" };
   const made = await ask("POST", "/shops", { body });
@@ -162,7 +162,7 @@ test("a resource may insist on If-Match", async (t) => {
   assert.equal((await ask("DELETE", "/shops/1", { headers: { "if-match": "*" } })).status, 204);
 });
 
-test("answers are public only where nobody looked who is asking", async (t) => {
+test("makes responses public only if no code reads the caller", async (t) => {
   const inner = defineResource({ name: "inner", within: shops, fields: { a: integer() } });
   const looked = defineResource({ name: "looked", fields: { a: integer() } });
   const plain = defineResource({ name: "plain", fields: { a: integer() } });
@@ -201,7 +201,7 @@ test("answers are public only where nobody looked who is asking", async (t) => {
   assert.equal((await ask("GET", "/shops/9")).headers.get("cache-control"), "no-store");
 });
 
-test("a write can be refused, completed and joined by others in one transaction", async (t) => {
+test("lets hooks refuse, complete and extend a write in one transaction", async (t) => {
   const log = mount(defineResource({ name: "entry", plural: "entries", fields: { line: text() } }), {
     permission: { list: anyone },
   });
@@ -256,7 +256,7 @@ test("a write can be refused, completed and joined by others in one transaction"
   assert.equal((await ask("GET", "/pages")).json.length, 1);
 });
 
-test("what a hook or the path gives counts for a permission that narrows", async (t) => {
+test("applies a narrowing permission to values of hooks and paths", async (t) => {
   const drafts = defineResource({
     name: "draft",
     within: shops,

@@ -68,7 +68,7 @@ async function start(t: TestContext, name?: string) {
   return { service, ask, ann: { authorization: `Basic ${btoa("ann@example.com:the password of ann")}` } };
 }
 
-test("a service of the toolkit says nowhere what the toolkit is called", async (t) => {
+test("never shows the name of the toolkit in a service", async (t) => {
   const { service, ask, ann } = await start(t);
   const told: string[] = [];
   const see = async (...asked: Parameters<typeof ask>) => {
@@ -96,7 +96,7 @@ test("a service of the toolkit says nowhere what the toolkit is called", async (
   assert.ok(told.some((each) => each.includes("api_requests_total")) && told.some((each) => each.includes("key_")));
 });
 
-test("the name that it is given stands in challenges, metrics, tokens and the header that explains", async (t) => {
+test("uses its name in challenges, metrics, tokens and the explaining header", async (t) => {
   const { ask, ann } = await start(t, "book-shop");
 
   const { headers } = await ask("GET", "/notes");
@@ -106,13 +106,13 @@ test("the name that it is given stands in challenges, metrics, tokens and the he
   const { told } = await ask("POST", "/api/token/", {}, login);
   const claims = JSON.parse(Buffer.from(/"access":"[^.]+\.([^.]+)/.exec(told)![1]!, "base64url").toString());
   assert.equal(claims.iss, "book-shop");
-  // Nobody but administrators is told.
+  // Only administrators receive it.
   assert.equal(
     (await ask("GET", "/notes", { ...ann, "x-book-shop-explain": "1" })).headers.get("x-book-shop-explain"),
     null,
   );
 });
 
-test("a name that cannot stand in a header does not start", async (t) => {
+test("does not start with a name that is not allowed in a header", async (t) => {
   await assert.rejects(start(t, 'Book "Shop"'), /createService: name is .*it has to be lower case with hyphens/);
 });

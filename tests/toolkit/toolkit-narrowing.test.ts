@@ -101,7 +101,7 @@ const questions: readonly AllowedRows<Column>[] = [
   { not: { all: [] } },
 ];
 
-test("a permission that narrows rows says the same of a list and of each record", async (t) => {
+test("narrows a list and each record in the same way", async (t) => {
   let only: AllowedRows<Column> = { all: [] };
   const permission: Permission<Column> = { name: "narrowing", decide: () => ({ only }) };
   const { ask } = await ownService(t, { mounts: [mount(things, { permission })] });
@@ -116,7 +116,7 @@ test("a permission that narrows rows says the same of a list and of each record"
   }
 });
 
-test("a permission that narrows by a decimal of other digits is a fault, of a list and of each record", async (t) => {
+test("reports a permission that narrows by a decimal with other digits as a fault, for a list and for each record", async (t) => {
   let only: AllowedRows<Column> = { all: [] };
   const permission: Permission<Column> = { name: "narrowing", decide: () => ({ only }) };
   const { ask } = await ownService(t, { mounts: [mount(things, { permission })], observe: null });
@@ -131,7 +131,7 @@ test("a permission that narrows by a decimal of other digits is a fault, of a li
 
 const values = [true, false, 0, 1, "Ann", "9.00", "2026-01-31T09:30:00Z", [true], [1, 9], ["ann", "9.00"]];
 
-test("answers a list and each record alike for every operator on every column, or with a fault", async (t) => {
+test("gives the same result for a list and each record, for every operator on every column, or a fault", async (t) => {
   let only: AllowedRows<Column> = { all: [] };
   const permission: Permission<Column> = { name: "narrowing", decide: () => ({ only }) };
   const { ask } = await ownService(t, { mounts: [mount(things, { permission })], observe: null });

@@ -32,7 +32,7 @@ import { startPostgres, testsOnPostgres } from "../harness/postgres.ts";
 const notes = defineResource({ name: "note", fields: { body: text() } });
 const silent = defineResource({ name: "draft", fields: { body: text() } });
 
-/** Believes whoever says that they are the administrator. */
+/** Accepts every caller who claims to be the administrator. */
 const visitor: Scheme = {
   name: "visitor",
   carriers: [{ in: "header", name: "X-Visitor" }],
@@ -55,7 +55,7 @@ async function run(
   options: OutboxOptions,
   store: Store = sqliteStore({ path: ":memory:" }),
 ): Promise<Running> {
-  // Deliveries happen when a test asks for them.
+  // Deliveries happen only when a test requests them.
   if (!timersStand.has(t)) t.mock.timers.enable({ apis: ["setInterval"] });
   timersStand.add(t);
   const clock = { now: Date.parse("2026-01-31T09:30:00Z") };
@@ -97,7 +97,7 @@ async function run(
   };
 }
 
-/** A test's own clock goes on with the end of that test. */
+/** The mocked timers of a test end with that test. */
 const timersStand = new WeakSet<TestContext>();
 
 async function stores(t: TestContext): Promise<readonly Store[]> {
@@ -107,7 +107,7 @@ async function stores(t: TestContext): Promise<readonly Store[]> {
   return [sqliteStore({ path: ":memory:" }), postgresStore({ url: new Secret(await server.makeDatabase()) })];
 }
 
-test("every write is told once to each subscriber, with its cause, and nothing stays", async (t) => {
+test("delivers every write once to each subscriber, with its cause, and keeps nothing", async (t) => {
   for (const store of await stores(t)) {
     const told: RecordEvent[] = [];
     const names: string[] = [];
@@ -151,7 +151,7 @@ test("every write is told once to each subscriber, with its cause, and nothing s
   }
 });
 
-test("what fails is tried again, later each time, then kept until somebody has it tried again", async (t) => {
+test("retries a failed delivery with growing delays, then keeps it until a person retries it", async (t) => {
   const tries: number[] = [];
   let works = false;
   const { ask, deliver, waiting, clock } = await run(t, {
@@ -168,7 +168,7 @@ test("what fails is tried again, later each time, then kept until somebody has i
       },
     ],
   });
-  /** What `/metrics` tells of them. */
+  /** Returns the values of `/metrics` about them. */
   const counted = async (): Promise<readonly string[]> => {
     const text = await (await ask("GET", "/metrics")).text();
     return Array.from(
@@ -199,7 +199,7 @@ test("what fails is tried again, later each time, then kept until somebody has i
   assert.equal((await ask("POST", "/outbox/99/retry")).status, 404);
 });
 
-test("a subscriber that hangs is left, and one that is gone keeps its events", async (t) => {
+test("stops waiting for a subscriber that hangs, and keeps the events of a removed one", async (t) => {
   const { ask, deliver, waiting } = await run(t, {
     timeoutSeconds: 0.05,
     subscribers: [{ name: "mail", to: [notes], deliver: () => new Promise(() => undefined) }],
@@ -211,7 +211,7 @@ test("a subscriber that hangs is left, and one that is gone keeps its events", a
   assert.equal((await waiting())[0]!["error"], "Error: It took too long.");
 });
 
-test("a subscriber that hangs holds up no other, however much is waiting for it", async (t) => {
+test("delays no other subscriber behind one that hangs, for any number of waiting events", async (t) => {
   const told: number[] = [];
   const hanging = new Set<number>();
   const over = Promise.withResolvers<void>();
@@ -241,7 +241,7 @@ test("a subscriber that hangs holds up no other, however much is waiting for it"
   assert.equal(hanging.size, 41);
 });
 
-test("one process at a time delivers; another takes over when it has gone", async (t) => {
+test("delivers in one process at a time, and in another after it has stopped", async (t) => {
   const told: string[] = [];
   const subscribers = (who: string): OutboxOptions => ({
     subscribers: [{ name: "mail", to: [notes], deliver: () => void told.push(who) }],
@@ -250,7 +250,7 @@ test("one process at a time delivers; another takes over when it has gone", asyn
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const file = path.join(folder, "a.db");
   const one = await run(t, subscribers("one"), sqliteStore({ path: file }));
-  // Before the other is there, whose own look may come first on a busy machine.
+  // Before the other process exists, because its own check may come first on a busy machine.
   await one.deliver();
   const other = await run(t, subscribers("other"), sqliteStore({ path: file }));
 
@@ -266,7 +266,7 @@ test("one process at a time delivers; another takes over when it has gone", asyn
   assert.deepEqual(told, ["one", "other"]);
 });
 
-test("what is wrong with subscribers stops the start, all of it at once", async () => {
+test("stops the start for wrong subscribers, and reports all mistakes together", async () => {
   const wrong = outbox({
     attempts: 0,
     subscribers: [
@@ -286,7 +286,7 @@ test("what is wrong with subscribers stops the start, all of it at once", async 
   );
 });
 
-test("a feature subscribes for itself, and a delivery has the store of its service", async () => {
+test("lets a feature subscribe itself, with the store of its service", async () => {
   const told: string[] = [];
   const events = outbox();
   const mounted = mount(notes, { permission: authenticated });
@@ -324,7 +324,7 @@ test("a feature subscribes for itself, and a delivery has the store of its servi
   for (const service of made) await service.close();
 });
 
-test("an outbox that tells nobody, and who subscribes wrongly, stop the start", async () => {
+test("stops the start for an outbox without subscribers, and for a wrong subscription", async () => {
   const events = outbox({ subscribers: [{ name: "mail", to: [notes], deliver: () => undefined }] });
   const subscribes = (name: string, subscriber: Subscriber): Feature =>
     defineFeature({

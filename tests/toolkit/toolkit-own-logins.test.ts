@@ -25,7 +25,7 @@ import type { Collection } from "../../src/door/stores.ts";
 import { email, open, password, serve, type Own } from "../harness/own-logins.ts";
 import { basicHeader } from "../harness/serve.ts";
 
-// What a stranger writes: a table, two endpoints, and a session at the end.
+// The code of an independent developer: a table, two endpoints, and a session at the end.
 
 const passkeysTable: Collection = {
   name: "passkeys",
@@ -40,7 +40,7 @@ const passkeysTable: Collection = {
 const newPasskey = defineResource({ name: "passkey", fields: { key_id: text(), public_key: text() } });
 const assertion = defineResource({ name: "assertion", fields: { key_id: text(), time: text(), signature: text() } });
 
-/** Logging in with a key that the user's device has: a signature of the time. */
+/** A login with a key on the user's device: a signature of the time. */
 function passkeyLogin(people: AccountsFeature, session: Feature<SessionLogin>): Feature {
   return defineFeature({
     name: "passkeys",
@@ -110,7 +110,7 @@ function publicKeyOf(x: string): { key: { kty: string; crv: string; x: string };
   return { key: { kty: "OKP", crv: "Ed25519", x }, format: "jwk" };
 }
 
-test("a stranger's passkeys log in with a session, and end with the account's credentials", async (t) => {
+test("logs in with custom passkeys and a session, and ends with the account's credentials", async (t) => {
   const people = accounts(open);
   const session = sessionLogin(people);
   const api = await serve(t, people, [basicLogin(people), session, passkeyLogin(people, session)]);
@@ -142,7 +142,7 @@ test("a stranger's passkeys log in with a session, and end with the account's cr
   assert.equal((await api.ask("POST", "/passkeys/login", assertionBy(device.privateKey))).status, 401);
 });
 
-/** Logging in by what is written on a badge, into whatever `begin` begins. */
+/** A login by the text on a badge. It starts the given kind of login. */
 function badgeLogin(people: AccountsFeature, begins: Feature<SessionLogin> | Feature<TokenLogin>): Feature {
   return defineFeature({
     name: "badge-login",
@@ -173,12 +173,12 @@ function badgeLogin(people: AccountsFeature, begins: Feature<SessionLogin> | Fea
 const badge = { "x-badge": email };
 const foreign = { ...badge, "sec-fetch-site": "cross-site", origin: "https://other.example" };
 
-/** When ada has logged in for the last time. */
+/** Returns the time of ada's last login. */
 async function lastLogin(api: Own): Promise<unknown> {
   return (await api.service.store.find(accountsCollection, 1))!.record["last_login_at"];
 }
 
-test("a login of one's own gives the pair of tokens, in the body or as cookies", async (t) => {
+test("returns a pair of tokens from a custom login, in the body or as cookies", async (t) => {
   const people = accounts(open);
   const tokens = tokenLogin(people, { accessCookie: "mine" });
   const api = await serve(t, people, [basicLogin(people), tokens, badgeLogin(people, tokens)]);
@@ -207,7 +207,7 @@ for (const [what, make] of [
   ["a session", sessionLogin],
   ["cookies of tokens", tokenLogin],
 ] as const)
-  test(`no page of another site makes a browser begin ${what} by a login of one's own, whatever its endpoint forgets`, async (t) => {
+  test(`lets no page of another site start ${what} with a custom login, even if its endpoint does not check`, async (t) => {
     const people = accounts(open);
     const begins: Feature<SessionLogin> | Feature<TokenLogin> = make(people);
     const api = await serve(t, people, [basicLogin(people), begins, badgeLogin(people, begins)]);
@@ -222,12 +222,12 @@ for (const [what, make] of [
     assert.ok(own.headers.getSetCookie().length > 0, own.text);
     assert.equal(await lastLogin(api), new Date(api.clock.now).toISOString());
 
-    // A link in a mail that is read in a browser: it is followed, and no page can do more with it than show it.
+    // A link in a mail that is opened in a browser. A page can only show it.
     const followed = await api.get("/badge/cookie", { ...foreign, "sec-fetch-mode": "navigate" });
     assert.ok(followed.headers.getSetCookie().length > 0, followed.text);
   });
 
-/** One's own scheme as a feature: a number and what its card says, for accounts that are there. */
+/** A custom scheme as a feature: a number and the text of its card, for existing accounts. */
 function cardLogin(people: AccountsFeature, cards: Readonly<Record<string, number>>): Feature {
   return defineFeature({
     name: "cards",
@@ -250,7 +250,7 @@ function cardLogin(people: AccountsFeature, cards: Readonly<Record<string, numbe
   });
 }
 
-test("a stranger's scheme is a feature among the others", async (t) => {
+test("uses a custom scheme as a feature among the others", async (t) => {
   const people = accounts(open);
   const api = await serve(t, people, [cardLogin(people, { "17": 1 }), basicLogin(people)]);
 

@@ -21,7 +21,7 @@ const notes = defineResource({
   sorts: ["body"],
 });
 
-/** Lists as a spreadsheet reads them (RFC 4180). */
+/** Lists for spreadsheets (RFC 4180). */
 const csv: Format = {
   mediaType: "text/csv",
   problemMediaType: "application/problem+json",
@@ -51,7 +51,7 @@ const echo = defineEndpoint({
   handle: (context) => say([context.params, context.parameters(), context.identity?.username ?? null]),
 });
 
-test("endpoints of one's own read texts and ids of the path, and a query or none", async (t) => {
+test("reads texts and ids of the path, and an optional query, in custom endpoints", async (t) => {
   const endpoints: readonly Endpoint[] = [
     echo,
     defineEndpoint({ method: "GET", path: "/plain", access: anyone, handle: () => say("plain") }),
@@ -132,7 +132,7 @@ test("endpoints of one's own read texts and ids of the path, and a query or none
   assert.match((await ask("GET", "/plain", { headers: { accept: "application/xml" } })).text, /<said>plain<\/said>$/);
 });
 
-test("two endpoints at one place stop the start", async (t) => {
+test("stops the start for two endpoints with one path", async (t) => {
   const one = defineEndpoint({ method: "GET", path: "/notes/", access: anyone, handle: () => say(1) });
 
   await assert.rejects(
@@ -141,7 +141,7 @@ test("two endpoints at one place stop the start", async (t) => {
   );
 });
 
-test("a format of one's own shows lists, and what it cannot show is refused before anything is changed", async (t) => {
+test("shows lists in a custom format, and refuses what it cannot show before any change", async (t) => {
   const listed = defineEndpoint({
     method: "GET",
     path: "/listed",
@@ -196,7 +196,7 @@ test("a format of one's own shows lists, and what it cannot show is refused befo
   assert.equal((await ask("GET", "/notes")).json.length, 2, "nothing was changed");
 });
 
-test("a scheme of one's own is one of the set", async (t) => {
+test("uses a custom scheme in the set of schemes", async (t) => {
   const knock: Scheme = {
     name: "knock",
     carriers: [

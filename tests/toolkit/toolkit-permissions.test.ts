@@ -25,7 +25,7 @@ const own = { column: "owner_id", operator: "eq", value: 2 } as const;
 const shared = { column: "editor_id", operator: "eq", value: 2 } as const;
 const books = scope("books:read");
 
-test("permissions decide, narrow and combine", () => {
+test("decides, narrows and combines with permissions", () => {
   const rows: readonly (readonly [
     permission: Permission<string>,
     who: string | null,
@@ -90,7 +90,7 @@ const notes = defineResource({
   filters: { owner_id: ["eq"] },
 });
 
-test("a narrowing permission hides the rows of others, in every action", async (t) => {
+test("hides the rows of others with a narrowing permission, in every action", async (t) => {
   const { ask } = await ownService(t, {
     mounts: [mount(notes, { permission: anyOf(administrator, owner("owner_id")) })],
   });
@@ -135,7 +135,7 @@ test("a narrowing permission hides the rows of others, in every action", async (
   );
 });
 
-test("each action has a permission of its own; what has none is not offered", async (t) => {
+test("uses a separate permission for each action, and does not offer actions without one", async (t) => {
   const permission = { list: anyone, read: authenticated, create: scope("notes:write"), delete: administrator };
   const { ask } = await ownService(t, { mounts: [mount(notes, { permission })] });
   const rows: readonly (readonly [method: string, path: string, as: string | undefined, status: number])[] = [
@@ -163,7 +163,7 @@ test("each action has a permission of its own; what has none is not offered", as
   }
 });
 
-test("whoever is calling is the default that owner understands, and nobody is nobody", async (t) => {
+test("uses the caller as the default that owner understands, and denies an unknown one", async (t) => {
   const notes = defineResource({ name: "note", fields: { user_id: integer({ default: caller }), title: text() } });
   const open = defineResource({ name: "leaf", plural: "leaves", fields: { user_id: integer({ default: caller }) } });
   const { ask } = await ownService(t, {

@@ -27,7 +27,7 @@ const outOfStock = defineProblem({
 
 const shelves = defineResource({ name: "shelf", plural: "shelves", fields: { books: integer() } });
 
-test("a problem of one's own is thrown, has its page and stands in the document", async (t) => {
+test("throws a custom problem, which has a page and is in the document", async (t) => {
   const service = await createService({
     store: await emptyStore(),
     features: [documentation({ title: "Shop", version: "1" })],
@@ -78,7 +78,7 @@ test("a problem of one's own is thrown, has its page and stands in the document"
   assert.equal(examples.out_of_stock.value.title, "Out of stock");
 });
 
-test("a problem that several name is one; two under one code stop the start", async () => {
+test("merges a problem that is named several times, and stops the start for two with one code", async () => {
   const twin = defineProblem({ ...outOfStock, title: "Sold out" });
   const naming = (name: string, each: ProblemDefinition) =>
     defineFeature({
@@ -109,7 +109,7 @@ test("a problem that several name is one; two under one code stop the start", as
   });
 });
 
-test("a definition that cannot be told is refused where it is written", () => {
+test("refuses an invalid definition at its declaration", () => {
   const rows: readonly (readonly [change: Partial<ProblemDefinition>, said: RegExp])[] = [
     [{ code: "Out of stock" }, /lower-case words/],
     [{ code: "not_found" }, /the catalogue has this code/],

@@ -16,7 +16,7 @@ import { makeLog } from "../../src/door/ops.ts";
 import type { Fields } from "../../src/door/resources.ts";
 import { emptyStore, sharedDatabase } from "../harness/test-store.ts";
 
-// Code of others may throw anything, and reading what it threw may throw again.
+// Custom code may throw any value, and reading the value may throw again.
 
 const fail = (): never => {
   throw new Error("reading it throws");
@@ -43,7 +43,7 @@ const thrown: Readonly<Record<string, () => unknown>> = {
 const note = defineResource({ name: "note", fields: { body: text() } });
 
 for (const [what, make] of Object.entries(thrown))
-  test(`whoever throws ${what} is answered for with 500, and it is told with the request id`, async (t) => {
+  test(`answers 500 for code that throws ${what}, and reports it with the request id`, async (t) => {
     const boom = (): never => {
       throw make();
     };
@@ -102,7 +102,7 @@ for (const [what, make] of Object.entries(thrown))
     assert.equal(await service.store.count(service.mounts[0]!.collection, null), 0);
   });
 
-test("what a feature throws at its start is told with its name, whatever it is", async () => {
+test("reports every value that a feature throws at its start with its name", async () => {
   for (const make of Object.values(thrown))
     for (const step of ["setUp", "start"] as const) {
       const boom = (): never => {
@@ -116,7 +116,7 @@ test("what a feature throws at its start is told with its name, whatever it is",
     }
 });
 
-test("an event whose subscriber throws what nobody can read is tried again later, and not at once for ever", async (t) => {
+test("retries an event later if its subscriber throws an unreadable value", async (t) => {
   for (const make of Object.values(thrown)) {
     let tries = 0;
     const events = outbox({
@@ -153,7 +153,7 @@ test("an event whose subscriber throws what nobody can read is tried again later
   }
 });
 
-test("what a limit and a format of somebody's own give is looked at, and they are named", async (t) => {
+test("checks the results of custom limits and formats, and names them", async (t) => {
   const rejected: unknown[] = [];
   const hear = (reason: unknown): void => void rejected.push(reason);
   process.on("unhandledRejection", hear);
@@ -201,7 +201,7 @@ test("what a limit and a format of somebody's own give is looked at, and they ar
   ]);
 });
 
-test("a convert or a backfill that gives a promise stops the start, and the rows stay as they were", async (t) => {
+test("stops the start if a convert or a backfill returns a promise, and leaves the rows unchanged", async (t) => {
   const rejected: unknown[] = [];
   const hear = (reason: unknown): void => void rejected.push(reason);
   process.on("unhandledRejection", hear);

@@ -66,7 +66,7 @@ async function serve(t: TestContext, more: object = {}) {
   return { ...own, make };
 }
 
-test("a resource whose ids are UUIDs is made, read, changed and deleted by them", async (t) => {
+test("creates, reads, changes and deletes a resource by its UUIDs", async (t) => {
   const { ask, get } = await serve(t);
 
   const made = await ask("POST", "/albums", { body: { title: "Blue" } });
@@ -89,7 +89,7 @@ test("a resource whose ids are UUIDs is made, read, changed and deleted by them"
   assert.equal((await get(path)).status, 404);
 });
 
-test("an id has one spelling in a path; every other one is not there", async (t) => {
+test("accepts only one spelling of an id in a path", async (t) => {
   const { ask, get, make } = await serve(t);
   const id = await make({ title: "Blue" });
 
@@ -111,7 +111,7 @@ test("an id has one spelling in a path; every other one is not there", async (t)
   assert.equal((await get(`/plays/${id}`)).status, 404);
 });
 
-test("PUT makes a record under a UUID of the caller's, once", async (t) => {
+test("creates a record with the caller's UUID by PUT, once", async (t) => {
   const { ask } = await serve(t);
   const path = `/albums/${NOBODYS}`;
   const once = { body: { title: "Blue" }, headers: { "if-none-match": "*" } };
@@ -126,7 +126,7 @@ test("PUT makes a record under a UUID of the caller's, once", async (t) => {
   assert.equal((await ask("PUT", path, { body: { title: "Hejira" } })).status, 200);
 });
 
-test("lists are in the order in which records were made, page by page, whatever the clock does", async (t) => {
+test("lists records in the order of their creation, page by page, for any clock", async (t) => {
   let now = Date.parse("2026-01-31T09:30:00Z");
   const { ask, get, make } = await serve(t, { now: () => now });
   const made: string[] = [];
@@ -156,7 +156,7 @@ test("lists are in the order in which records were made, page by page, whatever 
   );
 });
 
-test("what refers to it holds a text, and what stands within it has its path", async (t) => {
+test("stores references as text, and serves nested records below the UUID", async (t) => {
   const { ask, get, make } = await serve(t);
   const id = await make({ title: "Blue" });
 
@@ -167,7 +167,7 @@ test("what refers to it holds a text, and what stands within it has its path", a
   const dangling = await ask("POST", "/plays", { body: { album_id: NOBODYS } });
   assert.deepEqual([dangling.status, dangling.json.errors[0].pointer], [400, "/album_id"]);
   assert.equal((await ask("POST", "/plays", { body: { album_id: 1 } })).status, 400);
-  // The one that `beforeWrite` made, by the key of the new row.
+  // `beforeWrite` made this one, with the key of the new row.
   assert.equal((await get(`/plays?album_id=${id}`)).json[0].album_id, id);
   assert.equal((await get("/plays/1?expand=album")).json.album.title, "Blue");
   const beside = (await get(`/albums/${id}?expand=songs,parent`)).json;
@@ -180,7 +180,7 @@ test("what refers to it holds a text, and what stands within it has its path", a
   assert.deepEqual((await get("/plays")).json, []);
 });
 
-test("a repeated request has one effect, also where its id is made by the service", async (t) => {
+test("applies a repeated request once, also if the service makes its id", async (t) => {
   const { ask, get } = await serve(t);
   const sent = { as: "ada", body: { title: "Blue" }, headers: { "idempotency-key": "made-by-a-client" } };
 
@@ -190,7 +190,7 @@ test("a repeated request has one effect, also where its id is made by the servic
   assert.equal((await get("/albums")).json.length, 1);
 });
 
-test("XML carries it as text, and the API's description as a UUID", async (t) => {
+test("writes it as text in XML, and describes it as a UUID", async (t) => {
   const { ask, get, make } = await serve(t);
   const id = await make({ title: "Blue" });
   const xml = { "content-type": "application/xml", accept: "application/xml" };
@@ -232,7 +232,7 @@ interface Parameter {
 }
 type Schema = Readonly<Record<string, unknown>>;
 
-test("whoever hears of its writes is told the UUID", async (t) => {
+test("reports the UUID to subscribers of its writes", async (t) => {
   const told: RecordEvent[] = [];
   const feature = outbox({ subscribers: [{ name: "mail", to: [albums], deliver: (event) => void told.push(event) }] });
   const { make, ask, service } = await serve(t, { features: [feature] });
@@ -250,7 +250,7 @@ test("whoever hears of its writes is told the UUID", async (t) => {
   );
 });
 
-test("an endpoint of one's own takes a UUID, and a field holds one", async (t) => {
+test("accepts a UUID in a custom endpoint and in a field", async (t) => {
   const things = defineResource({ name: "thing", fields: { device: uuid(), owner_id: integer({ optional: true }) } });
   const { ask, get } = await serve(t, {
     mounts: [mount(things, { permission: anyone })],
@@ -275,7 +275,7 @@ test("an endpoint of one's own takes a UUID, and a field holds one", async (t) =
   assert.equal((await ask("POST", "/things", { body: { device: "0198" } })).json.errors[0].code, "invalid");
 });
 
-test("a reference of another kind than the ids it refers to does not start, and says the cure", async (t) => {
+test("does not start with a reference of another type than the ids, and names the fix", async (t) => {
   const wrong = defineResource({ name: "note", fields: { album_id: reference("albums") } });
 
   await assert.rejects(
@@ -288,7 +288,7 @@ test("a reference of another kind than the ids it refers to does not start, and 
   );
 });
 
-test("arrays make and change records by UUIDs", async (t) => {
+test("creates and changes records by UUID in arrays", async (t) => {
   const discs = defineResource({ name: "disc", id: "uuid", fields: { title: text() } });
   const { ask, get } = await serve(t, { mounts: [mount(discs, { permission: anyone, arrays: true })] });
 
@@ -304,7 +304,7 @@ test("arrays make and change records by UUIDs", async (t) => {
   );
 });
 
-test("what stands behind records is the same whatever stands in them", async (t) => {
+test("expands the same records after each record, for all contents of the records", async (t) => {
   const notes = defineResource({
     name: "note",
     id: "uuid",
@@ -351,7 +351,7 @@ test("what stands behind records is the same whatever stands in them", async (t)
   }
 });
 
-test("gives new records the ids that makeUUID makes, and answers 500 if it makes something else", async (t) => {
+test("uses the ids of makeUUID for new records, and answers 500 if it returns another value", async (t) => {
   const made = [NOBODYS, NOBODYS.toUpperCase(), 7];
   const own = await ownService(t, {
     mounts: [mount(albums, { permission: anyone })],

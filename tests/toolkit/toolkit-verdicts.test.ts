@@ -45,7 +45,7 @@ const noVerdicts: readonly unknown[] = [
   runInNewContext('Promise.resolve({ kind: "accepted" })'),
 ];
 
-test("what is no verdict lets nobody in, ends no process, and is told as a fault", async (t) => {
+test("denies access for an invalid verdict, keeps the process running, and reports a fault", async (t) => {
   let give: () => unknown = () => null;
   const own: Scheme = {
     name: "own",
@@ -87,7 +87,7 @@ test("what is no verdict lets nobody in, ends no process, and is told as a fault
   assert.equal((await ask("GET", "/closed", { headers: { "x-own": secret } })).status, 204);
 });
 
-test("a challenge that is no text for a header is a fault", async (t) => {
+test("treats a challenge that is not valid in a header as a fault", async (t) => {
   let challenge: unknown;
   const own: Scheme = {
     name: "own",
@@ -109,7 +109,7 @@ test("a challenge that is no text for a header is a fault", async (t) => {
   assert.equal((await ask("GET", "/closed")).headers.get("www-authenticate"), challenge);
 });
 
-test("whoever may write and not read is shown nothing by writing", async (t) => {
+test("shows nothing on a write to a caller who may write but not read", async (t) => {
   const api = await serve(t);
   const makeKey = async (scopes: readonly string[]) => {
     const made = await api.post("/users/1/keys", { name: "program", scopes }, api.admin);
@@ -141,7 +141,7 @@ test("whoever may write and not read is shown nothing by writing", async (t) => 
   assert.equal((await api.get("/orders/1", write)).status, 403);
 });
 
-test("whoever may write and not read learns nothing by guessing", async (t) => {
+test("reveals nothing by guessing to a caller who may write but not read", async (t) => {
   const api = await serve(t);
   const { json } = await api.post("/users/1/keys", { name: "program", scopes: ["write"] }, api.admin);
   const write = { authorization: `Token ${json.key}` };
@@ -177,7 +177,7 @@ test("whoever may write and not read learns nothing by guessing", async (t) => {
   assert.equal((await api.patch("/orders/1", { created_at: right }, api.admin)).status, 200);
 });
 
-test("a verdict that a scheme gives again is looked at again, unless nobody can have changed it", async (t) => {
+test("checks a repeated verdict object again, unless it cannot have changed", async (t) => {
   const remembered = { kind: "accepted" as const, identity: { ...identity, role: "user" as string } };
   const frozen = Object.freeze({ kind: "accepted" as const, identity: Object.freeze({ ...identity }) });
   let given: object = remembered;

@@ -36,7 +36,7 @@ const own = {
   delete: anyOf(owner("user_id"), administrator),
 } as const;
 
-test("readers of a record write what stands within it, where the mount says so", async (t) => {
+test("lets readers of a record write inside it if the mount allows it", async (t) => {
   const { ask } = await ownService(t, {
     mounts: [
       shop,
@@ -59,20 +59,20 @@ test("readers of a record write what stands within it, where the mount says so",
   assert.equal((await ask("POST", "/products/1/reviews", { body: { stars: 5 } })).status, 401);
 });
 
-test("where nothing is said, only editors of the record do; each level has its own word", async (t) => {
+test("lets only editors of the record write by default, with a separate option for each level", async (t) => {
   const { ask } = await ownService(t, {
     mounts: [shop, mount(reviews, { permission: own, writers: "readers" }), mount(comments, { permission: own })],
   });
   await ask("POST", "/products", { as: "root", body: { title: "Key" } });
   await ask("POST", "/products/1/reviews", { as: "ada", body: { stars: 5 } });
 
-  // Whoever may change the review comments on it, and need not be able to change the product.
+  // A caller who may change the review can comment on it without a permission to change the product.
   assert.equal((await ask("POST", "/products/1/reviews/1/comments", { as: "ada", body: { said: "Yes" } })).status, 201);
   assert.equal((await ask("POST", "/products/1/reviews/1/comments", { as: "ben", body: { said: "No" } })).status, 403);
   assert.equal((await ask("GET", "/products/1/reviews/1/comments", { as: "ben" })).json.length, 1);
 });
 
-test("whoever changes what stands within a record that they may not read is shown nothing of it", async (t) => {
+test("shows nothing to a caller who changes records inside one that they may not read", async (t) => {
   const boxes = defineResource({ name: "box", plural: "boxes", fields: { title: text() } });
   const letters = defineResource({ name: "letter", within: boxes, fields: { said: text(), secret: text() } });
   const lines = defineResource({ name: "line", within: letters, fields: { said: text() } });
@@ -116,7 +116,7 @@ test("whoever changes what stands within a record that they may not read is show
   }
 });
 
-test("a word about writers within nothing, or that means nothing, stops the start", () => {
+test("stops the start for the option writers without a parent, or with an unknown value", () => {
   assert.throws(() => mount(products, { permission: authenticated, writers: "readers" }), /stands within none/);
   assert.throws(() => mount(reviews, { permission: authenticated, writers: "anyone" as "readers" }), /writers/);
 });

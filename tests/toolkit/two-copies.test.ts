@@ -23,7 +23,7 @@ async function load(door: string): Promise<unknown> {
   return import(pathToFileURL(copy.moduleOf(`door/${door}`)).href);
 }
 
-// The types of both copies are the same to the compiler.
+// The compiler treats the types of both copies as the same.
 const other = (await load("index")) as typeof latchkey;
 const others = {
   auth: (await load("auth")) as typeof auth,
@@ -40,7 +40,7 @@ const theirBook = other.defineResource({ name: "book", fields: { title: other.te
 const key = "a secret of more than 32 characters";
 const secret = new latchkey.Secret(key);
 const people = accounts();
-// On SQLite alone: these services are refused before they open their store.
+// Only on SQLite: these services are refused before they open their store.
 const store = (): stores.Store => stores.sqliteStore({ path: ":memory:" });
 const handle = (): { status: number } => ({ status: 204 });
 const withParts = (parts: object): Partial<latchkey.ServiceOptions> => ({
@@ -161,7 +161,7 @@ for (const [what, options] of Object.entries(declarations))
     assert.match(mistakes[0]!, /This one is \d+\.\d+\.\d+ in .+\. Use one of them: npm ls latchkey/);
   });
 
-test("takes the declarations of its own copy, beside another one in the process", async () => {
+test("accepts declarations of the same copy, next to another one in the process", async () => {
   const theirs = await other.createService({
     store: others.stores.sqliteStore({ path: ":memory:" }),
     mounts: [other.mount(theirBook, { permission: other.anyone })],
@@ -201,7 +201,7 @@ test("stores nothing that a flaw of another copy refuses", async (t) => {
   );
 });
 
-test("reports what another copy throws as a fault with its cause", async (t) => {
+test("reports an exception of another copy as a fault with its cause", async (t) => {
   const thrown: readonly (() => unknown)[] = [
     () => other.problem("not_found"),
     () => new others.stores.StoreUnavailable("away"),
@@ -228,7 +228,7 @@ test("reports what another copy throws as a fault with its cause", async (t) => 
   }
 });
 
-/** Arguments with which a factory makes something; those that are not here take none. */
+/** The arguments with which a factory makes something. The others take none. */
 const needed: Readonly<Record<string, () => readonly unknown[]>> = {
   allOf: () => [other.anyone],
   anyOf: () => [other.anyone],
@@ -251,7 +251,7 @@ const needed: Readonly<Record<string, () => readonly unknown[]>> = {
   standardSchema: () => [{ "~standard": { version: 1, vendor: "own", validate: (value: unknown) => ({ value }) } }],
 };
 
-/** Members by which a service knows what it is given. */
+/** The members by which a service recognizes a value. */
 const declared = ["decide", "setUp", "authenticate", "mediaType", "listJSON", "isKnown"] as const;
 
 function isDeclaration(value: object): boolean {
@@ -301,7 +301,7 @@ test("marks each class that the package exports, and each permission", () => {
       .map(([name]) => `${door}: ${name}`),
   );
 
-  // A call is made for each request. An exact number has its own symbol, by which each copy knows it.
+  // A call is made for each request. An exact number has a symbol by which each copy recognizes it.
   assert.deepEqual(unmarked, ["http: Call", "resources: ExactNumber"]);
 });
 
@@ -323,7 +323,7 @@ const books = defineResource({
 export default { mounts: [mount(books, { permission: anyone })] };
 `;
 
-test("the command refuses a config file that imports another copy", () => {
+test("refuses a config file that imports another copy", () => {
   writeFileSync(path.join(copy.project, "latchkey.config.ts"), config);
   const start = (program: string, name: string) =>
     spawnSync(process.execPath, [program, name], {

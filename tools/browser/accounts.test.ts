@@ -31,7 +31,7 @@ async function save(page: Page): Promise<void> {
   await Promise.all([page.waitForResponse(isChange), page.getByRole("button", { name: "Save login" }).click()]);
 }
 
-test("an administrator makes users by a form and from a file, gives a one-time password, promotes and deactivates", async () => {
+test("creates users by a form and from a file, gives a one-time password, promotes and deactivates", async () => {
   const page = await openAs("admin", service.password, "/users");
   await page.getByLabel("name", { exact: true }).last().fill("Ann");
   await page.getByLabel("email", { exact: true }).last().fill("ann@example.com");
@@ -49,9 +49,9 @@ test("an administrator makes users by a form and from a file, gives a one-time p
       assert.match(await page.locator("#imported").innerText(), said);
     }
   };
-  // A line break is no character of a name.
+  // A name cannot contain a line break.
   await bringIn(csv, /^1 made, 2 refused\.\nLine 3: .*\/email .*\nLine 4: .*\/name /);
-  // A file that was mended makes what it had not made, and another file is another file.
+  // A corrected file creates only the missing users, and another file is treated as a new one.
   await bringIn(csv.replace("no mailbox", "cleo@example.com"), /^2 made, 1 refused\.\nLine 4: .*\/name /);
   await bringIn(
     "name,email\nEve,eve@example.com\nFay,fay@example.com,admin\n",
@@ -81,7 +81,7 @@ test("an administrator makes users by a form and from a file, gives a one-time p
   await ann.getByRole("button", { name: "Log in" }).click();
   await ann.getByRole("heading", { name: "Your account" }).waitFor();
 
-  // Her logins have been noted meanwhile, which is in nobody's way.
+  // Her logins were recorded in the meantime, which causes no conflict.
   await page.getByLabel("role").selectOption("admin");
   await save(page);
   await ann.goto(`${service.address}/users`);
@@ -94,7 +94,7 @@ test("an administrator makes users by a form and from a file, gives a one-time p
   await ann.getByRole("button", { name: "Log in" }).waitFor();
 });
 
-test("one makes a key, which is shown once, and ends it; and ends one's other logins", async () => {
+test("creates a key, which is shown once, and revokes it; and ends the other logins", async () => {
   const page = await openAs("admin", service.password, "/users/1/account");
   const other = await openAs("admin", service.password, "/users/1");
   await page.reload();
@@ -119,7 +119,7 @@ test("one makes a key, which is shown once, and ends it; and ends one's other lo
   await other.getByRole("button", { name: "Log in" }).waitFor();
 });
 
-test("of two who change an account the second chooses, and what was typed in other forms, or unseen, is still there", async () => {
+test("lets the second of two editors of an account choose, and keeps the input in other forms", async () => {
   const { address, password } = service;
   const authorization = `Basic ${Buffer.from(`admin:${password}`).toString("base64")}`;
   const headers = { authorization, "content-type": "application/json" };
