@@ -35,7 +35,7 @@ function emailOf(at: number, way: number): string {
 }
 
 /**
- * Starts a service on a database into which the command imported the users. On SQLite only, because the test reads the hashes in its file.
+ * Starts a service on a database into which the command imported the users. On SQLite alone: the test reads the hashes in its file.
  */
 async function serveImported(t: TestContext): Promise<{ api: API; storedHash: (username: string) => unknown }> {
   const place = placeFor();

@@ -33,7 +33,7 @@ async function settle(): Promise<void> {
 async function serviceWith(t: TestContext, parts: object) {
   const observed: Observation[] = [];
   const service = await createService({
-    // Only on SQLite, because the clocks that these tests stop are also those of the connections to PostgreSQL.
+    // On SQLite alone: the clocks that these tests stop are also those of the connections to PostgreSQL.
     store: sqliteStore({ path: ":memory:" }),
     handlerTimeoutSeconds: 1,
     observe: (each) => void observed.push(each),

@@ -19,7 +19,7 @@ import { postgresStore, sqliteStore, type Change, type Collection } from "../../
 import { createLatchkey, readSettings } from "../../src/service/service.ts";
 import { callOf } from "../../src/testing/testing.ts";
 
-// On SQLite only: these services are refused before they open their store.
+// On SQLite alone: these services are refused before they open their store.
 
 // Values that JavaScript allows without type checks. None of them may start, or cause an error with a message of Node.
 type Loose = never;

@@ -5,7 +5,7 @@ import { getHeapSpaceStatistics } from "node:v8";
 import { anyone, createService, defineEndpoint } from "../../src/door/index.ts";
 import { sqliteStore } from "../../src/door/stores.ts";
 
-// Only on SQLite, because no request here reads the database.
+// On SQLite alone: no request here reads the database.
 
 function oldBytes(): number {
   return getHeapSpaceStatistics().find((space) => space.space_name === "old_space")!.space_used_size;

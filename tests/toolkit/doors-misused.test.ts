@@ -11,7 +11,7 @@ import * as service from "../../src/service/service.ts";
 import * as testing from "../../src/testing/testing.ts";
 import { placeOfOptions, signatures, type Signature } from "../harness/signatures.ts";
 
-// Only on SQLite: these services are refused before they open their store.
+// On SQLite alone: these services are refused before they open their store.
 
 // All exported functions are called as by a developer without types. New functions are included automatically.
 

@@ -25,7 +25,7 @@ async function statuses(times: number, ask: () => Promise<{ readonly status: num
   return all;
 }
 
-test("a user who asks too often gets 429 with Retry-After, and others go on", async (t) => {
+test("answers a user with too many requests with 429 and Retry-After, but not others", async (t) => {
   const api = await limited(t, [of({ at: ["/users"] })]);
   const [ann, bob] = [await api.user("Ann"), await api.user("Bob")];
   api.clock.turn(120);
@@ -45,20 +45,20 @@ test("a user who asks too often gets 429 with Retry-After, and others go on", as
   assert.equal((await api.get("/problems/too_many_requests")).status, 200);
 });
 
-test("what is refused before is told before: a wrong path, method, credential and an address that is too busy", async (t) => {
+test("reports earlier refusals first: a wrong path, method, credential and a busy address", async (t) => {
   const api = await limited(t, [of({ name: "address", by: "address", limit: 5 })]);
 
   assert.deepEqual([(await api.get("/nowhere")).status, (await api.delete("/users")).status], [404, 405]);
   const wrong = { authorization: `Basic ${btoa("admin:wrong")}` };
   assert.deepEqual(await statuses(5, () => api.get("/users", wrong)), [401, 401, 401, 401, 401]);
-  // Before the hash of a sixth.
+  // Before the sixth hash.
   assert.equal((await api.get("/users", wrong)).json.code, "too_many_requests");
   assert.equal((await api.post("/api/token/", { username: "admin", password: "x" })).json.code, "too_many_requests");
   assert.equal((await api.get("/livez")).status, 200);
   assert.equal((await api.get("/openapi.json")).status, 200);
 });
 
-test("what is not allowed counts all the same, and 429 comes before 403", async (t) => {
+test("counts forbidden requests, and answers 429 before 403", async (t) => {
   const api = await limited(t, [of({ at: ["GET /metrics"] })]);
   const ann = await api.user("Ann");
 
@@ -107,7 +107,7 @@ test("counts the records of an array, and refuses an array as a whole", async (t
   assert.match(changed.headers.get("ratelimit")!, /"few";r=1/);
 });
 
-test("a resource with its actions is a scope, and so are some kinds of calls", async (t) => {
+test("uses a resource with its actions as a scope, and kinds of calls", async (t) => {
   const notes = defineResource({ name: "note", fields: { body: text() } });
   const limits = [of({ by: "caller", at: [notes], actions: ["create"] })];
   const mounts = [mount(notes, { permission: anyone })];
@@ -118,7 +118,7 @@ test("a resource with its actions is a scope, and so are some kinds of calls", a
   assert.equal((await api.post("/notes", { body: "a" }, api.admin)).status, 201);
 });
 
-test("each credential of a user has a count of its own, and a function counts whatever it likes", async (t) => {
+test("counts each credential of a user separately, and by a custom function", async (t) => {
   const byQuery = of({ name: "own", by: ({ call }) => call.query || null, at: ["/users"], limit: 1 });
   const api = await limited(t, [of({ by: "credential", at: ["/protected/"] }), byQuery]);
   const ann = await api.user("Ann");
@@ -130,7 +130,7 @@ test("each credential of a user has a count of its own, and a function counts wh
   assert.deepEqual(await statuses(2, () => api.get("/users", ann.headers)), [200, 200]);
 });
 
-test("answers say what is left where that is wanted, and refusals too; a page that anyone may keep does not", async (t) => {
+test("shows the remaining requests in responses and refusals if configured, but not on public pages", async (t) => {
   const limits = [of({ name: "burst", by: "address", limit: 3, windowSeconds: 10 }), of({ limit: 2 })];
   const api = await limited(t, limits, true);
 
@@ -144,7 +144,7 @@ test("answers say what is left where that is wanted, and refusals too; a page th
   assert.equal((await api.get("/openapi.json")).headers.get("ratelimit"), null);
 });
 
-test("processes that share a store share a limit", async (t) => {
+test("shares a limit between processes that share a store", async (t) => {
   const database = await sharedDatabase(t);
   const notes = defineResource({ name: "note", fields: { body: text() } });
   const start = async () => {
@@ -176,10 +176,10 @@ const slips: readonly (readonly [limit: object, told: RegExp])[] = [
 ];
 
 for (const [slip, told] of slips)
-  test(`a limit that is declared wrong does not start: ${Object.keys(slip).join()}`, async (t) => {
+  test(`does not start with a wrong limit: ${Object.keys(slip).join()}`, async (t) => {
     await assert.rejects(limited(t, [of(slip)]), told);
   });
 
-test("two limits of one name do not start", async (t) => {
+test("does not start with two limits of one name", async (t) => {
   await assert.rejects(limited(t, [of({}), of({})]), /limits\[1\]: the name is there twice; rename one/);
 });

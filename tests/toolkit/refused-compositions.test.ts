@@ -31,7 +31,7 @@ import {
 import { array, DeclarationError, references, standardSchema } from "../../src/door/resources.ts";
 import { sqliteStore, type Change, type Collection, type Where } from "../../src/door/stores.ts";
 
-// Only on SQLite: these services are refused before they open their store.
+// On SQLite alone: these services are refused before they open their store.
 
 async function mistakesOf(options: Partial<ServiceOptions>): Promise<readonly string[]> {
   const secret = new Secret("a secret of more than 32 characters");

@@ -196,7 +196,7 @@ test("names a feature that does not finish its start", async (t) => {
   const line = Promise.withResolvers<void>();
   const mail = defineFeature({ name: "mail", setUp: () => ({ offer: null, start: () => line.promise }) });
   const beginning = createService({
-    // Only on SQLite: a connection to PostgreSQL needs the timers that this test stops.
+    // On SQLite alone: a connection to PostgreSQL needs the timers that this test stops.
     store: sqliteStore({ path: ":memory:" }),
     features: [mail],
     observe: (seen) => void (seen.kind === "notice" && told.push(seen.message)),

@@ -40,7 +40,7 @@ const theirBook = other.defineResource({ name: "book", fields: { title: other.te
 const key = "a secret of more than 32 characters";
 const secret = new latchkey.Secret(key);
 const people = accounts();
-// Only on SQLite: these services are refused before they open their store.
+// On SQLite alone: these services are refused before they open their store.
 const store = (): stores.Store => stores.sqliteStore({ path: ":memory:" });
 const handle = (): { status: number } => ({ status: 204 });
 const withParts = (parts: object): Partial<latchkey.ServiceOptions> => ({
