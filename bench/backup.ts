@@ -1,4 +1,4 @@
-// How the log of a SQLite file grows while it is backed up, within a transaction of the source (as `latchkey db backup` does it) and without.
+// Measures how the log of a SQLite file grows during a backup, within a transaction of the source (as in `latchkey db backup`) and without.
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -7,10 +7,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
 
 const rows = Number(process.env["BACKUP_ROWS"] ?? 150_000);
-/** Until a backup that does not come to an end is given up, in milliseconds. */
+/** The time after which an unfinished backup is given up, in milliseconds. */
 const patienceMs = 20_000;
 
-/** Ten rows a transaction, five transactions and then a pause. */
+/** Writes ten rows per transaction, five transactions and then a pause. */
 async function write(file: string): Promise<number> {
   const database = new DatabaseSync(file, { timeout: 5000 });
   database.exec("PRAGMA synchronous = FULL");

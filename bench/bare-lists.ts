@@ -1,4 +1,4 @@
-/** The least that `node:http` can do: what is told on standard input for each path, to whoever asks for it. */
+/** The minimum that `node:http` can do: sends the response that standard input gave for each path. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";

@@ -1,6 +1,6 @@
 /**
- * The least that `node:http` and `pg` can do for a user by id: the same prepared query through a pool of the same size, and the
- * same bytes. It checks no credentials. Told on standard input what to send.
+ * The minimum that `node:http` and `pg` can do for a user by id: the same prepared query through a pool of the same size, and the same
+ * bytes. It checks no credentials. Standard input gives it the response.
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -1,4 +1,4 @@
-/** The least that `node:http` can do: one answer, told on standard input, to whatever is asked. */
+/** The minimum that `node:http` can do: sends one response from standard input to every request. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";

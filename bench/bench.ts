@@ -1,6 +1,6 @@
 /**
- * What the service costs: requests per CPU second of the server, as a ratio to a bare `node:http` server that sends the same
- * bytes and headers. Both run at once and are asked in turn, so that whatever slows the machine slows both.
+ * Measures the cost of the service: requests per CPU second of the server, as a ratio to a bare `node:http` server that sends the same
+ * bytes and headers. Both run at the same time and get requests in turn, so that a slow machine affects both.
  */
 import { parseArgs } from "node:util";
 import { startService } from "../tests/harness/service-process.ts";
@@ -53,7 +53,7 @@ for (const { name, prepare, beside, target, whileOthersWrite } of scenarios) {
 }
 
 if ("creating".includes(options.values.only)) {
-  // By the clock: what holds a write up is the disk, which costs no CPU, and a thread writes beside the one that answers.
+  // Measured by the clock: a write waits for the disk, which costs no CPU, and another thread writes.
   await measureWriting("creating a user, 64 clients, per second", onAnyCore);
   if (pinned) await measureWriting("the same, the service on one core", onServerCore);
 }
@@ -77,7 +77,7 @@ async function measureWriting(name: string, on: (script: string) => string[]): P
   }
   const rate = (round: Round): number => round.requestsPerSecond;
   rows[name] = rowOf(writes.slice(warming), byHand.slice(warming), "by hand", rate, 2);
-  // No target: it falls whenever reading gets faster.
+  // No target: the ratio falls whenever reads get faster.
   rows[`${name}, as well`] = rowOf(writes.slice(warming), reads.slice(warming), "reading one", rate);
 }
 

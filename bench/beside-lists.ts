@@ -18,7 +18,7 @@ import { captureReply, onAnyCore, startBareLists } from "./servers.ts";
 const options = parseArgs({
   options: {
     rounds: { type: "string", default: "5" },
-    // Of one second 280 reads would count, and the p99 be the third of the slowest.
+    // In one second, only 280 reads would count, and the p99 would be the third slowest.
     seconds: { type: "string", default: "3" },
     orders: { type: "string", default: "100000" },
     users: { type: "string", default: "1000000" },
@@ -29,7 +29,7 @@ const options = parseArgs({
 });
 const rounds = Number(options.values.rounds);
 const seconds = Number(options.values.seconds);
-/** Which lists, by a part of their names; all where it is left out. */
+/** A part of the names of the lists to measure. Default: all. */
 const { only, command, against } = options.values;
 const run = promisify(execFile);
 const canGiveWay = spawnSync("nice", ["-n", "19", "true"]).status === 0;
@@ -49,7 +49,7 @@ const lists = {
     "/orders?status[in]=open,paid&sort=-status",
   ],
 };
-/** The load is asking before the first read, and behind the last. */
+/** The load runs before the first read and after the last. */
 const HEAD_START_SECONDS = 0.6;
 const counted = { prefer: "count=exact" };
 
@@ -77,12 +77,12 @@ interface Build {
 }
 
 async function prepare(name: string): Promise<Build> {
-  // A token outlives the measuring.
+  // The token outlives the measurement.
   const service = stack.use(await startService({ LATCHKEY_ACCESS_SECONDS: "7200" }, onAnyCore(name)));
   const { read } = await prepareWriting(service);
   const own = await ordinaryUser(service, read.headers);
   fill(service.file, own.id, Number(options.values.orders), Number(options.values.users));
-  // The words of what others have written are found behind it, which takes a core for a minute.
+  // The words of foreign writes are indexed afterwards, which takes a core for a minute.
   await waitForRest(service.pid);
   return { name, service, path: read.path, headers: { own: own.headers, all: read.headers } };
 }
@@ -180,7 +180,7 @@ async function ordinaryUser(
   return { id, headers: { authorization: `Bearer ${String(access)}` } };
 }
 
-/** Rows as the service would have written them, in no time. */
+/** Writes rows directly, in the form of the service. */
 function fill(file: string, userId: number, orders: number, users: number): void {
   const database = new DatabaseSync(file, { timeout: 5000 });
   database.exec(`

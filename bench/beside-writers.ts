@@ -1,7 +1,7 @@
 /**
- * What 64 clients who write do to those who read: the latency of reading a user by id, quiet and beside them, on the disk as
- * it is and on one that takes 5 ms longer to sync. The service has core 0. On core 1 are two processes, and the one that
- * measures takes precedence over the one that writes, so that no answer waits for its measuring.
+ * Measures how 64 writing clients affect readers: the latency of reading a user by id, alone and beside them, on the normal disk and on one
+ * that takes 5 ms longer to sync. The service has core 0. Core 1 has two processes, and the measuring one takes precedence over the writing
+ * one, so that no response waits for it.
  */
 import { execFile, spawnSync } from "node:child_process";
 import path from "node:path";

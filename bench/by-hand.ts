@@ -1,6 +1,6 @@
 /**
- * What people write by hand: `node:http`, a bearer token that is verified once and remembered, and SQLite building the JSON of the
- * first hundred users, or of those between the two ids that the query tells. It reads the service's own file and trusts the service's own keys, told on standard input.
+ * A server written by hand: `node:http`, a bearer token that is verified once and cached, and SQLite that builds the JSON of the first
+ * hundred users, or of those between the two ids in the query. It reads the service's file and trusts its keys, both from standard input.
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

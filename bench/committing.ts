@@ -1,4 +1,4 @@
-/** Commits something to the database file that it is told, once a millisecond: the same load for every server that reads the file. */
+/** Commits to the given database file once a millisecond: the same load for every server that reads the file. */
 import { DatabaseSync } from "node:sqlite";
 
 const database = new DatabaseSync(process.argv[2] ?? "", { timeout: 1000 });

@@ -1,6 +1,7 @@
 /**
- * What people write by hand to create a user: `node:http`, a bearer token that is verified once and remembered, a body that is looked at, and two rows
- * in one transaction of `node:sqlite`, on the disk before the answer is sent. It has a file of its own beside the service's, and is told on standard input.
+ * A server written by hand that creates users: `node:http`, a bearer token that is verified once and cached, a checked body, and two rows
+ * in one transaction of `node:sqlite`, on the disk before the response. It has a separate file next to the service's. Standard input
+ * configures it.
  */
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -62,7 +62,7 @@ try {
 async function measure(name: string, store: Store): Promise<void> {
   const service = await createService({ store, mounts: [mountedTags, mountedUsers, mountedOrders, mountedItems] });
   await fill(store);
-  // The words come in behind the writes; rows that wait count for every word.
+  // The words are indexed after the writes. Waiting rows count for every word.
   while (((await store.countWords?.(mountedUsers.collection, [], userCount)) ?? { waiting: 1 }).waiting > 0)
     await sleep(100);
   const listener = createServer(requestListener(service)).listen(0, "127.0.0.1");
@@ -112,7 +112,7 @@ async function measure(name: string, store: Store): Promise<void> {
   await service.close();
 }
 
-/** The median of each, asked by turns while somebody else writes, so that no page is remembered. In microseconds. */
+/** Returns the median of each in microseconds. The requests alternate while another client writes, so that no page is cached. */
 async function alternated(ask: Ask, addresses: readonly string[]): Promise<readonly number[]> {
   const times = addresses.map((): number[] => []);
   for (let round = -10; round < rounds; round++) {

@@ -1,4 +1,7 @@
-/** What a page of orders costs with what stands beside it, next to the plain page, over HTTP on one connection: in both databases, unchanged and while somebody writes. */
+/**
+ * Measures the cost of a page of orders with related records, compared with the plain page, over HTTP on one connection: in both databases,
+ * unchanged and during writes.
+ */
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { Agent, createServer, request } from "node:http";

@@ -2,7 +2,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { askPostgres } from "../tests/harness/postgres.ts";
 
-/** Fills a database that the service has prepared; its one administrator gets the last id. Nobody may have it open on SQLite. */
+/** Fills a database that the service has prepared. Its one administrator gets the last id. A SQLite file must not be in use. */
 export async function fill(database: string, count: number): Promise<void> {
   const sqlite = /^sqlite:(.*)$/.exec(database)?.[1];
   if (sqlite === undefined) {
@@ -15,7 +15,7 @@ export async function fill(database: string, count: number): Promise<void> {
   }
   const connection = new DatabaseSync(sqlite);
   const series = `WITH RECURSIVE series(n) AS (SELECT 2 UNION ALL SELECT n + 1 FROM series WHERE n <= ${count})`;
-  // Built afterwards, from rows in their order, an index costs a fraction.
+  // Building an index afterwards, from sorted rows, costs a fraction.
   const indexes = connection
     .prepare(
       "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql LIKE 'CREATE INDEX%' OR sql LIKE 'CREATE UNIQUE%'",

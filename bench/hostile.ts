@@ -1,6 +1,6 @@
 /**
- * What hostile requests within all limits do to others: the longest wait for `/livez` while one client, and while six at once,
- * send each. Each is sent three times, and the least of the three longest waits counts: the machine has other work too.
+ * Measures how hostile requests within all limits affect others: the longest wait for `/livez` while one client, and while six clients,
+ * send each. Each is sent three times, and the smallest of the three longest waits counts, because the machine has other work too.
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -17,7 +17,7 @@ const { values } = parseArgs({
   options: { rounds: { type: "string", default: "3" }, only: { type: "string", default: "" } },
 });
 const rounds = Number(values.rounds);
-/** Which of them, by a part of their names; all where it is left out. */
+/** A part of the names of the requests to send. Default: all. */
 const { only } = values;
 const shown = 15;
 const root = path.join(import.meta.dirname, "..");
@@ -43,7 +43,7 @@ export default { mounts: [mount(note, { permission: anyone })] };
 const folder = mkdtempSync(path.join(tmpdir(), "latchkey-hostile-"));
 const file = path.join(folder, "latchkey.config.mjs");
 writeFileSync(file, config);
-// The command looks for the file where it is started.
+// The command looks for the file in its working directory.
 const started = ["sh", "-c", 'cp "$0" . && exec "$@"', file, ...onAnyCore("dist/cli/latchkey.js")];
 await using service = await startService({ LATCHKEY_ACCESS_SECONDS: "3600" }, started);
 const admin = await logIn();
@@ -92,7 +92,7 @@ async function send({ method, path: target, headers = {}, body }: Hostile): Prom
   return response.status;
 }
 
-/** Since it was last asked. */
+/** Returns the longest wait since the last call. */
 async function longestWait(): Promise<number> {
   poller.send("tell");
   const [longest] = (await once(poller, "message")) as [number];

@@ -1,6 +1,6 @@
 /**
- * Asks a server the same thing over and over, on raw sockets that are kept alive, one request at a time on each.
- * Told what to do by a JSON argument, it prints what it found as JSON.
+ * Sends the same request again and again, on raw sockets that are kept alive, one request at a time on each. A JSON argument configures it.
+ * It prints its results as JSON.
  */
 import { connect, type Socket } from "node:net";
 import { createHistogram } from "node:perf_hooks";
@@ -27,7 +27,7 @@ const expected = `HTTP/1.1 ${status} `;
 const end = performance.now() + seconds * 1000;
 const latencies = createHistogram();
 
-// Never asleep: waking a sleeping client is work that the kernel would charge to the server, and to the slower one most of all.
+// Never sleeps: the kernel would charge the wake-up of a sleeping client to the server, and most of all to the slower one.
 let finished = sleeps;
 (function stayAwake(): void {
   if (!finished) setImmediate(stayAwake);
@@ -43,7 +43,7 @@ const result: LoadResult = {
 };
 console.log(JSON.stringify(result));
 
-/** A request with a number of its own in the path and in the body. */
+/** Returns a request with a unique number in its path and body. */
 function numbered(): string {
   const number = String(firstNumber + count++);
   const ownHead = head.replace("{n}", number);

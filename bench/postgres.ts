@@ -1,7 +1,6 @@
 /**
- * What the service costs on PostgreSQL: reading a user by id, in requests per CPU second of the server, as a ratio to a bare
- * `node:http` server that sends the same prepared query through the same pool, and the same bytes. PostgreSQL's own time counts
- * for neither.
+ * Measures the cost of the service on PostgreSQL: reading a user by id, in requests per CPU second of the server, as a ratio to a bare
+ * `node:http` server that sends the same prepared query through the same pool, and the same bytes. The time of PostgreSQL does not count.
  */
 import assert from "node:assert/strict";
 import { parseArgs } from "node:util";
@@ -40,7 +39,7 @@ async function measure(url: string): Promise<void> {
     ours.push(await runRound(service, load, seconds));
     theirs.push(await runRound(bare, load, seconds));
   }
-  // The first round made both compile, and is not counted.
+  // The first round compiled both, and does not count.
   const ratios = ours.slice(1).map((round, at) => round.requestsPerCPUSecond / theirs[at + 1]!.requestsPerCPUSecond);
   const rate = (all: readonly Round[]): number =>
     Math.round(median(all.slice(1).map((each) => each.requestsPerCPUSecond)));

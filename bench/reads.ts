@@ -8,13 +8,13 @@ import { connect } from "node:net";
 import { createHistogram } from "node:perf_hooks";
 import type { LoadResult } from "./round.ts";
 
-/** What is asked, and how often. */
+/** The requests and their rate. */
 export interface Reads {
   readonly address: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly clients: number;
-  /** Of all clients together; 0 for as fast as they are answered. */
+  /** For all clients together. 0 means as fast as they are answered. */
   readonly perSecond: number;
   readonly seconds: number;
 }
@@ -26,7 +26,7 @@ const request = Buffer.from(`GET ${path} HTTP/1.1\r\nhost: ${host}\r\n${fields.j
 const everyMs = perSecond === 0 ? 0 : (1000 * clients) / perSecond;
 const start = performance.now() + 50;
 const end = start + seconds * 1000;
-/** Code that runs for the first time is compiled first, and that is no server's fault. */
+/** Code is compiled when it first runs, which should not count for the server. */
 const warmAt = start + 300;
 const latencies = createHistogram();
 

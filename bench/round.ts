@@ -5,17 +5,17 @@ import { promisify } from "node:util";
 import type { Request } from "./scenarios.ts";
 import { onAnyCore, onLoadCore } from "./servers.ts";
 
-/** What the load process is told. */
+/** The configuration of the load process. */
 export interface Load {
   readonly request: Request;
-  /** The status that every answer must have. */
+  /** The required status of every response. */
   readonly status: number;
   readonly connections: number;
-  /** Sleeps while it waits, on whatever core is free: for what is compared by the clock, where a load that never sleeps would take a core from the service. */
+  /** Sleeps while it waits, on any free core. For measurements by the clock, where a busy load would take a core from the service. */
   readonly sleeps?: true;
 }
 
-/** What the load process found. */
+/** The results of the load process. */
 export interface LoadResult {
   readonly requests: number;
   readonly p50Ms: number;
@@ -27,12 +27,12 @@ export interface Round extends LoadResult {
   readonly requestsPerCPUSecond: number;
 }
 
-/** Rounds that nobody counts. After one, V8 has not compiled the longer ways yet: a page was at half of what it is after four. */
+/** The number of rounds that do not count. After one, V8 has not compiled the longer paths: a page had half of its later speed. */
 export const warming = 4;
 
 const run = promisify(execFile);
 
-/** One round of load from another process, and the CPU time that the server spent on it. */
+/** Runs one round of load from another process, and measures the CPU time of the server. */
 export async function runRound(
   server: { readonly address: string; readonly pid: number },
   load: Load,
@@ -55,7 +55,7 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
-/** What a quarter of the values is below, the median, and what a quarter is above. */
+/** Returns the lower quartile, the median and the upper quartile. */
 export function quartiles(values: readonly number[]): readonly [number, number, number] {
   const sorted = values.toSorted((one, other) => one - other);
   const half = Math.ceil(sorted.length / 2);
@@ -71,13 +71,15 @@ export async function waitForRest(pid: number): Promise<void> {
   }
 }
 
-/** What all programs have had of all cores, and what the machine below has kept back; Linux counts it in hundredths of a second. */
+/**
+ * Returns the time that all programs have used on all cores, and that the host has kept back. Linux counts it in hundredths of a second.
+ */
 export function machineSeconds(): number {
   const [, user, nice, system, , , irq, softIrq, stolen] = readFileSync("/proc/stat", "utf8").split(/\s+/, 9);
   return [user, nice, system, irq, softIrq, stolen].reduce((sum, ticks) => sum + Number(ticks), 0) / 100;
 }
 
-/** User and system time of a process with all its threads, from `/proc/PID/stat`; Linux counts it in hundredths of a second. */
+/** Returns the user and system time of a process with all its threads, from `/proc/PID/stat`. Linux counts it in hundredths of a second. */
 function cpuSeconds(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
   // The second field is the command's name in parentheses and may hold anything; user and system time are fields 14 and 15.

@@ -27,7 +27,7 @@ const told: Record<string, Record<string, string>> = {};
 try {
   if (kinds.includes("sqlite")) await compare("SQLite", async (count) => `sqlite:${path.join(folder, `${count}.db`)}`);
   if (kinds.includes("postgres")) {
-    // As much memory as PostgreSQL takes by itself: with less, the few rows of a page among many are read anew each time.
+    // PostgreSQL's default memory. With less, the few rows of a page among many would be read again each time.
     const postgres = await startPostgres(["-c", "shared_buffers=128MB"]);
     try {
       await compare("PostgreSQL", () => postgres.makeDatabase());
@@ -40,14 +40,14 @@ try {
 }
 console.table(told);
 
-/** Measures at few rows and at many, and tells which lists cost more than three times as much. */
+/** Measures with few rows and with many, and reports the lists that cost more than three times as much. */
 async function compare(name: string, databaseOf: (count: number) => Promise<string>): Promise<void> {
   const [few, many] = counts as [number, number];
   const costs = await measure(`${name}, ${few}`, await databaseOf(few), few);
   const later = await measure(`${name}, ${many}`, await databaseOf(many), many);
   const ratioOf = ([list, { ms }]: readonly [string, Cost]): number => ms / costs.get(list)!.ms;
   const served = [...later].filter(([, cost]) => cost.isServed);
-  // What differs by less than a millisecond is the machine.
+  // A difference of less than a millisecond is noise.
   const dearer = [...later].filter((each) => ratioOf(each) > 3 && each[1].ms - costs.get(each[0])!.ms > 1);
   const line = (each: readonly [string, Cost]): string =>
     `${each[0]}: ${costs.get(each[0])!.ms} → ${each[1].ms} ms (${ratioOf(each).toFixed(1)})${each[1].isServed ? "" : ", no index serves it"}`;
@@ -57,9 +57,9 @@ async function compare(name: string, databaseOf: (count: number) => Promise<stri
   for (const each of dearer) console.log(`  ${line(each)}`);
 }
 
-/** What a list costs. */
+/** The cost of a list. */
 interface Cost {
-  /** The least of some tries: others use the machine. */
+  /** The smallest of several tries, because other programs use the machine. */
   readonly ms: number;
   readonly isServed: boolean;
 }
@@ -76,7 +76,7 @@ async function costsOf(service: Latchkey): Promise<ReadonlyMap<string, Cost>> {
 async function measure(name: string, database: string, count: number): Promise<ReadonlyMap<string, Cost>> {
   await (await start(database)).close();
   await fill(database, count);
-  // The first start after it looks at what was made.
+  // The first start afterwards checks the new rows.
   await (await start(database)).close();
   const starts = await times(5, async () => {
     const begun = performance.now();
@@ -108,7 +108,7 @@ async function measure(name: string, database: string, count: number): Promise<R
   const creates = await times(50, (at) =>
     ask("POST", "/users", { name: "New", email: `${name}-${at}@example.org`.replaceAll(/[ ,]/g, "") }),
   );
-  // Of the even ones nobody has an order but the second.
+  // Of users with even ids, only the second has an order.
   const deletes = await times(50, (at) => ask("DELETE", `/users/${at * 2 + 4}`));
   const demotions = await times(50, async (at) => {
     await ask("PATCH", `/users/${at * 2 + 201}/account`, { role: "admin" });

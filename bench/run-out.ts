@@ -10,25 +10,25 @@ import {
 import type { Collection, Transaction, Where } from "../src/door/stores.ts";
 import { requestCountsCollection } from "../src/features/rate-limit/counter.ts";
 
-/** Something that runs out. */
+/** A kind of data that expires. */
 export interface Kind {
   readonly name: string;
-  /** What of it is left where all of it has run out. */
+  /** The rows that remain when all data of this kind has expired. */
   readonly left: { readonly table: string; readonly condition: string };
-  /** The same for a store; null where upkeep has nothing to do with it. */
+  /** The same for a store. Null if upkeep does not delete them. */
   readonly due: { readonly collection: Collection; readonly where: Where } | null;
-  /** The statement that makes rows of which every one has run out long ago. */
+  /** Returns the statement that creates rows that have all expired long ago. */
   fill(count: number, isSQLite: boolean): string;
-  /** Where it is measured. */
+  /** The engines to measure. */
   readonly engines: readonly ("SQLite" | "PostgreSQL")[];
-  /** What the client writes meanwhile; no two of one id. */
+  /** Returns the concurrent write of the client, with a different id each time. */
   write(id: string): Transaction;
 }
 
 const both = ["SQLite", "PostgreSQL"] as const;
 const future = "2999-01-01T00:00:00.000Z";
 
-/** All that a service erases, by itself or with what is written. */
+/** All kinds of data that a service deletes, by itself or with a write. */
 export const kinds: readonly Kind[] = [
   expiring(refreshUsesCollection, "expires_at"),
   nonces(),
@@ -80,7 +80,7 @@ function nonces(): Kind {
   };
 }
 
-/** What is kept of writes that can be repeated: each of them removes some of what has run out. */
+/** The stored writes for repeats. Each write deletes some expired ones. */
 function repeatable(): Kind {
   const table = "latchkey_idempotency";
   return {

@@ -91,7 +91,7 @@ async function measure(
     read: await told(service, get(`/users/${middle}`)),
     "page of 100": await told(service, get("/users?limit=100&id[gt]=0&id[lt]={n}")),
     "search, one found": await told(service, get(`/users?search=user${middle}`)),
-    // Beside the event loop, where a caller has two reads at once.
+    // Runs outside of the event loop, where a caller has two reads at a time.
     "search, all found": await told(service, { ...get("/users?search=example&limit=20"), connections: 2 }),
     create: await told(service, {
       request: posting("/users", '{"name":"Grace Hopper","email":"grace{n}@example.com"}', headers),
@@ -120,7 +120,7 @@ async function told(service: ServiceProcess, load: Load): Promise<string> {
     const result = await runRound(service, { ...load, sleeps: true }, seconds);
     all.push({ ...result, cpu: ((cpuSeconds(service) - before) * 1e6) / result.requests });
   }
-  // The first one compiled.
+  // The first round compiled.
   const counted = all.slice(1);
   const perSecond = Math.round(median(counted.map((each) => each.requestsPerSecond)));
   const cpu = Math.round(median(counted.map((each) => each.cpu)));
@@ -128,7 +128,7 @@ async function told(service: ServiceProcess, load: Load): Promise<string> {
   return `${perSecond.toLocaleString("en")}/s · ${cpu.toLocaleString("en")} µs · ${p99 < 10 ? p99.toFixed(1) : p99.toFixed(0)} ms`;
 }
 
-/** How long a copy takes, and how large it is; PostgreSQL has tools of its own. */
+/** Returns the duration and the size of a backup. PostgreSQL has separate tools. */
 async function backupOf(database: string, settings: Readonly<Record<string, string>>): Promise<string> {
   if (!database.startsWith("sqlite:")) return "–";
   const file = path.join(folder, "backup.db");
@@ -159,7 +159,7 @@ function power(count: number): string {
 
 /** The process and its workers. */
 function processesOf({ pid }: ServiceProcess): readonly number[] {
-  // It fails where there are none.
+  // It fails if there are none.
   const children = spawnSync("pgrep", ["-P", String(pid)], { encoding: "utf8" })
     .stdout.split("\n")
     .filter(Boolean);

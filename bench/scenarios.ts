@@ -1,26 +1,26 @@
 import assert from "node:assert/strict";
 import type { ServiceProcess } from "../tests/harness/service-process.ts";
 
-/** A request that is sent over and over. */
+/** A request that is sent again and again. */
 export interface Request {
-  /** `GET` where it is left out. */
+  /** Default: `GET`. */
   readonly method?: string;
-  /** `{n}` in it becomes a number that no other request of the run has. */
+  /** `{n}` in it becomes a number that is unique in the run. */
   readonly path: string;
-  /** Sent with it; `{n}` likewise. */
+  /** The body. `{n}` is replaced here too. */
   readonly body?: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
 export interface Scenario {
   readonly name: string;
-  /** What it is compared with: a bare server that sends the same bytes, or one written by hand that does the same work. */
+  /** The server to compare with: a bare one that sends the same bytes, or one written by hand that does the same work. */
   readonly beside: "bare" | "by hand";
-  /** The ratio that was promised, if one was. */
+  /** The promised ratio, if there is one. */
   readonly target?: number;
-  /** Something is committed a thousand times a second meanwhile, so that nothing that was read before can be answered again for long. */
+  /** Commits a thousand times a second during the measurement, so that caches do not help for long. */
   readonly whileOthersWrite?: true;
-  /** Fills the service and says what to ask it. */
+  /** Fills the service and returns the request. */
   prepare(service: ServiceProcess): Promise<Request>;
 }
 
@@ -83,7 +83,7 @@ export async function prepareWriting(
   };
 }
 
-/** Header fields with the administrator's access token. */
+/** Returns header fields with the administrator's access token. */
 export async function logIn({
   address,
   password,

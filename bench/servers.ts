@@ -7,7 +7,7 @@ import { text } from "node:stream/consumers";
 import type { ServiceProcess } from "../tests/harness/service-process.ts";
 import type { Request } from "./scenarios.ts";
 
-/** An answer as it went over the wire, without what `node:http` adds by itself. */
+/** A response as it was sent, without the header fields that `node:http` adds. */
 export interface CapturedReply {
   readonly status: number;
   /** Names and values in turn. */
@@ -50,7 +50,7 @@ export async function captureReply(address: string, { path: target, headers }: R
   return { status: reply.statusCode!, headers: kept, body: await text(reply) };
 }
 
-/** A server to compare with, in a process of its own. */
+/** A server for comparison, in a separate process. */
 export interface Rival extends AsyncDisposable {
   readonly address: string;
   readonly pid: number;
@@ -72,7 +72,7 @@ export async function startByHand(reply: CapturedReply, service: ServiceProcess)
   return startRival("bench/by-hand.ts", { file: service.file, keys, reply });
 }
 
-/** Starts a server written by hand that creates users in a file of its own beside the service's. */
+/** Starts a server written by hand that creates users in a separate file next to the service's. */
 export async function startCreatingByHand({ address, file }: ServiceProcess, place: typeof onAnyCore): Promise<Rival> {
   const keys: unknown = await (await fetch(`${address}/.well-known/jwks.json`)).json();
   return startRival("bench/creating-by-hand.ts", { file: `${file}-by-hand`, keys }, place);

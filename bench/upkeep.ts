@@ -33,17 +33,17 @@ const count = Number(options.rows);
 const wanted = kinds.filter(({ name }) => options.tables.split(",").includes(name));
 if (options["sync-ms"] !== undefined) process.exit(onSlowDisk(Number(options["sync-ms"])));
 const folder = mkdtempSync(path.join(options.folder, "latchkey-upkeep-"));
-// As a server is that somebody has just installed.
+// With the settings of a new installation.
 const postgres = options.databases.includes("PostgreSQL")
   ? await startPostgres(["-c", "fsync=on", "-c", "shared_buffers=128MB"])
   : null;
 const rows: Record<string, Record<string, string | number>> = {};
-/** What is not erased by then is told. */
+/** Reports the data that is not deleted after this time. */
 const mostMs = Number(options["most-s"]) * 1000;
-/** For so long it is measured at a time. */
+/** The duration of one turn, in milliseconds. */
 const turnMs = 5000;
 
-/** A database, as it is filled and counted. */
+/** A database with functions to fill it and to count its rows. */
 interface Filled {
   readonly url: string;
   run(sql: string): Promise<void>;
@@ -51,7 +51,7 @@ interface Filled {
 }
 
 try {
-  // A database for each: what is left of one would be erased beside the next.
+  // A separate database for each kind, so that remains of one are not deleted during the next.
   for (const kind of wanted) {
     if (options.databases.includes("SQLite") && kind.engines.includes("SQLite")) {
       const file = path.join(folder, `${kind.name}.db`);
@@ -61,7 +61,7 @@ try {
     if (postgres !== null && kind.engines.includes("PostgreSQL")) {
       const url = await postgres.makeDatabase();
       await measure("PostgreSQL", kind, databaseOf(url), await postgres.makeDatabase());
-      // Its autovacuum would go on beside the next.
+      // Its autovacuum would continue during the next measurement.
       await askPostgres(url, `TRUNCATE "${kind.left.table}" CASCADE`);
     }
   }

@@ -1,6 +1,6 @@
 /**
- * Asks `/livez` a thousand times a second, one request at a time, and keeps the longest wait for an answer. What this process is
- * late by itself is not counted. Told to, it says the longest so far, in milliseconds, and begins anew.
+ * Sends a request to `/livez` a thousand times a second, one at a time, and records the longest wait for a response. Delays of this process
+ * do not count. On request, it returns the longest wait so far, in milliseconds, and starts again.
  */
 import { connect } from "node:net";
 

@@ -1,6 +1,6 @@
 // Which command runs a test file: decided by what the file imports, so that no list is kept by hand.
 
-/** A test that looks at the whole process, or changes it, has a process of its own. */
+/** A test that reads or changes the whole process needs a separate process. */
 const wantsProcess =
   /\bprocess\.(?:chdir|exit|on|once|env|cpuUsage|memoryUsage|threadCpuUsage)\b|\bgetHeapSpaceStatistics\b|\bmock\.|\bglobalThis\b/;
 

@@ -18,7 +18,7 @@ import { runsAlone, runsOnPostgres, startsProcesses } from "./test-files.ts";
 const processes = 4;
 const groups = 4 * processes;
 
-// Whatever hangs is ended, and told by its name. Alone on a machine no test takes longer than a minute, and all of them seven.
+// A test that hangs is ended and named. On an idle machine, no test takes more than a minute, and all of them take seven.
 const LONGEST_TEST_MS = 300_000;
 const LONGEST_RUN_MS = 1_200_000;
 
@@ -57,7 +57,7 @@ try {
 } finally {
   rmSync(folder, { recursive: true });
 }
-// What a test has left running may hold the output of its group.
+// Remains of a test may keep the output of its group open.
 process.exit();
 
 /** Without file names, the tests of one kind run. */

@@ -3,14 +3,14 @@ import { createInterface } from "node:readline/promises";
 import { isLogin, logins, packageName, resourceMistake } from "./names.ts";
 import { folderMistake } from "./project.ts";
 
-/** What may be given on the command line, and is asked for where it is not. */
+/** The answers on the command line. Missing ones are asked for. */
 export interface Answers {
   readonly folder: string;
   readonly resource: string;
   readonly login: string;
 }
 
-/** Asks for what is not given; an empty answer takes what is shown. Null where whoever is asked goes away. */
+/** Asks for the missing answers. An empty answer takes the default. Returns null if the user cancels. */
 export async function ask(
   given: Partial<{ [K in keyof Answers]: string | undefined }>,
   standard: Answers,
@@ -20,7 +20,7 @@ export async function ask(
   lines.once("close", () => gone.abort());
   lines.once("SIGINT", () => lines.close());
 
-  /** Asks until nothing is wrong with the answer. */
+  /** Asks until the answer is valid. */
   async function question(text: string, usual: string, mistakeIn: (answer: string) => string | null): Promise<string> {
     for (;;) {
       const answer = (await lines.question(`${text} (${usual}): `, { signal: gone.signal })).trim() || usual;

@@ -18,7 +18,7 @@ Usage: npm create latchkey [folder] [-- options]
 
 const standard = { folder: "my-api", resource: "book", login: "session" } as const;
 
-/** Gives the exit status: 0 done, 1 failed, 2 wrong usage. */
+/** Returns the exit status: 0 done, 1 failed, 2 wrong usage. */
 async function run(args: readonly string[]): Promise<number> {
   const given = readArguments(args);
   if (typeof given === "string") return fail(given, 2);
@@ -72,7 +72,7 @@ function known({ folder, resource, login }: Given): Partial<Record<keyof typeof 
   return Object.fromEntries(Object.entries({ folder, resource, login }).filter(([, value]) => value !== undefined));
 }
 
-/** What is wrong is told in a sentence. */
+/** Returns the plan, or a sentence with the mistake. */
 function planOf({ folder, resource, login }: Readonly<Record<keyof typeof standard, string>>): Plan | string {
   if (/[\0-\x1f\x7f]/.test(folder) || folder.trim() === "")
     return "The folder needs a name without control characters.";
@@ -86,7 +86,7 @@ function planOf({ folder, resource, login }: Readonly<Record<keyof typeof standa
   return { folder, name, title: titleOf(base), resource, login };
 }
 
-/** The versions of this release, which the build has written beside it. */
+/** Reads the versions of this release, which the build has written. */
 function readVersions(): Versions {
   return JSON.parse(readFileSync(path.join(import.meta.dirname, "versions.json"), "utf8")) as Versions;
 }

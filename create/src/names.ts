@@ -1,17 +1,17 @@
-/** What is to be made: names that were checked, and the way of logging in. */
+/** The project to create: checked names, and the login method. */
 export interface Plan {
-  /** Where the project stands; `.` for the folder one is in. */
+  /** The folder of the project. `.` for the current one. */
   readonly folder: string;
   /** The name in package.json. */
   readonly name: string;
-  /** What people call it, as its pages and its documentation do. */
+  /** The title for people, in pages and in the documentation. */
   readonly title: string;
-  /** One of what is kept, as the resource is called: `order_line`. */
+  /** The name of the resource in the singular: `order_line`. */
   readonly resource: string;
   readonly login: Login;
 }
 
-/** The ways of logging in that can be chosen, each with what is said of it. */
+/** The login methods to choose from, with their descriptions. */
 export const logins = {
   session: "a cookie, for people with a browser",
   bearer: "tokens that are refreshed, for apps and other sites",
@@ -25,7 +25,7 @@ export function isLogin(text: string): text is Login {
   return Object.hasOwn(logins, text);
 }
 
-/** A name that npm takes, from whatever a folder is called; empty where nothing of it can be used. */
+/** Returns a name that npm accepts for any folder name. Empty if no part can be used. */
 export function packageName(folder: string): string {
   return folder
     .normalize("NFKD")
@@ -37,14 +37,14 @@ export function packageName(folder: string): string {
     .slice(0, 100);
 }
 
-/** What the project is called by people: the folder's own name, or that of the package in words where it is no more than that. */
+/** Returns the title of the project: the folder's name, or the package name in words if they are the same. */
 export function titleOf(folder: string): string {
   if (/[^a-z0-9-]/.test(folder)) return folder;
   const words = folder.split("-").map((word) => word.charAt(0).toUpperCase() + word.slice(1));
   return words.join(" ").replaceAll(/\bApi\b/g, "API");
 }
 
-/** What is wrong with the name of a resource; null where nothing is. */
+/** Returns the mistake in the name of a resource, or null. */
 export function resourceMistake(name: string): string | null {
   if (!/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/.test(name) || name.length > 40)
     return `${JSON.stringify(name)} is no name of a resource. Write one of them, in small letters, digits and underscores: book, order_line.`;
@@ -54,7 +54,7 @@ export function resourceMistake(name: string): string | null {
   return null;
 }
 
-/** Resources, tables and addresses that are there already. */
+/** Names of existing resources, tables and paths. */
 const taken = new Set(
   "user account session key api_token api problem doc metric live health console latchkey outbox import revocation binding family".split(
     " ",
@@ -76,7 +76,7 @@ export function pluralOf(name: string): string {
   return /(?:s|x|z|ch|sh)$/.test(name) ? `${name}es` : `${name}s`;
 }
 
-/** `order_lines` as a variable: `orderLines`. */
+/** Returns `order_lines` as a variable: `orderLines`. */
 export function variableOf(name: string): string {
   return name.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -12,7 +12,7 @@ import {
 import path from "node:path";
 import { pluralOf, variableOf, type Plan } from "./names.ts";
 
-/** What is told to whoever started it; nothing was made, or all of it was taken back. */
+/** Thrown with a message for the user. Nothing was created, or everything was undone. */
 export class CreateError extends Error {}
 
 const template = path.join(import.meta.dirname, "../template");
@@ -143,7 +143,7 @@ export function writeProject(folder: string, files: ReadonlyMap<string, string>)
   }
 }
 
-/** A folder of a name that nobody else has, with the rights that a new one has. */
+/** Returns a new folder with a unique name and the usual permissions. */
 function makeBeside(folder: string): string {
   mkdirSync(path.dirname(folder), { recursive: true });
   const place = mkdtempSync(`${folder}.new-`);
@@ -151,14 +151,14 @@ function makeBeside(folder: string): string {
   return place;
 }
 
-/** True where the folder is there; throws where something is in it. */
+/** Returns true if the folder exists. Throws if it is not empty. */
 function requireEmpty(folder: string): boolean {
   const mistake = folderMistake(folder);
   if (mistake !== null) throw new CreateError(`${mistake} Nothing was written.`);
   return existsSync(folder);
 }
 
-/** Why a project cannot be made there; null where nothing stands in the way. A repository without files is empty too. */
+/** Returns the reason why a project cannot be created there, or null. A repository without files counts as empty. */
 export function folderMistake(folder: string): string | null {
   if (!existsSync(folder)) return null;
   let found: readonly string[];

@@ -23,11 +23,11 @@ interface Change {
   readonly words: string;
   /** The declaration afterwards. */
   readonly declare: (before: Declared) => Declared;
-  /** What becomes of a record; as it was where it is left out. */
+  /** Returns the record after the change. Default: unchanged. */
   readonly carry?: (before: Shown) => Shown;
-  /** What a new record is made of from then on; as before where it is left out. */
+  /** Returns the fields of a new record from this version on. Default: as before. */
   readonly make?: (before: Shown, number: number) => Shown;
-  /** The columns that may go. */
+  /** The columns that may be deleted. */
   readonly dropped?: readonly string[];
   /** The field that the version of before leaves without a value, while it serves on. */
   readonly left?: string;
@@ -222,18 +222,18 @@ export function mountsBehind(count: number): readonly Mount[] {
   return [mount(shelves, { permission: anyone }), mount(book, { permission: anyone })];
 }
 
-/** What a new record is made of, behind so many changes. */
+/** Returns the fields of a new record after this many changes. */
 export function bodyBehind(count: number, number: number): Shown {
   const body: Shown = { ...beginning(number), note: `note ${number}`, state: "new" };
   return changes.slice(0, count).reduce((before, { make }) => make?.(before, number) ?? before, body);
 }
 
-/** What a record becomes by some of the changes. */
+/** Returns a record after some of the changes. */
 export function carried(record: Shown, from: number, to: number): Shown {
   return changes.slice(from, to).reduce((before, { carry }) => carry?.(before) ?? before, record);
 }
 
-/** What a record is that the version of before has made behind the changes: some fields have no value. */
+/** Returns a record that the previous version has created after the changes: some fields have no value. */
 export function leftWithout(record: Shown, shown: Shown, from: number, to: number): Shown {
   const left = changes
     .slice(from, to)

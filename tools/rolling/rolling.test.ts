@@ -10,7 +10,7 @@ import { startPostgres, type TestServer } from "../../tests/harness/postgres.ts"
 import { basicHeader } from "../../tests/harness/serve.ts";
 import { startService, type ServiceProcess } from "../../tests/harness/service-process.ts";
 
-/** What made the databases in `tests/released`, by its commit. */
+/** The commits of the versions that created the databases in `tests/released`. */
 const releases = { "0.1.0": "4dde072babf98c74182d2afe2c08adc27cb0efb1" } as const;
 
 const root = path.join(import.meta.dirname, "../..");
@@ -114,7 +114,7 @@ function make(service: ServiceProcess, name: string) {
   });
 }
 
-/** What one of them has given goes on at the other, and what one has ended is over at the other. */
+/** Asserts that credentials of one version work in the other, and that ended ones are refused by both. */
 async function bothServe(
   old: ServiceProcess,
   today: ServiceProcess,
@@ -144,7 +144,7 @@ async function bothWrite(old: ServiceProcess, today: ServiceProcess): Promise<vo
 
   assert.deepEqual([...new Set(made.map(({ status }) => status))], [201]);
   assert.equal(new Set(made.map(({ json }) => json.id)).size, 40);
-  // u1 and u10 to u19, whichever of them has written it. 0.1.0 knows of no words: today's takes in what it writes, and looks every five seconds.
+  // u1 and u10 to u19, from both versions. 0.1.0 has no words: today's version indexes its writes, and checks for them every five seconds.
   const found = async (): Promise<number> => (await ask(today, "GET", "/users?search=u1&limit=50")).json.length;
   for (let look = 0; look < 70 && (await found()) < 11; look++) await wait(100);
   assert.equal(await found(), 11);

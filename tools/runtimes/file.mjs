@@ -1,4 +1,4 @@
-// A service with a file, which writes in a thread, behind the HTTP server of whichever runtime.
+// A service with a file and a writer thread, behind the HTTP server of any runtime.
 import { anyone, createService, defineResource, listen, mount, text } from "latchkey";
 import { sqliteStore } from "latchkey/stores";
 
@@ -23,7 +23,7 @@ const counted = await ask("/notes?search=tw&limit=1", {
   headers: { prefer: "count=exact", "accept-encoding": "gzip" },
 });
 const found = (await counted.json()).map(({ title }) => title);
-// Another on the same file beside it, opened and closed, and one more when nobody has it open any more.
+// Opens and closes another store on the same file, and one more when no other has it open.
 const one = async () => {
   const other = await serve();
   const { status } = await other.fetch(new Request("http://127.0.0.1/notes", posting("more")));

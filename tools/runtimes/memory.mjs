@@ -1,4 +1,4 @@
-// A service in memory, asked by Fetch requests, for whichever runtime. What it prints is what the test looks at.
+// A service in memory for any runtime, used by Fetch requests. The test checks its output.
 import {
   accounts,
   caller,

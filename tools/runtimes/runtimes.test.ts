@@ -7,7 +7,7 @@ import { before, test, type TestContext } from "node:test";
 import { promisify } from "node:util";
 import { build } from "esbuild";
 
-// The packed package, as it is installed, in runtimes whose binaries come from npm.
+// The installed package in runtimes whose binaries come from npm.
 
 const here = import.meta.dirname;
 const root = path.join(here, "../..");
@@ -41,7 +41,7 @@ before(() => {
 });
 
 for (const [name, command] of Object.entries(runtimes)) {
-  test(`${name} serves from memory by fetch, and users log in with a token`, async () => {
+  test(`serves from memory by fetch and logs users in with a token: ${name}`, async () => {
     assert.deepEqual(await printedBy(command, "memory.mjs"), {
       statuses: [201, 200, 401, 201, 200, 400],
       listed: ["Ünï 1"],
@@ -49,7 +49,7 @@ for (const [name, command] of Object.entries(runtimes)) {
     });
   });
 
-  test(`${name} serves from a file over a socket, beside others in its process, and ends`, async (t) => {
+  test(`serves from a file over a socket, beside other stores in its process, and ends: ${name}`, async (t) => {
     const DATABASE = path.join(folderOf(t), "notes.db");
     assert.deepEqual(await printedBy(command, "file.mjs", { DATABASE }), {
       statuses: [201, 201, 201, 201, 201, 201],
@@ -58,7 +58,7 @@ for (const [name, command] of Object.entries(runtimes)) {
     });
   });
 
-  test(`${name} loads the core as esbuild bundles it for no platform`, async (t) => {
+  test(`loads the core that esbuild bundles for no platform: ${name}`, async (t) => {
     const folder = folderOf(t);
     await bundleInto(folder);
     const names = Object.keys(await import("latchkey"));

@@ -18,7 +18,7 @@ import { startService, type ServiceProcess } from "../../tests/harness/service-p
 const minutes = Number(process.env["SOAK_MINUTES"] ?? 15);
 const roundMs = 20_000;
 const command = path.join(import.meta.dirname, "../../dist/cli/latchkey.js");
-/** It may take long, so whoever else works on the machine goes first. */
+/** Low priority, because the test is long and other work should go first. */
 const niceness = 10;
 
 /** No caller has more writes under keys a day than 10,000, and six lanes write. */
@@ -40,7 +40,7 @@ interface Sample {
   readonly failed: number;
 }
 
-test(`${minutes} minutes of mixed traffic, kills, backups and checks lose nothing and let nothing grow`, async (t) => {
+test(`survives ${minutes} minutes of mixed traffic, kills, backups and checks without loss or growth`, async (t) => {
   assert.ok(existsSync(command), "Build it first: npm run build");
   setPriority(niceness);
   await using service = await startService(settings, [process.execPath, command]);
@@ -137,7 +137,7 @@ async function run({ file }: ServiceProcess, ...args: readonly string[]): Promis
   assert.equal(status, 0, `${args.join(" ")}: ${out}${errors}`);
 }
 
-/** Reads, lists, searches, refreshed tokens and wrong passwords, until it is stopped. What a killed worker cuts off is asked again. */
+/** Sends reads, lists, searches, refreshes and wrong passwords until it is stopped. Repeats requests that a killed worker has cut off. */
 function startTraffic({ address, password }: ServiceProcess) {
   let isOver = false;
   let reads = 0;
@@ -212,7 +212,7 @@ function startTraffic({ address, password }: ServiceProcess) {
   };
 
   const lanes = Promise.all([lane(refresh), lane(read), lane(read), lane(guess)]);
-  // Whoever stops it is told.
+  // The error is reported when the traffic is stopped.
   lanes.catch(() => undefined);
   return {
     counts: () => ({ reads, failed }),

@@ -1,4 +1,5 @@
-// Known weaknesses and the age of what the package depends on. Fails where one is high or critical; says so where the registry has no answer.
+// Checks the dependencies for known vulnerabilities and for their age. Fails for a high or critical one. Reports if the registry does not
+// answer.
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import path from "node:path";

@@ -12,7 +12,7 @@ interface Locked {
 const root = path.join(import.meta.dirname, "../..");
 const read = (file: string): unknown => JSON.parse(readFileSync(path.join(root, file), "utf8"));
 
-test("the bill of materials names what is installed, down to the last package", () => {
+test("lists every installed package in the bill of materials, including the last one", () => {
   const { packages } = read("package-lock.json") as { readonly packages: Readonly<Record<string, Locked>> };
   const { components } = read("latchkey.cdx.json") as { readonly components: readonly { readonly purl: string }[] };
 

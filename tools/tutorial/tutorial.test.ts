@@ -36,7 +36,7 @@ function scriptOf({ info, text }: (typeof blocks)[number]): string {
   return `stop\n(exec env ${command}) &\nserving=$!\nready\nPASSWORD=$(cat latchkey.password)\n`;
 }
 
-test("the tutorial leads from an empty folder to a shop on PostgreSQL", { timeout: 300_000 }, async (t) => {
+test("follows the tutorial from an empty folder to a shop on PostgreSQL", { timeout: 300_000 }, async (t) => {
   const shop = mkdtempSync(path.join(tmpdir(), "latchkey-shop-"));
   t.after(() => rmSync(shop, { recursive: true, force: true }));
   const postgres = await startPostgres();
@@ -56,7 +56,7 @@ test("the tutorial leads from an empty folder to a shop on PostgreSQL", { timeou
 
   const child = spawn("bash", ["-euxo", "pipefail", "-c", script], {
     cwd: shop,
-    // Its own tests are a run of their own.
+    // The project's tests run separately.
     env: {
       ...process.env,
       NODE_TEST_CONTEXT: undefined,
