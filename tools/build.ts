@@ -1,13 +1,13 @@
 /**
- * Builds `dist`: one set of modules with shared chunks. Two hundred small files would take the process at its start 60 ms and
- * 10 MB more; with chunks every entry still gets the same classes, so an own resource and the service know each other's problems.
+ * Builds `dist`: one set of modules with shared chunks. Two hundred small files would cost the process 60 ms at its start and 10 MB more.
+ * With chunks every entry still gets the same classes, so a custom resource and the service know each other's problems.
  */
 import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { build } from "esbuild";
 
 const root = path.join(import.meta.dirname, "..");
-// Another folder is for those who try a build beside the one that is there.
+// Use another folder to try a build next to the existing one.
 const target = path.resolve(process.argv[2] ?? path.join(root, "dist"));
 const doors = ["index", "resources", "http", "auth", "features", "stores", "ops"].map((door) => `door/${door}`);
 const entries = [...doors, "service/service", "testing/testing", "cli/latchkey"];
@@ -18,7 +18,7 @@ await build({
   entryPoints: {
     ...Object.fromEntries(entries.map((entry) => [entry, source(`${entry}.ts`)])),
     "chunks/node-version": source("core/node-version.ts"),
-    // Beside the chunks that start them as threads.
+    // Next to the chunks that start them as threads.
     "chunks/writer": source("store/sqlite/writes/writer.ts"),
     "chunks/checkpointer": source("store/sqlite/writes/checkpointer.ts"),
     "chunks/long-reader": source("store/sqlite/reads/long-reader.ts"),
@@ -33,9 +33,10 @@ await build({
   target: "node24",
   logLevel: "warning",
 });
-// Chunks do not run in the order of the source; this one runs before all of them. The command says it by itself, and in one line.
+// Chunks do not run in the order of the source. This one runs before all of them. The command checks the version itself, with a message of
+// one line.
 for (const file of entries.filter((entry) => entry !== "cli/latchkey").map((entry) => path.join(target, `${entry}.js`)))
   writeFileSync(file, readFileSync(file, "utf8").replace(/^(?!#!)/m, 'import "../chunks/node-version.js";\n'));
-// Beside the chunks that read them.
+// Next to the chunks that read them.
 for (const file of ["core/crypto/common-passwords.bin", "core/html/page.css", "core/html/page.js"])
   cpSync(source(file), path.join(target, "chunks", path.basename(file)));

@@ -6,13 +6,13 @@ import { parseSync, type Program, type Statement } from "oxc-parser";
 const root = path.join(import.meta.dirname, "..");
 const page = path.join(root, "docs/names.md");
 
-/** One name, as it is declared. */
+/** One exported name, with its declaration. */
 export interface ExportedName {
   readonly name: string;
   readonly kind: "function" | "class" | "value" | "type";
-  /** Its docstring, without the stars; empty where it has none. */
+  /** Its docstring, without the stars. Empty if it has none. */
   readonly text: string;
-  /** Where it is declared. */
+  /** The file of its declaration. */
   readonly file: string;
 }
 
@@ -35,7 +35,7 @@ function read(file: string): Source {
   return source;
 }
 
-/** The entries of the package, by the name under which they are imported, with the names that each exports. */
+/** Returns the entries of the package, by the name under which they are imported, with their exported names. */
 export function exportedNames(): ReadonlyMap<string, readonly ExportedName[]> {
   const { name, exports } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8")) as {
     name: string;
@@ -49,7 +49,7 @@ export function exportedNames(): ReadonlyMap<string, readonly ExportedName[]> {
   return new Map(entries.map(([entry, file]) => [entry, namesIn(path.join(root, file))]));
 }
 
-/** What a file exports, whether it is declared there or elsewhere. */
+/** Returns the exports of a file, declared there or elsewhere. */
 function namesIn(file: string): readonly ExportedName[] {
   const names = read(file).program.body.flatMap((statement) => namesOf(statement, file));
   return [...new Map(names.map((each) => [each.name, each])).values()];
@@ -88,7 +88,7 @@ function declared(statement: Extract<Statement, { type: "ExportNamedDeclaration"
   }
 }
 
-/** Of a function with several signatures the first has the docstring. */
+/** The first of several signatures of a function has the docstring. */
 function overload(file: string, name: string, text: string): ExportedName[] {
   if (text !== "") return [{ name, kind: "function", text, file }];
   const { text: code, docstrings } = read(file);
@@ -121,7 +121,7 @@ function beside(file: string, specifier: string): string {
   return path.join(path.dirname(file), specifier);
 }
 
-/** The text of docs/names.md. */
+/** Returns the text of docs/names.md. */
 export function namesPage(): string {
   const parts = [...exportedNames()].map(([entry, names]) => {
     const rows = names

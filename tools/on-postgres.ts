@@ -1,6 +1,7 @@
 /**
- * Runs test files on PostgreSQL, several in one process and all on one server: `node tools/on-postgres.ts [FILE …]`. Without file names, it runs
- * every test file that takes its store from the harness. A server for each file would take a second of a core, and loading the service half a second.
+ * Runs test files on PostgreSQL, several in one process and all on one server: `node tools/on-postgres.ts [FILE …]`. Without file names, it
+ * runs every test file that takes its store from the harness. A server for each file would cost a second of a core, and loading the service
+ * half a second.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -11,7 +11,7 @@ import { startObservedService, type ObservedService } from "./observed-service.t
 let browser: Browser;
 let context: BrowserContext;
 let service: ObservedService;
-/** A site on an origin of its own, on the service's host; `LATCHKEY_ALLOWED_ORIGINS` names the first one. */
+/** A site on a separate origin, on the service's host. `LATCHKEY_ALLOWED_ORIGINS` names the first one. */
 let allowed: Awaited<ReturnType<typeof startSite>>;
 let stranger: Awaited<ReturnType<typeof startSite>>;
 
@@ -34,7 +34,7 @@ beforeEach(async () => {
 
 afterEach(() => context.close());
 
-test("/docs shows every operation, the browser complains of nothing, and the page can reach nobody else", async () => {
+test("shows every operation at /docs without browser complaints, and lets the page reach no other host", async () => {
   const { page, complaints } = await openPage(context, `${service.address}/docs`);
   const { paths } = (await (await fetch(`${service.address}/openapi.json`)).json()) as {
     paths: Record<string, Record<string, { summary: string }>>;
@@ -61,14 +61,14 @@ test("/docs shows every operation, the browser complains of nothing, and the pag
   assert.match(complaints.join("\n"), /Content Security Policy/);
 });
 
-test("the page of a problem shows, and the browser complains of nothing", async () => {
+test("shows the page of a problem without browser complaints", async () => {
   const { page, complaints } = await openPage(context, `${service.address}/problems/taken`);
 
   assert.match(await page.locator("body").innerText(), /taken/);
   assert.deepEqual(complaints, []);
 });
 
-test("a page of the service's own origin logs in, works with the cookie, and logs out", async () => {
+test("logs in on a page of the service's origin, works with the cookie, and logs out", async () => {
   const page = await loggedIn();
 
   const [cookie] = await context.cookies();
@@ -82,7 +82,7 @@ test("a page of the service's own origin logs in, works with the cookie, and log
   assert.equal((await fetchFrom(page, "/orders", jsonPost({}))).status, 401);
 });
 
-test("over TLS the cookie is bound to the host", async (t) => {
+test("binds the cookie to the host over TLS", async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-tls-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const [cert, key] = [path.join(folder, "cert.pem"), path.join(folder, "key.pem")];
@@ -99,18 +99,18 @@ test("over TLS the cookie is bound to the host", async (t) => {
   assert.equal((await fetchFrom(page, "/orders", jsonPost({}))).status, 201);
 });
 
-test("a page of another origin on the same host carries the cookie, and changes nothing", async () => {
+test("sends the cookie from a page of another origin on the same host, and changes nothing", async () => {
   await loggedIn();
   const { page } = await openPage(context, originOf(stranger));
   service.answers.length = 0;
 
-  // What a page may send without asking first.
+  // The requests that a page may send without a preflight.
   const simple = await fetchFrom(page, `${service.address}/orders`, {
     method: "POST",
     mode: "no-cors",
     body: '{"status":"open"}',
   });
-  // What it has to ask for is not even sent.
+  // A request that needs a preflight is not even sent.
   const asked = await fetchFrom(page, `${service.address}/orders`, jsonPost({ status: "open" }));
   const removed = await fetchFrom(page, `${service.address}/users/1/sessions`, { method: "DELETE" });
 
@@ -122,24 +122,24 @@ test("a page of another origin on the same host carries the cookie, and changes 
   );
 });
 
-test("an administrator's browser that remembers Basic creates nothing for a page of another origin", async () => {
+test("creates nothing for a page of another origin in an administrator's browser that remembers Basic", async () => {
   const ours = await openRemembering();
   const { page } = await openPage(context, originOf(stranger));
   service.answers.length = 0;
 
   await changeEverything(page, service.address);
 
-  // The credential came along, or reading would have been refused.
+  // The credential was sent, because otherwise reading would have been refused.
   assert.ok(
     service.answers.some((line) => /^GET \/users (?:200|304)$/.test(line)),
     service.answers.join("\n"),
   );
   assertNothingChanged(service);
-  // The service's own page may.
+  // The service's own page may create it.
   assert.equal((await fetchFrom(ours, "/orders", jsonPost({}))).status, 201);
 });
 
-test("nor does one that a proxy has identified", async (t) => {
+test("creates nothing for a caller that a proxy has identified", async (t) => {
   const secret = "shared-with-the-proxy";
   await using behind = await startObservedService({
     LATCHKEY_SCHEMES: "basic,session,token,bearer,remote-user",
@@ -158,7 +158,7 @@ test("nor does one that a proxy has identified", async (t) => {
   assert.equal((await fetchFrom(ours, "/orders", jsonPost({}))).status, 201);
 });
 
-test("nor does a form that it sends", async () => {
+test("creates nothing for a form that the page sends", async () => {
   await loggedIn();
   const { page } = await openPage(context, originOf(stranger));
 
@@ -167,12 +167,12 @@ test("nor does a form that it sends", async () => {
 
   assert.equal(response.status(), 403);
   assert.match((await response.request().allHeaders())["cookie"] ?? "", /session=/);
-  // The refusal is a page, whose style and script are asked for behind it.
+  // The refusal is a page. The browser then requests its style and its script.
   const told = service.answers.filter((line) => !line.startsWith("GET /console/"));
   assert.equal(told.at(-1), "POST /users/1/token 403 cross_site");
 });
 
-test("nor can it log the browser in, or read an answer", async () => {
+test("lets it neither log the browser in nor read a response", async () => {
   await loggedIn();
   const before = await context.cookies();
   const { page } = await openPage(context, originOf(stranger));
@@ -192,7 +192,7 @@ test("nor can it log the browser in, or read an answer", async () => {
   assert.deepEqual(await context.cookies(), before);
 });
 
-test("a page of another site does not even carry the cookie", async () => {
+test("sends no cookie from a page of another site", async () => {
   await loggedIn();
   const { page } = await openPage(context, `http://localhost:${stranger.port}`);
   service.answers.length = 0;
@@ -203,7 +203,7 @@ test("a page of another site does not even carry the cookie", async () => {
   assert.deepEqual(service.answers, ["GET /users 401 not_authenticated", "POST /orders 401 not_authenticated"]);
 });
 
-test("a page of an allowed origin reads and writes", async () => {
+test("lets a page of an allowed origin read and write", async () => {
   await loggedIn();
   const { page, complaints } = await openPage(context, originOf(allowed));
 
@@ -221,7 +221,7 @@ test("a page of an allowed origin reads and writes", async () => {
   assert.deepEqual(complaints, []);
 });
 
-/** A page of the service, logged in as the administrator. */
+/** Opens a page of the service, logged in as the administrator. */
 async function loggedIn({ address, password }: ObservedService = service): Promise<Page> {
   const { page } = await openPage(context, `${address}/docs`);
   const { status } = await fetchFrom(page, "/api/session/", jsonPost({ username: "admin", password }));
@@ -237,10 +237,10 @@ function originOf({ port }: { readonly port: number }): string {
   return `http://127.0.0.1:${port}`;
 }
 
-/** A page of the service, in a browser that knows the administrator's password from now on. */
+/** Opens a page of the service, in a browser that knows the administrator's password from now on. */
 async function openRemembering(): Promise<Page> {
   const { username, password } = { username: "admin", password: service.password };
-  // At the root of all paths, so that the browser takes the password for all of them; as JSON, since pages have a form to log in with.
+  // At the root of all paths, so that the browser uses the password for all of them. As JSON, because pages have a form to log in with.
   const address = new URL("/users?format=json", service.address);
   const page = await context.newPage();
   await page.goto(`http://${username}:${password}@${address.host}${address.pathname}${address.search}`);
@@ -248,7 +248,7 @@ async function openRemembering(): Promise<Page> {
   return page;
 }
 
-/** What a page may make a browser send without asking first, by script and by form. */
+/** Sends all requests that a page can send without a preflight, by script and by form. */
 async function changeEverything(page: Page, address: string): Promise<void> {
   const user = JSON.stringify({ name: "Eve", email: "eve@example.com", password: "password of Eve" });
   await fetchFrom(page, `${address}/users`, { mode: "no-cors" });
@@ -259,7 +259,7 @@ async function changeEverything(page: Page, address: string): Promise<void> {
     ["/orders", "{}"],
   ] as const) {
     await fetchFrom(page, `${address}${path}`, { method: "POST", mode: "no-cors", body });
-    // A body without a type needs no question either.
+    // A body without a type needs no preflight either.
     await page.evaluate(
       ([url, text]) =>
         fetch(url, { method: "POST", mode: "no-cors", credentials: "include", body: new Blob([text]) }).then(

@@ -4,7 +4,7 @@ import { createServer, request, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
 
-/** Debian's. */
+/** The path on Debian. */
 const executablePath = "/usr/bin/chromium";
 
 const args = [
@@ -17,7 +17,7 @@ const args = [
   "--disable-sync",
 ];
 
-/** Starts Chromium, which sends no request of its own. With `keepsPages`, its back/forward cache is on. */
+/** Starts Chromium, which sends no background requests. With `keepsPages`, its back/forward cache is on. */
 export async function startBrowser({ keepsPages = false } = {}): Promise<Browser> {
   if (!existsSync(executablePath))
     throw new Error(
@@ -27,7 +27,7 @@ export async function startBrowser({ keepsPages = false } = {}): Promise<Browser
   return chromium.launch({ executablePath, headless: true, args, ignoreDefaultArgs });
 }
 
-/** A page, and everything that the browser complained of. */
+/** Opens a page, and collects all complaints of the browser. */
 export async function openPage(
   context: BrowserContext,
   address: string,
@@ -43,16 +43,16 @@ export async function openPage(
   return { page, complaints };
 }
 
-/** What a page got from `fetch`. */
+/** The result of a page's `fetch`. */
 export interface Fetched {
-  /** Null where the browser gave the page nothing. */
+  /** Null if the browser gave the page no response. */
   readonly status: number | null;
   readonly type: string;
   readonly body: string;
   readonly etag: string | null;
 }
 
-/** What a page asks for. */
+/** The options of a page's `fetch`. */
 export interface Fetching {
   readonly method?: string;
   readonly mode?: "no-cors";
@@ -60,7 +60,7 @@ export interface Fetching {
   readonly body?: string;
 }
 
-/** Lets a page fetch, as a script of its own would. */
+/** Makes a page fetch, like one of its scripts. */
 export function fetchFrom(page: Page, url: string, init: Fetching = {}): Promise<Fetched> {
   return page.evaluate(
     async ([target, options]) => {
@@ -80,7 +80,7 @@ export function fetchFrom(page: Page, url: string, init: Fetching = {}): Promise
   );
 }
 
-/** A site of somebody else's: an empty page at every path. */
+/** Starts another site: an empty page at every path. */
 export async function startSite(): Promise<{ readonly port: number; close(): void }> {
   const server = createServer((_, response) => {
     response
@@ -90,7 +90,7 @@ export async function startSite(): Promise<{ readonly port: number; close(): voi
   return listening(server);
 }
 
-/** A proxy that adds header fields of its own to whatever comes, as one does that has identified the caller. */
+/** Starts a proxy that adds header fields to every request, like one that has identified the caller. */
 export function startProxy(
   address: string,
   added: Readonly<Record<string, string>>,

@@ -56,7 +56,7 @@ async function send(path: string, body: object, method = "POST"): Promise<Respon
   return answer;
 }
 
-/** A page whose complaints are counted: whatever a policy stops, a script throws or a server refuses. */
+/** Opens a page and counts its complaints: blocked by a policy, thrown by a script or refused by a server. */
 async function open(
   options: BrowserContextOptions = {},
 ): Promise<{ context: BrowserContext; page: Page; complaints: string[] } & AsyncDisposable> {
@@ -64,7 +64,7 @@ async function open(
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on("console", (message) => {
-    // A status that is a problem is told by the browser too.
+    // The browser also reports a status that is a problem.
     if (["error", "warning"].includes(message.type()) && !/Failed to load resource/.test(message.text()))
       complaints.push(message.text());
   });
@@ -87,7 +87,7 @@ async function logIn(page: Page, path = "/"): Promise<void> {
 
 const axeSource = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 
-/** What axe finds. The page's policy lets no script of others in, so it is brought in from outside. */
+/** Returns the findings of axe. The page's policy blocks other scripts, so axe is injected from outside. */
 async function findings(page: Page): Promise<string[]> {
   await page.evaluate(await source());
   return page.evaluate(async () => {
@@ -135,7 +135,7 @@ for (const [width, colorScheme] of [
   [1280, "light"],
   [360, "dark"],
 ] as const) {
-  test(`axe finds nothing at ${width} pixels in ${colorScheme}, and nothing sticks out`, async () => {
+  test(`passes axe at ${width} pixels in ${colorScheme}, without overflow`, async () => {
     await using opened = await open({ viewport: { width, height: 900 }, colorScheme });
     const { page, complaints } = opened;
     await page.goto(`${service.address}/orders`);
@@ -159,7 +159,7 @@ for (const [width, colorScheme] of [
   });
 }
 
-test("on the narrowest screen every button of a list and of a record is in sight, and so is what it opens", async () => {
+test("shows every button of a list and of a record on the narrowest screen, and the parts that it opens", async () => {
   await using opened = await open({ viewport: { width: 320, height: 900 } });
   const { page } = opened;
   await logIn(page);
@@ -185,7 +185,7 @@ test("on the narrowest screen every button of a list and of a record is in sight
   }
 });
 
-test("where an id of another record is asked for, those that there are can be chosen by name", async () => {
+test("offers existing records by name for an id of another record", async () => {
   await using opened = await open();
   const { page, complaints } = opened;
   await logIn(page, "/books");
@@ -203,7 +203,7 @@ test("where an id of another record is asked for, those that there are can be ch
   assert.deepEqual(complaints, []);
 });
 
-test("reading, logging in and logging out need no script", async () => {
+test("reads, logs in and logs out without a script", async () => {
   await using opened = await open({ javaScriptEnabled: false });
   const { page } = opened;
 
@@ -234,7 +234,7 @@ test("reading, logging in and logging out need no script", async () => {
   await page.getByRole("heading", { name: "Log in to see this" }).waitFor();
 });
 
-test("a record is made, changed and deleted by keyboard alone", async () => {
+test("creates, changes and deletes a record by keyboard alone", async () => {
   await using opened = await open();
   const { page, complaints } = opened;
   await logIn(page, "/orders");
@@ -269,7 +269,7 @@ test("a record is made, changed and deleted by keyboard alone", async () => {
   assert.deepEqual(complaints, []);
 });
 
-test("mistakes are told at their fields, what was typed stays, and the second try succeeds", async () => {
+test("shows mistakes at their fields, keeps the typed text, and succeeds at the second try", async () => {
   await using opened = await open();
   const { page, complaints } = opened;
   await logIn(page, "/orders/1/items");
@@ -296,7 +296,7 @@ test("mistakes are told at their fields, what was typed stays, and the second tr
   assert.deepEqual(complaints, []);
 });
 
-test("of two who change one record the second chooses, and nothing is lost", async () => {
+test("lets the second of two users who change one record choose, and loses nothing", async () => {
   await using opened = await open();
   const { page, complaints } = opened;
   await logIn(page, "/users/3");
@@ -315,7 +315,7 @@ test("of two who change one record the second chooses, and nothing is lost", asy
   assert.deepEqual(complaints, []);
 });
 
-test("whoever's login ends while they type loses nothing", async () => {
+test("loses nothing if the login ends while the user types", async () => {
   await using opened = await open();
   const { page, context } = opened;
   await logIn(page, "/orders/1/items");
@@ -329,7 +329,7 @@ test("whoever's login ends while they type loses nothing", async () => {
   assert.equal(await page.getByLabel("product", { exact: true }).inputValue(), "A long text");
 });
 
-test("a program's request is sent without the cookie, and logging out ends the session", async () => {
+test("sends a program's request without the cookie, and ends the session at logout", async () => {
   await using opened = await open();
   const { page } = opened;
   await logIn(page, "/api/session/");
@@ -345,12 +345,12 @@ test("a program's request is sent without the cookie, and logging out ends the s
   assert.ok(await page.getByRole("link", { name: "Log in" }).isVisible());
 });
 
-test("asks again before Back shows a page, so that it shows nothing of who has logged out", async (t) => {
+test("requests a page again before Back shows it, so that it shows nothing of a user who has logged out", async (t) => {
   const keeping = await startBrowser({ keepsPages: true });
   t.after(() => keeping.close());
   const page = await keeping.newPage();
   await logIn(page, "/users/1");
-  // A mark that only the very same document has.
+  // A mark that only the same document has.
   const isKept = (): Promise<boolean> => page.evaluate(() => "mark" in document.body.dataset);
   await page.evaluate(() => (document.body.dataset["mark"] = "kept"));
   await page.locator(".tools summary").click();

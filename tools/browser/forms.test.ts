@@ -55,11 +55,11 @@ async function open(path: string, options: BrowserContextOptions = {}) {
   return { ...opened, [Symbol.asyncDispose]: () => context.close() };
 }
 
-/** But for answers that are refused on purpose, and those of which the page had read enough when it went on. */
+/** Ignores responses that are refused on purpose, and those that the page stopped reading when it continued. */
 const told = (complaints: readonly string[]) => complaints.filter((each) => !/status of 400|ERR_ABORTED/.test(each));
 const saved = (page: Page) => page.locator("[data-said]", { hasText: "Done." }).waitFor();
 
-test("several ids are chosen by name, typed, and taken away, by keyboard", async () => {
+test("chooses, types and removes several ids by name, by keyboard", async () => {
   await using opened = await open("/posts");
   const { page, complaints } = opened;
   await page.getByLabel("title", { exact: true }).fill("First");
@@ -90,7 +90,7 @@ test("several ids are chosen by name, typed, and taken away, by keyboard", async
   assert.deepEqual(told(complaints), []);
 });
 
-test("an id of what may not be listed is typed, and nobody is asked for its names", async () => {
+test("accepts a typed id of a resource that may not be listed, without a request for names", async () => {
   await using opened = await open("/posts");
   const { page, complaints } = opened;
 
@@ -101,7 +101,7 @@ test("an id of what may not be listed is typed, and nobody is asked for its name
   assert.deepEqual(told(complaints), []);
 });
 
-test("line breaks are kept, and a line that is long gets none", async () => {
+test("keeps line breaks, and adds none to a long line", async () => {
   const { id } = await send("POST", "/posts", { title: "Lines", body: "a\r\n  b" });
   await using opened = await open(`/posts/${id}`);
   const { page, complaints } = opened;
@@ -129,7 +129,7 @@ test("line breaks are kept, and a line that is long gets none", async () => {
   assert.deepEqual(told(complaints), []);
 });
 
-test("what was typed comes back after a mistake: ticks, ids that are none, and lines", async () => {
+test("shows the typed values again after a mistake: checkboxes, invalid ids, and lines", async () => {
   await using opened = await open("/posts");
   const { page } = opened;
 
@@ -150,14 +150,14 @@ test("what was typed comes back after a mistake: ticks, ids that are none, and l
   assert.match(await page.locator(".facts-list").innerText(), /first\n\nlast/);
 });
 
-test("a page that nobody looked at the caller for says who it is, by asking", async () => {
+test("shows the caller on a page that is served without authentication, by a request", async () => {
   await using opened = await open("/nothing");
   await opened.page.getByRole("link", { name: "Log in" }).waitFor();
   await using plain = await open("/nothing", { javaScriptEnabled: false });
   await plain.page.getByRole("link", { name: "Who you are" }).waitFor();
 });
 
-test("JSON is sent as it is typed, and stays where it was refused", async () => {
+test("sends JSON in the typed form, and keeps it after a refusal", async () => {
   await using opened = await open("/posts");
   const { page, complaints } = opened;
   await page.getByText("Send JSON").click();

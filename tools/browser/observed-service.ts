@@ -3,12 +3,12 @@ import { createLatchkey } from "../../src/service/latchkey.ts";
 import { readSettings } from "../../src/service/settings/settings.ts";
 import type { ConfigFile } from "../../src/service/system/config-file.ts";
 
-/** The service, and what it answered to whom, whether a page could see it or not. */
+/** The service, and its responses to all callers, including those that a page could not see. */
 export interface ObservedService extends AsyncDisposable {
   readonly address: string;
-  /** Of its administrator, `admin`. */
+  /** The password of its administrator, `admin`. */
   readonly password: string;
-  /** `POST /orders 403 cross_site` for each request; the last part only where it was refused. */
+  /** `POST /orders 403 cross_site` for each request. The last part is present only for a refusal. */
   readonly answers: string[];
 }
 

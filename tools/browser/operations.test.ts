@@ -39,7 +39,7 @@ const library = defineFeature({
   setUp: () => ({ offer: null, mounts: [mount(books, { permission: authenticated, actions: { lend } })] }),
 });
 
-/** How a person does something: with the mouse, or without one. */
+/** How a person operates the page: with the mouse, or without one. */
 interface Hand {
   type(field: Locator, text: string): Promise<void>;
   choose(button: Locator): Promise<void>;
@@ -76,7 +76,7 @@ const keyboard = (page: Page): Hand => {
   };
 };
 
-/** How many times Tab is pressed before it is worth looking: asking the page after each press takes longer than the press. */
+/** Returns how many times Tab is pressed before the next check. A check of the page takes longer than a press. */
 function tabsTo(target: Element): number {
   const stops = [
     ...document.querySelectorAll<HTMLElement>("a[href], button, input, select, textarea, summary, [tabindex='0']"),
@@ -100,7 +100,7 @@ async function operationsOf({ address }: ObservedService): Promise<readonly Oper
   );
 }
 
-/** What is made before it is read, and ended after all else. */
+/** Sorts operations so that records are created before they are read, and ended last. */
 function inOrder(operations: readonly Operation[]): readonly Operation[] {
   const weight = ({ method, path }: Operation): number => {
     const isNested = path.split("/").length;
@@ -111,10 +111,10 @@ function inOrder(operations: readonly Operation[]): readonly Operation[] {
   return operations.toSorted((one, other) => weight(one) - weight(other));
 }
 
-/** What earlier answers said, by what later operations need. */
+/** Values from earlier responses, by the name that later operations need. */
 type Known = Record<"key" | "session" | "refresh" | "access" | "file", string>;
 
-/** What stands in a form in place of its example, where that names nothing that is there. */
+/** Returns the values that replace examples in a form, if the examples name nothing that exists. */
 function filledFor(
   { operationId, path }: Operation,
   known: Known,
@@ -146,7 +146,7 @@ function filledFor(
   return path.startsWith("/users/{id}") ? { id: "2" } : {};
 }
 
-/** What an answer says that others need. */
+/** Stores the values of a response that other operations need. */
 function learn(known: Known, { operationId }: Operation, body: string): void {
   const said = /^[[{]/.test(body) ? JSON.parse(body) : {};
   if (operationId === "postUsersIdKeys") known.key = said.id;
@@ -160,7 +160,7 @@ for (const [name, handOf] of [
   ["the mouse", mouse],
   ["the keyboard", keyboard],
 ] as const)
-  test(`every operation of the API is done in the docs by ${name}`, async () => {
+  test(`runs every operation of the API in the docs by ${name}`, async () => {
     await using service = await startObservedService({}, { features: [library] });
     const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
     const page = await context.newPage();
@@ -171,7 +171,7 @@ for (const [name, handOf] of [
     await hand.type(page.getByLabel("Password"), service.password);
     await hand.choose(page.getByRole("button", { name: "Log in" }));
     await page.waitForURL(`${service.address}/`);
-    // The browser itself complains of the 401 that the page to log in comes with.
+    // The browser itself logs the 401 of the login page.
     page.on("console", (message) => void (message.type() === "error" && complaints.push(message.text())));
     page.on("pageerror", (error) => void complaints.push(String(error)));
     const known: Known = { key: "", session: "", refresh: "", access: "", file: "" };
@@ -200,7 +200,7 @@ for (const [name, handOf] of [
     await other.close();
   });
 
-test("the form of an endpoint of one's own sends each member as its schema has it", async () => {
+test("sends each member in the form of a custom endpoint as its schema requires", async () => {
   const properties = {
     weight: { type: "number" },
     count: { type: "integer" },

@@ -8,8 +8,8 @@ import { after, before, test, type TestContext } from "node:test";
 import { promisify } from "node:util";
 
 /**
- * The first minute, as somebody has it who starts with nothing: both packages as they would be published, installed from files; the project
- * that comes of them; its types, its tests, its start and its first request. Nothing of this repository is on the path.
+ * Tests the first minute of a new user: both packages in their published form, installed from files, and the project that they create, with
+ * its types, its tests, its start and its first request. Nothing of this repository is on the path.
  */
 const run = promisify(execFile);
 const root = path.join(import.meta.dirname, "../..");
@@ -21,7 +21,7 @@ const environment = {
     .filter((directory) => !directory.startsWith(root))
     .join(path.delimiter),
   LATCHKEY_ADMIN_PASSWORD: "first-administrator",
-  // A test within a test would say nothing.
+  // A test within a test would print nothing.
   NODE_TEST_CONTEXT: undefined,
 };
 const packed = { latchkey: "", create: "" };
@@ -42,9 +42,9 @@ before(async () => {
 
 after(() => rmSync(place, { recursive: true, force: true }));
 
-/** Starts a script of a project and gives the address that it prints. */
+/** Starts a script of a project and returns the URL that it prints. */
 async function start(t: TestContext, folder: string, script: string): Promise<string> {
-  // A group of its own: npm does not hand on every signal.
+  // A separate process group, because npm does not forward every signal.
   const child = spawn("npm", ["run", script], {
     cwd: folder,
     env: { ...environment, LATCHKEY_PORT: "0" },
@@ -64,7 +64,7 @@ async function start(t: TestContext, folder: string, script: string): Promise<st
   throw new Error(`It ended without an address: ${said}`);
 }
 
-test("from nothing to the first request of one's own resource in a minute, beside the install", async (t) => {
+test("gets from nothing to the first request of a custom resource in a minute, plus the installation", async (t) => {
   const begun = performance.now();
   const made = await inFolder(
     place,
@@ -96,7 +96,7 @@ test("from nothing to the first request of one's own resource in a minute, besid
   assert.ok(ms.create + ms.start < 60_000);
 });
 
-test("what the README of the project shows works, and so does the start as in production", async (t) => {
+test("runs the examples in the README of the project, and its start as in production", async (t) => {
   const url = await start(t, shop, "start");
   const readme = readFileSync(path.join(shop, "README.md"), "utf8");
   const lines = readme.split("\n").filter((line) => line.startsWith("curl -"));
@@ -111,7 +111,7 @@ test("what the README of the project shows works, and so does the start as in pr
   assert.match(stdout, /\{"id":1,"title":"The first","notes":null,"owner_id":1\}$/);
 });
 
-test("the project has the right types, and its tests hold", async () => {
+test("creates a project with the right types and passing tests", async () => {
   await inFolder(shop, "npm", "run", "types");
   const said = await inFolder(shop, "npm", "test");
 
@@ -123,7 +123,7 @@ for (const [login, resource] of [
   ["token", "box"],
   ["basic", "story"],
 ] as const)
-  test(`a project with ${login} and a ${resource} has the right types, and its tests hold`, async () => {
+  test(`creates a project with ${login} and a ${resource} with the right types and passing tests`, async () => {
     const folder = path.join(place, login);
     const create = ["exec", "--yes", `--package=${packed.create}`, "--", "create-latchkey"];
     await inFolder(place, "npm", ...create, login, "--resource", resource, "--login", login);
@@ -135,7 +135,7 @@ for (const [login, resource] of [
     assert.match(said, /ℹ pass 4\n/);
   });
 
-test("the project asks for the versions of this release, each exactly", () => {
+test("pins the versions of this release in the project exactly", () => {
   const made = JSON.parse(readFileSync(path.join(place, "bearer/package.json"), "utf8"));
   const { version, devDependencies } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8"));
   const { node, typescript, "@types/node": types } = devDependencies;
@@ -144,7 +144,7 @@ test("the project asks for the versions of this release, each exactly", () => {
   assert.deepEqual(made.devDependencies, { "@types/node": types, node, typescript });
 });
 
-test("a folder with something in it is told, and stays as it is", async () => {
+test("reports a folder that is not empty, and leaves it unchanged", async () => {
   mkdirSync(path.join(place, "full"));
   symlinkSync("nowhere", path.join(place, "full/link"));
 

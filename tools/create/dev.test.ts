@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { test, type TestContext } from "node:test";
 
-// As it is built: whoever develops with it waits for that, and a process of the source takes ten times as long to start.
+// Uses the build: developers wait for its start, and a start from the source takes ten times as long.
 const root = path.join(import.meta.dirname, "../..");
 const command = path.join(root, "dist/cli/latchkey.js");
 const password = "first-administrator";
@@ -30,12 +30,12 @@ export const mountedNotes = mount(notes, {
 });
 `;
 
-/** A project on the disk, and `latchkey dev` in it. */
+/** Creates a project on the disk, and runs `latchkey dev` in it. */
 async function develop(t: TestContext, files: Readonly<Record<string, string>>, options = ["--port", "0"]) {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-dev-"));
   const write = (name: string, text: string): void => {
     mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
-    // As editors do: another file takes the place.
+    // Replaces the file by another one, as editors do.
     writeFileSync(path.join(folder, `${name}.new`), text);
     renameSync(path.join(folder, `${name}.new`), path.join(folder, name));
   };
@@ -56,7 +56,7 @@ async function develop(t: TestContext, files: Readonly<Record<string, string>>, 
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** What comes next that looks so; what was said before it is forgotten. */
+  /** Returns the next output that matches, and discards all output before it. */
   async function hear(pattern: RegExp): Promise<RegExpExecArray> {
     for (const until = Date.now() + 60_000; Date.now() < until;) {
       const found = pattern.exec(said.text);
@@ -73,7 +73,7 @@ async function develop(t: TestContext, files: Readonly<Record<string, string>>, 
 
 const json = { "content-type": "application/json" };
 
-test("dev starts again with the same database and logins, says why a file is broken, and asks where something would be lost", async (t) => {
+test("restarts with the same database and logins, explains a broken file, and asks before data is lost", async (t) => {
   const { write, hear, child } = await develop(t, { "latchkey.config.ts": config, "resources/notes.ts": notes() });
   const [, url = ""] = await hear(/Latchkey listens on (\S+),/);
   await hear(/GET +\/notes\/\{id\} +authenticated/);
@@ -96,17 +96,17 @@ test("dev starts again with the same database and logins, says why a file is bro
   assert.equal((await ask("/notes", { body: "break" })).status, 500);
   await hear(/resources\/notes\.ts:\d+\n[^]*> +\d+ \| .*RangeError\("broken on purpose"\)/);
 
-  // What loses nothing is applied, and the login goes on at the same address.
+  // A change without data loss is applied, and the login stays valid at the same URL.
   write("resources/notes.ts", notes("rank: integer({ default: 3 }),"));
   await hear(/Started again on \S+ in \d+ ms: resources\/notes\.ts changed\./);
   assert.deepEqual(await (await ask("/notes")).json(), [{ id: 1, body: "first", rank: 3 }]);
 
-  // A broken file takes nothing away.
+  // A broken file stops nothing.
   write("resources/notes.ts", notes("rank: integer({ default: 3 }),", "const = 1;"));
   await hear(/SyntaxError[^]*resources\/notes\.ts:\d+[^]*goes on as it was before/);
   assert.equal((await ask("/notes")).status, 200);
 
-  // So does a slip in a declaration, and one that only shows where all of them go together: each is told once.
+  // The same is true for a mistake in a declaration, and for one that only shows when all of them are combined. Each is reported once.
   write("resources/notes.ts", notes("rank: integer({ defualt: 3 }),"));
   const [slip] = await hear(/One declaration is wrong:[^]*goes on as it was before/);
   assert.equal(slip.match(/defualt; did you mean default/g)?.length, 1);
@@ -116,14 +116,14 @@ test("dev starts again with the same database and logins, says why a file is bro
   await hear(/One declaration is wrong:\n- .*refers to user, which is not mounted[^]*goes on as it was before/);
   assert.equal((await ask("/notes")).status, 200);
 
-  // A file that is looked for in vain is waited for.
+  // A missing imported file is waited for.
   write("resources/notes.ts", `${notes("rank: integer({ default: 3 }),")} import "../later/words.ts";`);
   await hear(/Cannot find module[^]*goes on as it was before/);
   write("later/words.ts", "export const word = 1;");
   await hear(/Started again on/);
   assert.equal((await ask("/notes")).status, 200);
 
-  // What would lose something is not done.
+  // A change that would lose data is not applied.
   write("resources/notes.ts", notes("rank: text(),"));
   await hear(/does not fit[^]*notes\.rank[^]*integer to text[^]*Mend it/);
   write("resources/notes.ts", notes("rank: integer({ default: 3 }),"));
@@ -137,7 +137,7 @@ test("dev starts again with the same database and logins, says why a file is bro
   await assert.rejects(ask("/notes"));
 });
 
-test("dev serves without a config file and takes one that comes; a wrong setting is told, and it goes on when mended", async (t) => {
+test("serves without a config file and loads a new one, reports a wrong setting, and continues after its fix", async (t) => {
   const { write, hear } = await develop(t, { "latchkey.config.ts": "export default { setings: {} };" });
 
   await hear(/setings in the config file means nothing\. There are settings,[^]*Mend it/);
@@ -146,7 +146,7 @@ test("dev serves without a config file and takes one that comes; a wrong setting
   await hear(/Latchkey listens on/);
 });
 
-test("a port that the config file changes is the next one, and one that was drawn stays", async (t) => {
+test("uses a port that the config file changes at the next start, and keeps a random one", async (t) => {
   const [first, second] = [await freePort(), await freePort()];
   const at = (port: number): string => `export default { settings: { port: ${port} } };`;
   const { write, hear } = await develop(t, { "latchkey.config.ts": at(first) }, []);
@@ -161,7 +161,7 @@ test("a port that the config file changes is the next one, and one that was draw
   assert.equal((await hear(/Started again on (\S+) /))[1], drawn);
 });
 
-test("a port that another program has is told with the cure, and taken when that one ends", async (t) => {
+test("reports a used port with the fix, and takes it when the other program ends", async (t) => {
   const other = createServer().listen(0, "127.0.0.1");
   await once(other, "listening");
   const { port } = other.address() as AddressInfo;
@@ -184,7 +184,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-test("a port that is none is wrong usage", async () => {
+test("reports an invalid port as wrong usage", async () => {
   const wrong = spawn(process.execPath, [command, "dev", "--port", "http"], { stdio: ["ignore", "ignore", "pipe"] });
 
   const [[status], errors] = await Promise.all([once(wrong, "exit"), wrong.stderr.toArray()]);

@@ -9,7 +9,7 @@ import { startPostgres } from "../../tests/harness/postgres.ts";
 import { basicHeader } from "../../tests/harness/serve.ts";
 import { startService } from "../../tests/harness/service-process.ts";
 
-// Neither Grafana nor Kubernetes runs here: what is checked is what both read, and that it is true of the service.
+// Neither Grafana nor Kubernetes runs here. The tests check that both can read the files, and that the files match the service.
 
 const root = path.join(import.meta.dirname, "../..");
 const read = (file: string): string => readFileSync(path.join(root, file), "utf8");
@@ -44,12 +44,12 @@ function manifest(kind: string): Manifest {
   return found;
 }
 
-test("Prometheus takes the rules, and they fire when they should", () => {
+test("has rules that Prometheus accepts and that fire when they should", () => {
   execFileSync("promtool", ["check", "rules", path.join(root, rules)]);
   execFileSync("promtool", ["test", "rules", path.join(root, "deploy/prometheus/alerts.test.yaml")]);
 });
 
-test("each expression of the dashboard is one that Prometheus takes", () => {
+test("has only expressions in the dashboard that Prometheus accepts", () => {
   const expressions = dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
   const lines = expressions.map((expr, at) => {
     const filled = expr.replaceAll("$__rate_interval", "5m").replaceAll("$job", "latchkey");
@@ -64,7 +64,7 @@ test("each expression of the dashboard is one that Prometheus takes", () => {
   rmSync(file);
 });
 
-test("every metric of the rules and the dashboard is one that the service tells", async (t) => {
+test("uses only metrics in the rules and the dashboard that the service reports", async (t) => {
   const server = await startPostgres();
   t.after(() => server.stop());
   await using service = await startService({
@@ -73,7 +73,7 @@ test("every metric of the rules and the dashboard is one that the service tells"
   });
   const ask = async (): Promise<string> =>
     (await fetch(`${service.address}/metrics`, { headers: basicHeader("admin", service.password) })).text();
-  // What has never happened is no series.
+  // An event that has never happened has no series.
   await fetch(`${service.address}/protected/`, { headers: { authorization: "Bearer x.y.z" } });
   await ask();
   const told = new Set([...(await ask()).matchAll(/^# TYPE (\w+) /gm)].map(([, name]) => name));
@@ -89,7 +89,7 @@ test("every metric of the rules and the dashboard is one that the service tells"
   );
 });
 
-test("the panels stand beside each other, each with a number of its own and the chosen data source", () => {
+test("places the panels next to each other, each with a separate number and the chosen data source", () => {
   const { panels } = dashboard;
 
   assert.equal(new Set(panels.map(({ id }) => id)).size, panels.length);
@@ -100,7 +100,7 @@ test("the panels stand beside each other, each with a number of its own and the 
   for (const { targets } of panels) for (const { datasource } of targets) assert.equal(datasource.uid, "${datasource}");
 });
 
-test("the manifests have the members that Kubernetes knows, with their types", () => {
+test("has only members in the manifests that Kubernetes knows, with their types", () => {
   const types: Readonly<Record<string, string>> = {
     ConfigMap: "core/v1",
     Deployment: "apps/v1",
@@ -128,7 +128,7 @@ test("the manifests have the members that Kubernetes knows, with their types", (
   rmSync(file);
 });
 
-test("their settings exist, and none of their values is a secret", () => {
+test("uses only existing settings there, and no secret value", () => {
   const { initContainers, containers } = manifest("Deployment").spec.template.spec;
   const given = manifest("ConfigMap").data!;
   for (const [name, value] of Object.entries(given)) {
@@ -147,7 +147,7 @@ test("their settings exist, and none of their values is a secret", () => {
   assert.ok(manifests.every(({ kind }) => kind !== "Secret"));
 });
 
-test("two replicas of which one always serves, that are asked where they answer, and whom the Service finds", () => {
+test("keeps one of two replicas serving, probes them on their port, and selects them in the Service", () => {
   const { replicas, strategy, selector, template } = manifest("Deployment").spec;
   const { containers, initContainers, enableServiceLinks, terminationGracePeriodSeconds } = template.spec;
   const [{ ports, livenessProbe, readinessProbe }] = containers;
@@ -182,7 +182,7 @@ test("two replicas of which one always serves, that are asked where they answer,
   assert.equal(manifest("ServiceMonitor").spec.endpoints[0].port, manifest("Service").spec.ports[0].name);
 });
 
-test("the unit is one that systemd takes, and its user is made", () => {
+test("has a unit that systemd accepts, and creates its user", () => {
   const exposure = execFileSync(
     "systemd-analyze",
     ["security", "--offline=true", path.join(root, "deploy/latchkey.service")],

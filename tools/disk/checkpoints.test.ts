@@ -7,7 +7,7 @@ import { makeFaultyDisk } from "./faults.ts";
 
 const folders = path.join(import.meta.dirname, "../../src/store/sqlite");
 
-/** A reader holds the log, so that not all of it can be moved: SQLite itself syncs nothing then. */
+/** A reader holds the log, so that only a part of it can be moved. In that case SQLite itself syncs nothing. */
 const program = `
   import { DatabaseSync } from "node:sqlite";
   import { setTimeout as wait } from "node:timers/promises";
@@ -39,7 +39,7 @@ const program = `
   process.kill(process.pid, "SIGKILL");
 `;
 
-test("what the thread has moved into the file is on the disk before the writer's turn comes, which would wait for all of it", () => {
+test("syncs the content that the thread has moved into the file before the writer's turn, which would wait for all of it", () => {
   using disk = makeFaultyDisk({ keep: true });
 
   const { stdout, stderr } = spawnSync(

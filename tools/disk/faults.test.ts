@@ -26,7 +26,7 @@ for (const [call, error] of [
   ["write", "ENOSPC"],
   ["sync", "EIO"],
 ] as const) {
-  test(`${call}s that fail with ${error} are never acknowledged, and the service goes on when they succeed again`, async () => {
+  test(`acknowledges no ${call} that fails with ${error}, and continues when they succeed again`, async () => {
     using disk = makeFaultyDisk();
     const ledger = makeLedger();
     {
@@ -55,7 +55,7 @@ for (const [call, error] of [
   });
 }
 
-test("killed after a sync that failed: what was refused is there wholly or not at all, and a retry has one effect", async () => {
+test("keeps a refused write wholly or not at all if killed after a failed sync, and makes a retry once", async () => {
   using disk = makeFaultyDisk();
   const ledger = makeLedger();
   {
@@ -72,7 +72,7 @@ test("killed after a sync that failed: what was refused is there wholly or not a
   await ledger.holds(service);
 });
 
-test("what was refused because a sync failed is gone with the next write, also when the service is killed then", async () => {
+test("drops with the next write a write that was refused for a failed sync, also if the service is killed then", async () => {
   using disk = makeFaultyDisk();
   const [refused, next] = [makeLedger(), makeLedger()];
   {
@@ -94,7 +94,7 @@ test("what was refused because a sync failed is gone with the next write, also w
   await next.holds(service);
 });
 
-test("reads that fail get 503 and no more, and succeed when the disk does", async () => {
+test("answers 503 while reads fail, and succeeds when the disk does", async () => {
   using disk = makeFaultyDisk();
   await using service = await start(disk);
   const bearer = await logIn(service);
@@ -103,7 +103,7 @@ test("reads that fail get 503 and no more, and succeed when the disk does", asyn
 
   for (let time = 0; time < 3; time++) {
     for (const headers of [bearer, basic]) {
-      // What another connection has written is not in the memory of the one that reads.
+      // A connection that reads has not cached the writes of another connection.
       const user = { name: "Ada", email: `ada${time}@${headers === basic ? "basic" : "bearer"}.example` };
       const made = await fetch(`${service.address}/users`, {
         method: "POST",
@@ -126,7 +126,7 @@ async function toldOf(response: Response): Promise<unknown[]> {
   return [response.status, code, response.headers.get("retry-after")];
 }
 
-test("no write is acknowledged before it is synced", async () => {
+test("acknowledges no write before it is synced", async () => {
   using disk = makeFaultyDisk();
   await using service = await start(disk);
   const headers = { ...(await logIn(service)), "content-type": "application/json" };
@@ -143,7 +143,7 @@ test("no write is acknowledged before it is synced", async () => {
   assert.ok(performance.now() - startedAt >= 400);
 });
 
-test("after a power cut everything is there that was acknowledged: copies of what was synced are enough", async () => {
+test("keeps everything acknowledged after a power cut: copies of the synced content are enough", async () => {
   using disk = makeFaultyDisk({ keep: true });
   const ledger = makeLedger();
   {

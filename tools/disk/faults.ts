@@ -3,24 +3,24 @@ import { closeSync, mkdirSync, mkdtempSync, openSync, readSync, realpathSync, rm
 import { constants, tmpdir } from "node:os";
 import path from "node:path";
 
-/** A folder whose disk fails or is slow on command, for processes that are started with `environment`. Linux alone. */
+/** A folder whose disk fails or is slow on command, for processes that are started with `environment`. Linux only. */
 export interface FaultyDisk extends Disposable {
   readonly folder: string;
-  /** What was synced, as a power cut would leave it; only where it was asked for. */
+  /** The folder with the synced content, as a power cut would leave it. Only if `keep` is set. */
   readonly kept: string;
   readonly environment: Readonly<Record<string, string>>;
-  /** From now on every such call fails with this error, until `heal`. */
+  /** Makes every such call fail with this error from now on, until `heal`. */
   fail(call: "write" | "sync" | "read" | "link" | "mode", error: "EIO" | "ENOSPC" | "EPERM"): void;
-  /** From now on a sync takes this much longer, in milliseconds. */
+  /** Makes a sync take this much longer from now on, in milliseconds. */
   slow(syncMs: number): void;
   heal(): void;
-  /** How many calls have failed. */
+  /** Returns how many calls have failed. */
   failed(): number;
 }
 
 const places = { write: 0, sync: 4, read: 8, link: 12, mode: 16, delay: 20, failed: 24 } as const;
 
-/** Makes one, with a folder of its own. Throws, with what to install, where there is no C compiler. */
+/** Makes a faulty disk with a separate folder. Throws if there is no C compiler, and names the package to install. */
 export function makeFaultyDisk({ keep = false }: { readonly keep?: boolean } = {}): FaultyDisk {
   const root = realpathSync(mkdtempSync(path.join(tmpdir(), "latchkey-disk-")));
   const folder = path.join(root, "disk");

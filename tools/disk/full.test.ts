@@ -14,7 +14,7 @@ function start({ folder }: SmallDisk): Promise<ServiceProcess> {
 }
 
 for (const mebibytes of [4, 8]) {
-  test(`a disk of ${mebibytes} MiB fills while 64 clients write: 507, reads go on, and room is used without a restart`, async () => {
+  test(`answers 507 on a full disk of ${mebibytes} MiB while 64 clients write, still reads, and uses new room without a restart`, async () => {
     using disk = mountSmallDisk(mebibytes);
     disk.fill(ballastBytes);
     const ledger = makeLedger();
@@ -45,7 +45,7 @@ for (const mebibytes of [4, 8]) {
   });
 }
 
-test("killed on a full disk, the service starts on it, has what it acknowledged, and a retry has one effect", async () => {
+test("starts on a full disk after a kill with all acknowledged writes, and makes a retry once", async () => {
   using disk = mountSmallDisk(4);
   disk.fill(ballastBytes);
   const ledger = makeLedger();
@@ -66,7 +66,7 @@ test("killed on a full disk, the service starts on it, has what it acknowledged,
   isSound(`${disk.folder}/latchkey.db`);
 });
 
-test("on a full disk the service is ready, and logins that write nothing go on", async () => {
+test("is ready on a full disk, and serves logins that write nothing", async () => {
   using disk = mountSmallDisk(4);
   await using service = await start(disk);
   const post = async (target: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> =>
@@ -102,14 +102,14 @@ test("on a full disk the service is ready, and logins that write nothing go on",
     tokens: 200,
     verify: 200,
     "told before": 201,
-    // These have to be written down: the token that was used up, the session, the guess.
+    // These must be written: the used token, the session, the guess.
     refresh: 507,
     session: 507,
     "wrong password": 507,
   });
 });
 
-test("a service that finds no room for its database says so and does not start", () => {
+test("reports a database without room, and does not start", () => {
   using disk = mountSmallDisk(1);
   disk.fill();
 

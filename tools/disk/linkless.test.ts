@@ -6,7 +6,7 @@ import { placeFor, type Ended } from "../../tests/harness/cli.ts";
 import { startService } from "../../tests/harness/service-process.ts";
 import { makeFaultyDisk, type FaultyDisk } from "./faults.ts";
 
-/** As FAT has it: a file has one name, and its modes are those of the whole disk. */
+/** Makes a disk like FAT: a file has one name, and its modes are those of the whole disk. */
 function makeLinklessDisk(): FaultyDisk {
   const disk = makeFaultyDisk();
   disk.fail("link", "EPERM");
@@ -18,7 +18,7 @@ function isDone({ code, errors }: Ended): void {
   assert.equal(code, 0, errors);
 }
 
-test("on a disk without links a backup, a move and a restore stand in their places, and what was there is aside", async () => {
+test("puts a backup, a move and a restore in place on a disk without links, and moves existing files aside", async () => {
   using disk = makeLinklessDisk();
   const file = `${disk.folder}/latchkey.db`;
   using place = placeFor({ ...disk.environment, LATCHKEY_DATABASE: `sqlite:${file}` });
@@ -39,11 +39,11 @@ test("on a disk without links a backup, a move and a restore stand in their plac
     [aside, 2],
   ] as const)
     assert.equal(countUsers(`${disk.folder}/${name}`), users, name);
-  // The names that were asked for: of the database, its secret and the backup, the move, the two of the restore.
+  // The names that were requested: of the database, its secret and the backup, the move, the two of the restore.
   assert.ok(disk.failed() >= 5);
 });
 
-test("on a disk without links, of commands that begin one file at once one makes it, and the others say that it is there", async () => {
+test("creates a file once for concurrent commands on a disk without links, and the others report that it exists", async () => {
   using disk = makeLinklessDisk();
   const file = `${disk.folder}/latchkey.db`;
   using place = placeFor({ ...disk.environment, LATCHKEY_DATABASE: `sqlite:${file}` });
@@ -63,7 +63,7 @@ test("on a disk without links, of commands that begin one file at once one makes
   );
 });
 
-test("on a disk without links, of services that begin at once all have the same secret", async () => {
+test("gives concurrent first starts on a disk without links the same secret", async () => {
   using disk = makeLinklessDisk();
   const settings = { ...disk.environment, LATCHKEY_SECRET_FILE: `${disk.folder}/latchkey.secret` };
 

@@ -26,7 +26,7 @@ function fill(file: string): void {
   database.close();
 }
 
-test("a migration on a disk that fills ends with the cure, others go on writing, and with room it goes on", async () => {
+test("ends a migration on a full disk with the fix while others write, and resumes it when there is room", async () => {
   using disk = mountSmallDisk(40);
   const file = `${disk.folder}/things.db`;
   const [old, now] = [things("integer"), things("text")];
@@ -75,7 +75,7 @@ function isToldWithCure(error: unknown): boolean {
   return error instanceof StoreFull && error.message.includes("Make room, and migrate again");
 }
 
-/** How many tables are being copied. */
+/** Returns how many tables are being copied. */
 function begun(file: string): unknown {
   const database = new DatabaseSync(file, { returnArrays: true });
   const [count] = database.prepare("SELECT count(*) FROM latchkey_unfinished").get() as unknown as unknown[];

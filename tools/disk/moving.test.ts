@@ -32,7 +32,7 @@ async function move(from: string, to: string): Promise<void> {
 }
 
 for (const free of [0, 1]) {
-  test(`a move, a backup and a restore onto a disk with ${free} MiB left say which disk is full, leave nothing, and go with room`, async () => {
+  test(`names the full disk at a move, a backup and a restore with ${free} MiB left, leaves nothing, and succeeds with room`, async () => {
     using large = mountSmallDisk(40);
     using small = mountSmallDisk(30);
     const from = `${large.folder}/from.db`;

@@ -8,7 +8,7 @@ import { mountSmallDisk } from "./small-disk.ts";
 const words = /is on a disk from which one may only read\. Mount it for writing, or name another place\./;
 const restoring = { ending: "nothing", accessSeconds: 300, tell: () => {} } as const;
 
-test("a disk from which one may only read is named as that, whoever is to write on it", async () => {
+test("names a read-only disk in every writing command", async () => {
   using disk = mountSmallDisk(10);
   using other = mountSmallDisk(10);
   const [file, to] = [`${disk.folder}/latchkey.db`, `${disk.folder}/copy.db`];
@@ -31,7 +31,7 @@ test("a disk from which one may only read is named as that, whoever is to write 
     (error) => error instanceof CopyError && words.test(error.message),
   );
 
-  // SQLite would make an index of the log beside it.
+  // SQLite would create an index of the log next to it.
   const beside = /latchkey\.db cannot be read where nothing can be written beside it\. Copy it, with /;
   await assert.rejects(checkDatabase({ kind: "sqlite", path: file }), beside);
   await assert.rejects(
@@ -40,7 +40,7 @@ test("a disk from which one may only read is named as that, whoever is to write 
   );
 });
 
-test("a backup on a disk from which one may only read is looked at, and restored", async () => {
+test("verifies and restores a backup on a read-only disk", async () => {
   using disk = mountSmallDisk(10);
   using other = mountSmallDisk(10);
   await makeDatabase(`${other.folder}/latchkey.db`);

@@ -6,15 +6,15 @@ import path from "node:path";
 /** A file system of a few MiB, in memory. */
 export interface SmallDisk extends Disposable {
   readonly folder: string;
-  /** Takes this much of the room, in bytes, or whatever is left of it. */
+  /** Takes this much of the room, in bytes. Default: all that is left. */
   fill(bytes?: number): void;
-  /** Gives back what was taken. */
+  /** Frees the room that was taken. */
   makeRoom(): void;
-  /** From now on one may only read from it. Nobody may have a file of it open for writing. */
+  /** Makes it read-only from now on. No process may have a file on it open for writing. */
   protect(): void;
 }
 
-/** Mounts one. Throws, with the reason, where this process may not. */
+/** Mounts a small disk. Throws if this process may not, with the reason. */
 export function mountSmallDisk(mebibytes: number): SmallDisk {
   const folder = realpathSync(mkdtempSync(path.join(tmpdir(), "latchkey-small-")));
   const ballast = path.join(folder, "ballast");
@@ -41,7 +41,7 @@ export function mountSmallDisk(mebibytes: number): SmallDisk {
   };
 }
 
-/** Takes all that is left, also what others take or give back while it does. */
+/** Takes all the room that is left, including the room that other processes free in the meantime. */
 function fillUp(folder: string, ballast: string): void {
   for (let tries = 0; tries < 100; tries++) {
     const { bavail, bsize } = statfsSync(folder);

@@ -13,7 +13,7 @@ import {
 } from "../../tests/harness/postgres-server.ts";
 import { startService, type ServiceProcess } from "../../tests/harness/service-process.ts";
 
-// Once here; `FAILOVER_ROUNDS=15` in every way and several times.
+// Once here. `FAILOVER_ROUNDS=15` covers every way several times.
 const rounds = Number(process.env["FAILOVER_ROUNDS"] ?? 1);
 const password = "outlives a fail-over";
 let servers: PostgresServers;
@@ -24,7 +24,7 @@ before(async () => {
 
 after(() => servers[Symbol.asyncDispose]());
 
-/** The ways in which a primary ends. What comes back is not the primary any more, whatever it thinks of itself. */
+/** The ways in which a primary stops. A server that returns is no longer the primary, even if it assumes that it is. */
 const ends: readonly [how: string, end: (primary: PostgresServer) => unknown][] = [
   ["is killed", (primary) => primary.kill()],
   ["hangs", (primary) => primary.freeze()],
@@ -33,7 +33,7 @@ const ends: readonly [how: string, end: (primary: PostgresServer) => unknown][] 
 
 for (let round = 0; round < rounds; round++) {
   const [how, end] = ends[round % ends.length]!;
-  test(`a primary that ${how} under load is followed by its replica: everything acknowledged is there, once (round ${round + 1})`, async (t) => {
+  test(`replaces a primary that ${how} under load by its replica, with everything acknowledged exactly once (round ${round + 1})`, async (t) => {
     const [primary, replica] = await servers.pair({ synchronous: true });
     await using service = await serviceOn(primary, replica);
     const ledger = makeLedger(password);
@@ -41,7 +41,7 @@ for (let round = 0; round < rounds; round++) {
     await load.begun;
 
     await end(primary);
-    // As long as it takes to notice; a different moment each time.
+    // Waits until the failure is noticed, for a different time in each round.
     await wait(200 * (1 + (round % 5)));
     await replica.promote();
     const back = performance.now();
@@ -63,7 +63,7 @@ for (let round = 0; round < rounds; round++) {
 
 const events: Collection = { name: "events", key: "integer", columns: [{ name: "what", type: "text" }] };
 
-test("a feed misses nothing of a replica that was behind when it was promoted, and hands out keys a second time", async (t) => {
+test("follows a feed without gaps on a replica that was behind at its promotion, and assigns keys a second time", async (t) => {
   const [primary, replica] = await servers.pair();
   const store = postgresStore({ url: new Secret(urlOf(replica, primary)) });
   t.after(() => store.close());
@@ -76,7 +76,7 @@ test("a feed misses nothing of a replica that was behind when it was promoted, a
   await caughtUp(primary);
 
   await replica.stop();
-  // More than the sequence hands out ahead of its log.
+  // More than the sequence reserves ahead of its log.
   for (let at = 0; at < 40; at++) await add(store, "lost");
   const highest = seen.length;
   await primary.kill();
@@ -91,9 +91,9 @@ test("a feed misses nothing of a replica that was behind when it was promoted, a
   await replica.kill();
 });
 
-// It takes as long as a statement may, so `npm test` does without.
+// Takes as long as a statement may, so `npm test` skips it.
 if (rounds > 1)
-  test("while a synchronous replica hangs nothing is acknowledged, reading goes on, and a repeated write happens once", async () => {
+  test("acknowledges nothing while a synchronous replica hangs, still reads, and makes a repeated write once", async () => {
     const [primary, replica] = await servers.pair({ synchronous: true });
     await using service = await serviceOn(primary, replica);
     const { access } = (await (
@@ -149,13 +149,13 @@ async function add(store: Store, what: string): Promise<number> {
   return outcome.rows[0]!.record["id"] as number;
 }
 
-/** Waits until the replica has what the primary has. */
+/** Waits until the replica has everything that the primary has. */
 async function caughtUp(primary: PostgresServer): Promise<void> {
   const behind = "SELECT FROM pg_stat_replication WHERE replay_lsn < pg_current_wal_lsn()";
   while ((await primary.ask(behind)).length > 0) await wait(20);
 }
 
-/** What comes of it within 5 seconds. */
+/** Returns the result within 5 seconds. */
 async function settled<T>(work: () => Promise<T>): Promise<T> {
   const start = performance.now();
   for (;;) {

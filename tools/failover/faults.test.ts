@@ -10,7 +10,7 @@ import {
 } from "../../tests/harness/postgres-server.ts";
 import { startService, type ServiceProcess } from "../../tests/harness/service-process.ts";
 
-// One service whose database is taken away in every way there is, in turn.
+// One service whose database is stopped in every possible way, one after another.
 const password = "outlives its database";
 const ledger = makeLedger(password);
 let servers: PostgresServers;
@@ -37,7 +37,7 @@ for (const [how, end] of [
   ["is stopped", () => server.stop()],
   ["is killed", () => server.kill()],
 ] as const) {
-  test(`a server that ${how} and started again under load costs 503s with Retry-After, and nothing acknowledged`, async (t) => {
+  test(`answers 503 with Retry-After while a server ${how} and started again under load, and loses nothing acknowledged`, async (t) => {
     const load = ledger.load(service);
     await load.begun;
 
@@ -59,18 +59,18 @@ for (const [how, end] of [
   });
 }
 
-test("a server that hangs is waited for 5 seconds at most; access tokens are refused as soon as nobody can tell what was revoked", async (t) => {
+test("waits at most 5 seconds for a server that hangs, and refuses access tokens once revocations are unknown", async (t) => {
   const headers = { authorization: `Bearer ${await accessToken()}` };
   const load = ledger.load(service);
   await load.begun;
-  // Whether there is anybody of this name is asked once, when a process first sees a token.
+  // The account of a name is read once, when a process first sees a token.
   await ask("/metrics", headers);
 
   server.freeze();
   const frozen = performance.now();
   const underway = timed("/users/1", headers);
   const ready = timed("/readyz");
-  // What needs no database goes on, and so an access token must not be trusted for longer than its end may be known.
+  // Requests without the database still work, so an access token must not be trusted for longer than its revocation may be unknown.
   const without = await ask("/metrics", headers);
   const answers = await Promise.all([underway, ready]);
   const live = await ask("/livez");
@@ -106,7 +106,7 @@ test("a server that hangs is waited for 5 seconds at most; access tokens are ref
   );
 });
 
-test("a process can be stopped while its database hangs", async () => {
+test("stops a process while its database hangs", async () => {
   const other = await startService({
     LATCHKEY_DATABASE: urlOf(server),
     LATCHKEY_SECRET: "known to every process of it, at any time",

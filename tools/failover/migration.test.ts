@@ -33,7 +33,7 @@ before(async () => {
 
 after(() => servers[Symbol.asyncDispose]());
 
-/** The ways in which a server ends in the midst. */
+/** The ways in which a server stops during a migration. */
 const ends = [
   ["is stopped", (server: PostgresServer) => server.stop()],
   ["is killed", (server: PostgresServer) => server.kill()],
@@ -52,7 +52,7 @@ async function fill(store: Store): Promise<void> {
   await store.close();
 }
 
-/** Ends the server as soon as this is called for the first time. */
+/** Stops the server when `tell` is called for the first time. */
 function endingAt(end: () => Promise<void>): { readonly tell: () => void; readonly ended: Promise<void> } {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   let isCalled = false;
@@ -65,7 +65,7 @@ function endingAt(end: () => Promise<void>): { readonly tell: () => void; readon
 }
 
 for (const [how, end] of ends) {
-  test(`a migration whose server ${how} goes on where it was, and a dry run leaves nothing for long`, async () => {
+  test(`resumes a migration whose server ${how}, and leaves nothing for long after a dry run`, async () => {
     const server = await servers.primary();
     const url = new Secret(urlOf(server));
     await fill(postgresStore({ url, poolSize: 2 }));
@@ -94,7 +94,7 @@ for (const [how, end] of ends) {
     await server.kill();
   });
 
-  test(`a move to a server that ${how} leaves it empty, and the next one moves all`, async (t) => {
+  test(`leaves a server that ${how} during a move empty, and moves everything with the next one`, async (t) => {
     const folder = mkdtempSync(path.join(tmpdir(), "latchkey-moved-"));
     t.after(() => rmSync(folder, { recursive: true }));
     const file = path.join(folder, "things.db");

@@ -1,4 +1,4 @@
 import { certifyPostgres } from "../../tests/harness/postgres-contract.ts";
 
-// What the server aborts for the sake of serializability is tried again.
+// Transactions that the server aborts to keep them serializable are tried again.
 certifyPostgres("PostgreSQL, serializable", "-c default_transaction_isolation=serializable");

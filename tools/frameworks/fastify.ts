@@ -8,7 +8,7 @@ export const app = Fastify({ trustProxy: "loopback" });
 // Fastify has read no body yet.
 app.addHook("onRequest", (request, reply, done) => {
   if (!service.serves(request.raw.url ?? "")) return done();
-  reply.hijack(); // Fastify leaves the answer to us
+  reply.hijack(); // Fastify leaves the response to Latchkey
   const { ip, protocol } = request;
   requestListener(service, { client: () => ({ address: ip, encrypted: protocol === "https" }) })(
     request.raw,

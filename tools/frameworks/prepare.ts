@@ -1,4 +1,4 @@
-// What the tests run: the package as it is installed, NestJS without its decorators, and Next.js built.
+// Prepares the files that the tests run: the installed package, NestJS without its decorators, and the build of Next.js.
 import { execFileSync } from "node:child_process";
 import { rmSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -19,7 +19,7 @@ await build({
   tsconfigRaw: { compilerOptions: { experimentalDecorators: true } },
 });
 
-// Next.js adds to it what it needs.
+// Next.js adds the options that it needs.
 writeFileSync(path.join(here, "generated/tsconfig.json"), '{ "extends": "../tsconfig.json" }');
 
 execFileSync(process.execPath, [path.join(here, "node_modules/next/dist/bin/next"), "build"], {

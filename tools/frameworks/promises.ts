@@ -5,14 +5,14 @@ import { connect, type AddressInfo } from "node:net";
 import { test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 
-/** A framework that listens, with a service below `/api`. */
+/** A framework that listens, with a service under `/api`. */
 export interface Standing {
   readonly server: Server;
-  /** Whether the framework knows methods beside those of RFC 9110 and PATCH. */
+  /** True if the framework knows methods other than those of RFC 9110 and PATCH. */
   readonly knowsQuery: boolean;
-  /** What `X-Forwarded-For` and `-Proto` of the nearest proxy make of the caller. */
+  /** The caller according to `X-Forwarded-For` and `-Proto` of the nearest proxy. */
   readonly caller: { readonly address: string; readonly encrypted: boolean; readonly viaTrustedProxy: boolean };
-  /** Ends the framework, and then the service. */
+  /** Stops the framework, and then the service. */
   close(): Promise<void>;
 }
 
@@ -24,7 +24,7 @@ interface Answered {
 
 const json = { "content-type": "application/json" };
 
-/** What holds in every framework. Real requests over real connections; the last test ends it. */
+/** Tests the promises that hold in every framework, with real requests over real connections. The last test stops it. */
 export function standsIn(name: string, start: () => Promise<Standing>): void {
   const standing = start();
   const port = standing.then(({ server }) => (server.address() as AddressInfo).port);

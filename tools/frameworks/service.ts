@@ -19,7 +19,7 @@ const books = defineResource({
   filters: { title: ["eq"] },
 });
 
-/** Shows what the service has been told of its caller. */
+/** Shows the caller that the service sees. */
 const caller = defineEndpoint({
   method: "GET",
   path: "/caller",
@@ -36,7 +36,7 @@ const caller = defineEndpoint({
 
 const people = accounts({ registration: "open" });
 
-/** A service all of which stands below `/api`. */
+/** Starts a service whose paths are all under `/api`. */
 export const startService = (options: Partial<ServiceOptions> = {}): Promise<Service> =>
   createService({
     basePath: "/api",

@@ -3,9 +3,9 @@ import { after, before, test } from "node:test";
 import { startService, type ServiceProcess } from "../../tests/harness/service-process.ts";
 import { readDescription, type Description, type Operation } from "./description.ts";
 
-// What the running service answers is what its document says: each operation is asked, as the administrator and as nobody.
+// Checks that the responses of the running service match its document: each operation is called, as the administrator and anonymously.
 
-/** In an order in which everything is there when it is asked for. */
+/** In an order in which everything exists before it is requested. */
 const requests: readonly (readonly [line: string, status: number, body?: unknown])[] = [
   ["POST /users", 201, { name: "Ann", email: "ann@example.com", password: "a long enough one" }],
   ["GET /users", 200],
@@ -81,7 +81,7 @@ const requests: readonly (readonly [line: string, status: number, body?: unknown
 
 let service: ServiceProcess;
 let description: Description;
-/** What earlier answers said, for `{name}` in later requests. */
+/** Values of earlier responses, for `{name}` in later requests. */
 const heard: Record<string, string> = {};
 const asked = new Set<string>();
 
@@ -108,8 +108,8 @@ for (const [line, expected, sent] of requests) {
   });
 }
 
-test("no operation was left out", () => {
-  // The pages' own addresses are asked in tests/console/console.test.ts: they are for people, and one has a name of each version.
+test("covers every operation", () => {
+  // The URLs of the pages are tested in tests/console/console.test.ts: they are for people, and one contains the version.
   const all = description.operations
     .filter(({ template }) => !template.startsWith("/console/"))
     .map(({ method, template }) => `${method} ${template}`);
@@ -145,6 +145,6 @@ function remember(body: unknown): void {
 
 interface Listed {
   readonly id: string;
-  /** Only sessions say it. */
+  /** Only sessions have it. */
   readonly current?: boolean;
 }

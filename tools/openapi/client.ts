@@ -1,4 +1,4 @@
-// What somebody writes who has only the OpenAPI document: openapi-typescript made the types from it. The test checks them and runs this.
+// The code of a developer who has only the OpenAPI document: openapi-typescript made the types from it. The test checks them and runs this.
 import createClient from "openapi-fetch";
 import type { components, paths } from "./generated/api.d.ts";
 
@@ -20,7 +20,7 @@ const listed = await client.GET("/users", { params: { query: { limit: 10, sort: 
 const names: (string | undefined)[] = listed.data?.map(({ name }) => name) ?? [];
 
 const order = await client.POST("/orders", { body: { user_id: user.id, status: "open" } });
-// One that was sent is answered with one, an array with an array.
+// One sent record is answered with one record, and an array with an array.
 const orderId = order.data === undefined || Array.isArray(order.data) ? 0 : order.data.id;
 const item = await client.POST("/orders/{order_id}/items", {
   params: { path: { order_id: orderId }, header: { "Idempotency-Key": "one-brass-key" } },

@@ -13,11 +13,11 @@ export interface Operation {
   readonly responses: Readonly<Record<string, Document>>;
 }
 
-/** What the running service says of itself. */
+/** The description that the running service gives of itself. */
 export interface Description {
   readonly operations: readonly Operation[];
   find(method: string, target: string): Operation;
-  /** Holds status, media type and body of an answer against the description. Gives the body, where it is JSON. */
+  /** Checks status, media type and body of a response against the description. Returns the body if it is JSON. */
   check(operation: Operation, response: Response): Promise<unknown>;
 }
 
@@ -70,10 +70,10 @@ export async function readDescription(address: string): Promise<Description> {
 }
 
 function validator(document: Document): Ajv2020 {
-  // Not strict: OpenAPI has keywords of its own (`xml`).
+  // Not strict, because OpenAPI has additional keywords (`xml`).
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   formats.default(ajv);
-  // RFC 5321 needs no dot in a domain (`admin@localhost`); the library's pattern does.
+  // RFC 5321 needs no dot in a domain (`admin@localhost`), but the library's pattern does.
   ajv.addFormat("email", /^[^@\s]+@[^@\s]+$/);
   return ajv.addSchema(document, "api");
 }
@@ -82,7 +82,7 @@ function placeOf(method: string): readonly string[] {
   return method === "QUERY" ? ["x-oai-additionalOperations", method] : [method.toLowerCase()];
 }
 
-/** What OpenAPI 3.1 has no name for (QUERY) stands in an extension of its own. */
+/** OpenAPI 3.1 has no name for QUERY, so it is in an extension. */
 function withAdditional(methods: Record<string, Operation>): Record<string, Operation> {
   const { "x-oai-additionalOperations": additional, ...plain } = methods;
   return { ...plain, ...(additional as unknown as Record<string, Operation> | undefined) };
@@ -92,7 +92,7 @@ function matches(template: string, target: string): boolean {
   return RegExp(`^${template.replaceAll(".", "\\.").replaceAll(/\{\w+\}/g, "[^/]+")}$`).test(target);
 }
 
-/** As a JSON Pointer in the fragment of an address has it (RFC 6901 §6). */
+/** Escapes a part of a JSON Pointer in the fragment of a URL (RFC 6901 §6). */
 function escaped(part: string): string {
   return encodeURIComponent(part.replaceAll("~", "~0").replaceAll("/", "~1"));
 }

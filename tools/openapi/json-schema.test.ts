@@ -4,7 +4,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { jsonSchema } from "../../src/door/resources.ts";
 
-// Our check of a JSON Schema agrees with that of another library.
+// Compares Latchkey's check of a JSON Schema with that of another library.
 
 type Schema = Parameters<typeof jsonSchema>[0];
 
@@ -77,6 +77,6 @@ test("agrees with ajv on 5,000 schemas and values", () => {
     { numRuns: 5000 },
   );
 
-  // Neither library said the same to everything.
+  // Neither library gave the same result for everything.
   assert.ok(valid > 1000, String(valid));
 });

@@ -14,7 +14,7 @@ const here = import.meta.dirname;
 const generated = path.join(here, "clients/generated");
 const document = path.join(generated, "openapi.json");
 
-/** How each generator is called, by the name of the file that uses its client. */
+/** The command of each generator, by the name of the file that uses its client. */
 const generators: Readonly<Record<string, readonly [tool: string, ...args: string[]]>> = {
   "openapi-fetch": ["openapi-typescript", document, "--output", path.join(generated, "openapi-typescript.d.ts")],
   "hey-api": ["openapi-ts", "--input", document, "--output", path.join(generated, "hey-api")],
@@ -32,7 +32,7 @@ before(async () => {
 
 after(() => rmSync(generated, { recursive: true, force: true }));
 
-test("is valid OpenAPI 3.1, and redocly warns of nothing", async () => {
+test("is valid OpenAPI 3.1 without warnings of redocly", async () => {
   const said = await runTool("redocly", ["lint", "--config", "redocly.yaml", "--format", "json", document]);
 
   const { totals, problems } = JSON.parse(said) as { totals: Record<string, number>; problems: unknown[] };
@@ -46,7 +46,7 @@ test("gives types that compile under --strict, with the clients that use them", 
 for (const name of Object.keys(generators))
   test(`lets a client of ${name} read records and problems`, async () => {
     const outfile = path.join(generated, `${name}.mjs`);
-    // Some generated clients are written for bundlers.
+    // Some generated clients need a bundler.
     await build({ entryPoints: [`clients/${name}.ts`], absWorkingDir: here, bundle: true, format: "esm", outfile });
     const library = await startLibrary();
     try {
@@ -63,7 +63,7 @@ for (const name of Object.keys(generators))
     }
   });
 
-test("has a schema for each status that takes its own problems and no others", async () => {
+test("has a schema for each status that accepts its own problems and no others", async () => {
   const library = await startLibrary();
   try {
     const description = await readDescription(library.address);

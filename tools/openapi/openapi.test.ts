@@ -6,7 +6,7 @@ import { after, before, test } from "node:test";
 import { promisify } from "node:util";
 import { startService, type ServiceProcess } from "../../tests/harness/service-process.ts";
 
-// The document of the running service, before tools that others use.
+// Checks the document of the running service with common tools.
 const run = promisify(execFile);
 const here = import.meta.dirname;
 const generated = path.join(here, "generated");
@@ -25,14 +25,14 @@ after(async () => {
   rmSync(generated, { recursive: true, force: true });
 });
 
-test("the document is valid OpenAPI 3.1, and redocly warns of nothing", async () => {
+test("has a document that is valid OpenAPI 3.1, without warnings of redocly", async () => {
   const said = await tool("redocly", ["lint", "--config", "redocly.yaml", "--format", "json", document]);
 
   const { totals, problems } = JSON.parse(said) as { totals: Record<string, number>; problems: unknown[] };
   assert.deepEqual({ ...totals, problems }, { errors: 0, warnings: 0, ignored: 0, problems: [] });
 });
 
-test("a client that openapi-typescript made has the right types, and works", async () => {
+test("gives a client from openapi-typescript the right types, and the client works", async () => {
   await tool("openapi-typescript", [document, "--output", path.join(generated, "api.d.ts")]);
   assert.equal(await tool("tsc", ["-p", "tsconfig.json"]), "");
 
@@ -45,7 +45,7 @@ test("a client that openapi-typescript made has the right types, and works", asy
   assert.deepEqual(JSON.parse(stdout), { names: ["Ann Example"], price: "12.50", code: "invalid", field: "/name" });
 });
 
-test("clients that orval and Hey API make compile under --strict", async () => {
+test("compiles clients of orval and Hey API under --strict", async () => {
   const folder = path.join(generated, "clients");
   await tool("orval", ["--input", document, "--output", path.join(folder, "orval.ts"), "--client", "fetch"]);
   await tool("openapi-ts", ["--input", document, "--output", path.join(folder, "hey-api")]);
@@ -55,7 +55,7 @@ test("clients that orval and Hey API make compile under --strict", async () => {
   assert.equal(await tool("tsc", ["-p", folder]), "");
 });
 
-/** Runs a tool of this folder, offline. Gives what it said, also where it found something. */
+/** Runs a tool of this folder, offline. Returns its output, also if it found something. */
 async function tool(name: string, args: readonly string[]): Promise<string> {
   const env = { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" };
   const said = run(path.join(here, "node_modules/.bin", name), args, { cwd: here, env, timeout: 60_000 });

@@ -2,7 +2,7 @@ import { after, before, test } from "node:test";
 import { startService, type ServiceProcess } from "../../tests/harness/service-process.ts";
 import { readDescription, type Description, type Operation } from "./description.ts";
 
-// Whatever is wrong with a request, the answer is one that the operation's description names.
+// For any mistake in a request, the response must be one that the operation's description names.
 
 interface Mistake {
   readonly title: string;
@@ -74,7 +74,7 @@ for (const mistake of mistakes) {
 
 async function ask(operation: Operation, { headers = {}, body, query = "", id = "1" }: Mistake): Promise<void> {
   const { method, template } = operation;
-  // What would end the administrator has to stay.
+  // A request that would end the administrator's login is skipped.
   if (method === "DELETE" && template === "/users/{id}/sessions") return;
   const target = template.replaceAll(/\{\w*id\}/g, id).replace("{code}", "no_such_code") + query;
   const authorization = `Basic ${Buffer.from(`admin:${service.password}`).toString("base64")}`;

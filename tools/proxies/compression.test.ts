@@ -10,7 +10,7 @@ const config = { mounts: [mount(sheets, { permission: anyone })] };
 const compressing = "gzip on; gzip_proxied any; gzip_types *; gzip_min_length 20;";
 const gzip = { "accept-encoding": "gzip" };
 
-/** What the whole machine says of compression, above the page's own configuration; without the cache, which asks for itself. */
+/** Adds the compression settings of the whole machine to the page's configuration, without the cache, which sends its own requests. */
 function withGzipOn(text: string): string {
   return text.replace("access_log off;", `access_log off; ${compressing}`).replace("proxy_cache latchkey;", "");
 }
@@ -20,7 +20,7 @@ async function write(nginx: Nginx, path: string, tag: string): Promise<number> {
   return (await nginx.ask(path, { method: "PATCH", body: {}, headers })).status;
 }
 
-test("behind the page's nginx a careful write works, also where gzip is on for everything else", async (t) => {
+test("makes a conditional write behind the page's nginx, also with gzip on for everything else", async (t) => {
   const service = await startUpstream(t, {}, config);
   const nginx = await startNginx(t, { block: "cache", upstream: service.url, change: withGzipOn });
   await service.post("/sheets", { body: "What is long enough shrinks. ".repeat(60).trim() });
@@ -43,7 +43,7 @@ test("behind the page's nginx a careful write works, also where gzip is on for e
   }
 });
 
-test("without gzip off nginx weakens the tags of what it compresses, and the page says so", async (t) => {
+test("weakens the tags of compressed responses in nginx without gzip off, as the page warns", async (t) => {
   const service = await startUpstream(t, { LATCHKEY_COMPRESSION: "off" }, config);
   const change = (text: string): string => withGzipOn(text).replace("gzip off;", "");
   const nginx = await startNginx(t, { block: "cache", upstream: service.url, change });

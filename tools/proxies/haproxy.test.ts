@@ -7,14 +7,14 @@ import { adminPassword, startUpstream, type Upstream } from "./upstream.ts";
 const from = "127.0.0.2";
 const login = { username: "admin", password: adminPassword };
 
-/** One replica answers, the other one is down. */
+/** Starts haproxy with one replica that answers and one that is down. */
 async function behindHaproxy(t: TestContext): Promise<{ readonly service: Upstream; readonly haproxy: Haproxy }> {
   const service = await startUpstream(t);
   const up = Number(new URL(service.url).port);
   return { service, haproxy: await startHaproxy(t, { replicas: [up, await freePort()] }) };
 }
 
-test("TLS that ends in haproxy counts as TLS, and the caller's address is its own", async (t) => {
+test("counts TLS that ends in haproxy as TLS, and uses the caller's address", async (t) => {
   const { haproxy } = await behindHaproxy(t);
 
   const { status, headers } = await haproxy.ask("/api/session/", {
@@ -40,7 +40,7 @@ test("TLS that ends in haproxy counts as TLS, and the caller's address is its ow
   assert.equal((await logOut(`https://127.0.0.1:${haproxy.ports.tls}`)).status, 204);
 });
 
-test("without TLS haproxy sends callers to it", async (t) => {
+test("redirects callers without TLS to it in haproxy", async (t) => {
   const { haproxy } = await behindHaproxy(t);
 
   const { status, headers } = await haproxy.ask("/users?limit=1");
@@ -48,7 +48,7 @@ test("without TLS haproxy sends callers to it", async (t) => {
   assert.deepEqual([status, headers["location"]], [302, `https://127.0.0.1:${haproxy.ports.clear}/users?limit=1`]);
 });
 
-test("a replica that is down is not asked, from the first request on", async (t) => {
+test("sends no request to a replica that is down, from the first request on", async (t) => {
   const { haproxy } = await behindHaproxy(t);
 
   for (let request = 0; request < 6; request++) assert.equal((await haproxy.ask("/livez", { tls: true })).status, 200);

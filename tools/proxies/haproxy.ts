@@ -10,16 +10,16 @@ import { makeCertificate, runProgram } from "./program.ts";
 /** A haproxy with the configuration of docs/proxies.md. */
 export interface Haproxy {
   ask(target: string, asking?: Asking): Promise<Answered>;
-  /** What it listens on instead of 80 and 443. */
+  /** The ports that it listens on instead of 80 and 443. */
   readonly ports: { readonly clear: number; readonly tls: number };
 }
 
 export interface HaproxyOptions {
-  /** The ports where replicas answer, instead of 8001 and 8002. */
+  /** The ports of the replicas, instead of 8001 and 8002. */
   readonly replicas: readonly [one: number, two: number];
 }
 
-/** Starts haproxy in a folder of its own, as no service of the system, and ends it with the test. */
+/** Starts haproxy in a separate folder, not as a system service, and stops it with the test. */
 export async function startHaproxy(t: TestContext, { replicas: [one, two] }: HaproxyOptions): Promise<Haproxy> {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-haproxy-"));
   const ports = { clear: await freePort(), tls: await freePort() };

@@ -10,24 +10,24 @@ import { makeCertificate, runProgram } from "./program.ts";
 /** An nginx with a configuration of docs/proxies.md. */
 export interface Nginx {
   ask(target: string, asking?: Asking): Promise<Answered>;
-  /** What it listens on instead of 80 and 443. */
+  /** The ports that it listens on instead of 80 and 443. */
   readonly ports: { readonly clear: number; readonly tls: number };
 }
 
 export interface NginxOptions {
-  /** The block of the page. */
+  /** The block in the page. */
   readonly block: string;
-  /** Where the service answers. */
+  /** The address of the service. */
   readonly upstream: string;
-  /** Where the page's sign-in service answers. */
+  /** The address of the page's sign-in service. */
   readonly signIn?: string;
-  /** What the page does not say and a test wants to be otherwise. */
+  /** Changes settings that the page does not contain, as a test needs. */
   readonly change?: (text: string) => string;
   /** Files that the configuration names. */
   readonly files?: Readonly<Record<string, string>>;
 }
 
-/** Starts nginx in a folder of its own, as no service of the system, and ends it with the test. */
+/** Starts nginx in a separate folder, not as a system service, and stops it with the test. */
 export async function startNginx(t: TestContext, options: NginxOptions): Promise<Nginx> {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-nginx-"));
   const ports = { clear: await freePort(), tls: await freePort() };
@@ -58,7 +58,7 @@ function same(text: string): string {
   return text;
 }
 
-/** What surrounds the page's block: nothing outside of the folder is touched, and a caller can be from anywhere. */
+/** Returns the configuration around the page's block: it uses nothing outside of the folder, and accepts a caller from any address. */
 function configuration(folder: string, block: string): string {
   const kinds = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
   for (const kind of kinds) mkdirSync(path.join(folder, kind), { recursive: true });

@@ -15,7 +15,7 @@ import { adminPassword } from "./upstream.ts";
 /** Two processes on a database behind PgBouncer, with the configuration of docs/scaling.md. */
 interface Pooled {
   readonly services: readonly [ServiceProcess, ServiceProcess];
-  /** Kills PgBouncer with all its connections, and starts it anew. */
+  /** Kills PgBouncer with all its connections, and starts it again. */
   restart(): Promise<void>;
 }
 
@@ -35,7 +35,7 @@ async function startPooled(t: TestContext, connections: number): Promise<Pooled>
     .replace("default_pool_size = 20", `default_pool_size = ${connections}`)
     .replace("/etc/pgbouncer/userlist.txt", users);
   writeFileSync(file, written);
-  // It runs as nobody, who has to get through: as root it does not start.
+  // PgBouncer runs as an unprivileged user, who must be able to enter the folder. It does not start as root.
   chmodSync(folder, 0o755);
   const asNobody = process.getuid?.() === 0 ? ["-u", "nobody"] : [];
   const start = (): Promise<() => Promise<void>> =>
@@ -50,7 +50,7 @@ async function startPooled(t: TestContext, connections: number): Promise<Pooled>
     LATCHKEY_SECRET: "a secret that both of the processes know",
     LATCHKEY_ADMIN_PASSWORD: adminPassword,
   };
-  // The first start of both at once.
+  // The first start of both, concurrently.
   const services = await Promise.all([startService(settings), startService(settings)]);
   t.after(() => Promise.all(services.map((each) => each[Symbol.asyncDispose]())));
   return {
@@ -62,7 +62,7 @@ async function startPooled(t: TestContext, connections: number): Promise<Pooled>
   };
 }
 
-test("two processes share three connections through PgBouncer; it is killed under load, and what was acknowledged is there once", async (t) => {
+test("shares three connections between two processes through PgBouncer, and keeps acknowledged writes once if it is killed under load", async (t) => {
   const { services, restart } = await startPooled(t, 3);
   const ledger = makeLedger(adminPassword);
   for (let round = 0; round < 3; round++) {
@@ -83,7 +83,7 @@ test("two processes share three connections through PgBouncer; it is killed unde
   t.diagnostic(ledger.summary());
 });
 
-test("through PgBouncer a logout is known to the other process within a second, though nobody can listen", async (t) => {
+test("reports a logout to the other process within a second through PgBouncer, although no process can listen", async (t) => {
   const { services } = await startPooled(t, 3);
   const [one, other] = services;
   const send = (service: ServiceProcess, method: string, body: unknown): Promise<Response> =>

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { startNginx } from "./nginx.ts";
 import { adminPassword, startUpstream } from "./upstream.ts";
 
-test("below a path of nginx every address that an answer names can be asked for", async (t) => {
+test("names only reachable URLs in responses under a path of nginx", async (t) => {
   const service = await startUpstream(t, { LATCHKEY_BASE_PATH: "/api/v1" });
   const nginx = await startNginx(t, { block: "prefix", upstream: service.url });
 

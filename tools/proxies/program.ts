@@ -7,23 +7,23 @@ import type { TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 
 export interface Program {
-  /** The command, and the Debian package that has it. */
+  /** The command, and the Debian package that contains it. */
   readonly name: string;
   readonly args: readonly string[];
-  /** Where it listens once it runs. */
+  /** The port that it listens on when it runs. */
   readonly port: number;
-  /** What it works in; it goes with the test. */
+  /** Its working folder, which is deleted with the test. */
   readonly folder: string;
-  /** `SIGTERM` where it is left out. */
+  /** Default: `SIGTERM`. */
   readonly endedBy?: NodeJS.Signals;
 }
 
-/** Runs a proxy as no service of the system, and ends it with the test. Resolves when it listens, with what ends it before that. */
+/** Runs a proxy, not as a system service, and stops it with the test. Resolves when it listens, with a function that stops it earlier. */
 export async function runProgram(
   t: TestContext,
   { name, args, port, folder, endedBy = "SIGTERM" }: Program,
 ): Promise<() => Promise<void>> {
-  // Debian has it in /usr/sbin, which is not on everybody's path.
+  // On Debian it is in /usr/sbin, which is not on every user's path.
   const env = { ...process.env, PATH: `${process.env["PATH"]}:/usr/sbin` };
   const child = spawn(name, args, { env, stdio: ["ignore", "ignore", "pipe"] });
   let said = "";
@@ -60,7 +60,7 @@ async function answers(name: string, port: number): Promise<null> {
   throw new Error(`${name} does not answer.`);
 }
 
-/** Makes `api.pem` and `api.key` in the folder; gives the certificate. */
+/** Makes `api.pem` and `api.key` in the folder. Returns the certificate. */
 export function makeCertificate(folder: string): string {
   const file = path.join(folder, "api.pem");
   const args = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 -subj /CN=localhost".split(" ");

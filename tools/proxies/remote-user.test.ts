@@ -22,7 +22,7 @@ async function behindBasic(
   return { service, nginx: await startNginx(t, { block: "basic", upstream: service.url, files, ...options }) };
 }
 
-test("auth_basic: nginx asks for the password, and the service believes the name", async (t) => {
+test("auth_basic: asks for the password in nginx, and believes the name in the service", async (t) => {
   const { nginx } = await behindBasic(t);
 
   const known = await nginx.ask("/protected/", { headers: asAnn });
@@ -34,7 +34,7 @@ test("auth_basic: nginx asks for the password, and the service believes the name
   assert.equal(stranger.status, 401);
 });
 
-test("what a caller writes into the identity's headers never arrives", async (t) => {
+test("drops the values that a caller writes into the identity's header fields", async (t) => {
   const { nginx } = await behindBasic(t);
 
   for (const name of ["X-Remote-User", "x-remote-user", "X_Remote_User", "X-Remote_User"]) {
@@ -45,7 +45,7 @@ test("what a caller writes into the identity's headers never arrives", async (t)
   }
 });
 
-test("where nginx lets underscores through, the service refuses them", async (t) => {
+test("refuses header fields with underscores in the service if nginx accepts them", async (t) => {
   const { nginx } = await behindBasic(t, {
     change: (text) => text.replace("access_log off;", "access_log off; underscores_in_headers on;"),
   });
@@ -56,7 +56,7 @@ test("where nginx lets underscores through, the service refuses them", async (t)
   }
 });
 
-test("the name alone is not believed: not past nginx, and not from a location that forgets the secret", async (t) => {
+test("does not believe the name alone: neither past nginx, nor from a location without the secret", async (t) => {
   const { service } = await behindBasic(t);
   const forgetful = await startNginx(t, { block: "cache", upstream: service.url });
 
@@ -64,7 +64,7 @@ test("the name alone is not believed: not past nginx, and not from a location th
   assert.equal((await forgetful.ask("/protected/", { headers: { "X-Remote-User": "admin" } })).status, 401);
 });
 
-test("auth_request: a service of somebody's own says who it is", async (t) => {
+test("auth_request: accepts the user that a custom service names", async (t) => {
   const service = await startUpstream(t, settings);
   await service.user("Ann");
   const nginx = await startNginx(t, { block: "request", upstream: service.url, signIn: await startSignIn(t) });
@@ -84,7 +84,7 @@ test("auth_request: a service of somebody's own says who it is", async (t) => {
   assert.equal((await nginx.ask("/protected/", { headers: { "X-Remote-User": "admin" } })).status, 401);
 });
 
-/** What nginx asks: the cookie says who it is. */
+/** Starts the service that nginx asks: the cookie names the user. */
 async function startSignIn(t: TestContext): Promise<string> {
   const server = createServer(({ headers }, response) => {
     const name = { "sso=ann": "ann@example.com", "sso=nameless": "" }[headers.cookie ?? ""];

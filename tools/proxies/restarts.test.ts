@@ -15,7 +15,7 @@ import { adminPassword } from "./upstream.ts";
 const restarts = Number(process.env["PROXY_RESTARTS"] ?? 4);
 delete process.env["PROXY_RESTARTS"];
 
-/** A proxy, and how it is asked. */
+/** A proxy, and how requests are sent to it. */
 interface Way {
   readonly name: string;
   readonly ask: (target: string, asking?: Asking) => Promise<Answered>;
@@ -26,7 +26,7 @@ interface Way {
 /** Two processes on one PostgreSQL that can be restarted on their ports. */
 interface Replicas {
   readonly ports: readonly [number, number];
-  /** Stops one as an operator does, starts it anew and gives how long it took to stop, in milliseconds. */
+  /** Stops one as an operator does and starts it again. Returns how long it took to stop, in milliseconds. */
   restart(which: number): Promise<number>;
 }
 
@@ -59,16 +59,19 @@ async function startReplicas(t: TestContext): Promise<Replicas> {
   };
 }
 
-/** What came of a load: requests that were answered as they should, and all the others. */
+/** The results of a load: the expected responses, and all others. */
 interface Load {
   readonly failures: readonly string[];
-  /** Users that were made, by their address. */
+  /** The created users, by their e-mail addresses. */
   readonly made: ReadonlyMap<string, number>;
   readonly answered: number;
   stop(): Promise<void>;
 }
 
-/** Reads and writes, one after another in each lane: most lanes keep their connection, one opens a new one for each request. */
+/**
+ * Reads and writes in several lanes, one request after another in each. Most lanes keep their connection. One opens a new one for each
+ * request.
+ */
 function startLoad({ name, ask, tls, headers }: Way): Load {
   const failures: string[] = [];
   const made = new Map<string, number>();
@@ -119,7 +122,7 @@ function startLoad({ name, ask, tls, headers }: Way): Load {
   };
 }
 
-/** Everybody but the administrator, in the order of their ids. */
+/** Returns all users except the administrator, in the order of their ids. */
 async function allUsers({ ask, headers, tls }: Way): Promise<[email: string, id: number][]> {
   const found: [string, number][] = [];
   for (let next: string | undefined = "/users?limit=1000"; next !== undefined;) {
@@ -130,7 +133,7 @@ async function allUsers({ ask, headers, tls }: Way): Promise<[email: string, id:
   return found;
 }
 
-test(`behind nginx and haproxy, two replicas are restarted in turn, ${restarts} times, and no request fails`, async (t) => {
+test(`restarts two replicas behind nginx and haproxy in turn, ${restarts} times, without a failed request`, async (t) => {
   const replicas = await startReplicas(t);
   const [one, two] = replicas.ports;
   const nginx = await startNginx(t, {

@@ -18,12 +18,12 @@ import type { ConfigFile } from "../../src/service/system/config-file.ts";
 
 export const adminPassword = "first-administrator";
 
-/** The service that nginx stands before, with resources of somebody's own. */
+/** The service behind nginx, with custom resources. */
 export interface Upstream {
   readonly url: string;
-  /** Asks it without nginx. */
+  /** Sends a request to it without nginx. */
   ask(target: string, headers?: Headers): Promise<Response>;
-  /** Throws where it is not done. */
+  /** Sends a POST. Throws if it does not succeed. */
   post(target: string, body: unknown, headers?: Headers): Promise<Response>;
   /** Makes a user as the administrator. */
   user(name: string): Promise<{ readonly id: number; readonly email: string; readonly password: string }>;
@@ -38,7 +38,7 @@ const notes = defineResource({
 });
 const ownNotes = anyOf(administrator, owner("user_id"));
 
-/** Both are declared public; the second one says so wrongly, because whose notes they are depends on the caller. */
+/** Both are declared public. The second one is wrong, because its notes depend on the caller. */
 const config: ConfigFile = {
   mounts: [
     mount(notices, { cache: "public", permission: { list: anyone, read: anyone, create: administrator } }),
@@ -99,7 +99,7 @@ export async function startUpstream(
   };
 }
 
-/** The header of RFC 7617. */
+/** Returns the header field of RFC 7617. */
 export function basicHeader(username: string, password: string): { readonly authorization: string } {
   return { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}` };
 }

@@ -3,13 +3,13 @@ import { createLatchkey } from "../../src/service/latchkey.ts";
 import { readSettings } from "../../src/service/settings/settings.ts";
 
 /**
- * Makes the database of a release with the service of this checkout, and writes down what a client of it holds. Run it in a
- * checkout of the release: `npm run released -- sqlite:FILE KNOWN.json`, or with the URL of an empty PostgreSQL
- * database, which `pg_dump --inserts --no-owner --no-privileges` then writes as SQL.
+ * Makes the database of a release with the service of this checkout, and writes the credentials of a client to a file. Run it in a checkout
+ * of the release: `npm run released -- sqlite:FILE KNOWN.json`, or with the URL of an empty PostgreSQL database, which `pg_dump --inserts
+ * --no-owner --no-privileges` then writes as SQL.
  */
 const [database = "", known = ""] = process.argv.slice(2);
 
-/** It guards nothing but this database. */
+/** It protects only this database. */
 const secret = "the secret of a database that is kept for the tests";
 const passwords = { admin: "first-administrator", ada: "countess of Lovelace" };
 const clock = { now: Date.parse("2026-01-31T09:00:00Z") };
@@ -39,7 +39,7 @@ async function ask(method: string, path: string, headers: Headers, body?: unknow
   return { status: response.status, json: text === "" ? {} : JSON.parse(text), headers: response.headers };
 }
 
-/** A write that is sent under a key, and what was answered. */
+/** Sends a write under a key. Returns it with its response. */
 async function repeatable(method: string, path: string, headers: Headers, key: string, body: unknown) {
   const reply = await ask(method, path, { ...headers, "idempotency-key": key }, body);
   const { status, json } = reply;

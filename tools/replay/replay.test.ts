@@ -24,17 +24,17 @@ import {
   type Shown,
 } from "./versions.ts";
 
-/** How many rows there are, how many changes come at once, how many write meanwhile, and how often each migration is killed. */
+/** The number of rows, the changes per release, the concurrent writers, and the kills of each migration. */
 const rows = Number(process.env["REPLAY_ROWS"] ?? 500);
 const step = Number(process.env["REPLAY_STEP"] ?? 10);
 const writers = Number(process.env["REPLAY_WRITERS"] ?? 4);
 const kills = Number(process.env["REPLAY_KILLS"] ?? 1);
 const engines = (process.env["REPLAY_ENGINES"] ?? "sqlite,postgres").split(",");
 
-/** Where the product lives. */
+/** The database and the config files of the product. */
 interface Home {
   readonly database: string;
-  /** A folder with the config file of the product behind so many changes. */
+  /** Returns a folder with the config file of the product after this many changes. */
   folderOf(count: number): string;
   fill(): Promise<void>;
 }
@@ -61,7 +61,7 @@ async function homeOn(t: TestContext, engine: string): Promise<Home> {
   return { database, folderOf, fill: () => fillDatabase(database) };
 }
 
-/** The rows of the beginning, in SQL over a number `n`. */
+/** The first rows, in SQL over a number `n`. */
 const columns = "id, _revision, title, price, state, isbn, pages, lang, note, shelf_id";
 const values =
   "n, n, 'Title ' || n, n % 1000, CASE n % 3 WHEN 0 THEN 'draft' WHEN 1 THEN 'new' ELSE 'sold' END, 'isbn-' || n, n % 700, 'en', " +
@@ -87,21 +87,21 @@ async function fillDatabase(url: string): Promise<void> {
   );
 }
 
-/** What was acknowledged last of each record that somebody has written: null where it was deleted. */
+/** The last acknowledged state of each written record. Null if it was deleted. */
 type Ledger = Map<number, Shown | null>;
 
 interface Traffic {
   readonly times: number[];
-  /** What was not answered as it should be. */
+  /** The unexpected responses. */
   readonly failed: string[];
-  /** A record and its tag, as they were read last. */
+  /** A record and its tag, as they were last read. */
   readonly seen: { readonly id: number; readonly etag: string } | null;
   stop(): Promise<void>;
 }
 
 let made = 10_000_000;
 
-/** Many who make, change, delete and read books, each those of his own. They end with the first answer that is none. */
+/** Starts writers that create, change, delete and read books, each its own. They stop at the first failed request. */
 function startTraffic({ address }: ServiceProcess, count: number, ledger: Ledger): Traffic {
   const times: number[] = [];
   const failed: string[] = [];
@@ -153,7 +153,7 @@ function startTraffic({ address }: ServiceProcess, count: number, ledger: Ledger
   };
 }
 
-/** Runs `latchkey`; killed after so many milliseconds, it gives null. */
+/** Runs `latchkey`. Returns null if it is killed after this many milliseconds. */
 async function latchkey(
   home: Home,
   folder: string,
@@ -189,7 +189,7 @@ function start(home: Home, count: number): Promise<ServiceProcess> {
   );
 }
 
-/** Every record is what was acknowledged last, as the changes since then have made it. */
+/** Checks that every record has its last acknowledged state, with the changes since then applied. */
 async function verify(home: Home, from: number, count: number, ledger: Ledger): Promise<void> {
   const file = /^sqlite:(.*)$/.exec(home.database)?.[1];
   const store =
@@ -226,7 +226,7 @@ function p99(times: readonly number[]): string {
   return (times.toSorted((one, other) => one - other)[Math.floor(times.length * 0.99)] ?? 0).toFixed(0);
 }
 
-/** One release: the version of before serves, while the next one's migration is made. */
+/** Makes one release: the previous version serves while the migration of the next one runs. */
 async function release(t: TestContext, home: Home, from: number, to: number, ledger: Ledger): Promise<void> {
   const folder = home.folderOf(to);
   const dropped = droppedBetween(from, to).flatMap((column) => ["--allow-data-loss", column]);
@@ -242,7 +242,7 @@ async function release(t: TestContext, home: Home, from: number, to: number, led
   };
   const all = plan.tables.flatMap((each) => each.changes);
   const serves = all.every(({ alone }) => alone === null);
-  // Where the version of before may not serve on, nobody has stopped it at the very moment: what it writes then is refused.
+  // If the previous version may not continue, it is not stopped at exactly that moment. Its writes after that are refused.
   const beside = startTraffic(old, from, ledger);
   const begun = performance.now();
   let ended: Awaited<ReturnType<typeof latchkey>> = null;
@@ -255,7 +255,7 @@ async function release(t: TestContext, home: Home, from: number, to: number, led
   if (serves) {
     await using next = await start(home, to);
     await sleep(200);
-    // Whatever the plan said is compatible, nobody notices.
+    // If the plan says that a change is compatible, no client fails.
     await beside.stop();
     assert.deepEqual(beside.failed, []);
     await requireOtherTag(
@@ -279,7 +279,7 @@ async function release(t: TestContext, home: Home, from: number, to: number, led
   );
 }
 
-/** A copy that a client has kept is valid no more where the record shows something else. */
+/** A client's cached copy is invalid if the record now shows something else. */
 async function requireOtherTag({ address }: ServiceProcess, seen: Traffic["seen"], isAnew: boolean): Promise<void> {
   if (seen === null || !isAnew) return;
   const { status } = await fetch(`${address}/books/${seen.id}`, { headers: { "if-none-match": seen.etag } });
@@ -287,7 +287,7 @@ async function requireOtherTag({ address }: ServiceProcess, seen: Traffic["seen"
 }
 
 for (const engine of engines)
-  test(`two years of a product: ${changes.length} changes, ${step} at a time, of ${rows} records on ${engine}, beside ${writers} who write, with kills`, async (t) => {
+  test(`replays two years of a product: ${changes.length} changes, ${step} at a time, of ${rows} records on ${engine}, beside ${writers} who write, with kills`, async (t) => {
     const home = await homeOn(t, engine);
     await (await start(home, 0))[Symbol.asyncDispose]();
     await home.fill();

@@ -2,9 +2,9 @@ import path from "node:path";
 import type { NextConfig } from "next";
 
 const config: NextConfig = {
-  // Latchkey is loaded as it is: it has threads and binaries, which a bundler would take apart.
+  // Latchkey is not bundled: it has threads and binary files, which a bundler would separate.
   serverExternalPackages: ["latchkey"],
-  // Next.js would send /api/token/ on to /api/token: 308.
+  // Next.js would redirect /api/token/ to /api/token: 308.
   skipTrailingSlashRedirect: true,
   turbopack: { root: path.join(import.meta.dirname, "../../..") },
   typescript: { ignoreBuildErrors: true, tsconfigPath: "../generated/tsconfig.json" },

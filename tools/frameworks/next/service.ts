@@ -1,7 +1,7 @@
 import type { Service } from "latchkey";
 import { startService } from "../service.ts";
 
-// `next build` loads this file too, so the database is opened by the first request; `next dev` loads it at every change.
+// `next build` loads this file too, so the first request opens the database. `next dev` loads it at every change.
 const kept = globalThis as { service?: Promise<Service> };
 
 export function serviceOf(): Promise<Service> {

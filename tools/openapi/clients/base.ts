@@ -1,4 +1,4 @@
-// The client of orval asks relative addresses, as a page does.
+// The client of orval requests relative URLs, as a page does.
 const { fetch: ask } = globalThis;
 const { BASE = "" } = process.env;
 
