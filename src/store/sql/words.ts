@@ -11,21 +11,24 @@ import { ask, orUndone, run, statement, type Script } from "./schema/script.ts";
 import type { Table, TableColumn } from "./schema/table.ts";
 
 /*
- * The words of a collection's rows stand in a table of their own, `(word, id)`. A trigger takes the words of a row out when it is
- * changed or removed, by whatever program, and puts the row's id under PENDING; what is pending is taken in soon after, many rows at
- * a time, which costs the write itself next to nothing. Until then it is looked at row by row.
+ * The words of a collection's rows are in a separate table, `(word, id)`. If a program changes or deletes a row, a
+ * trigger deletes the row's words and adds its id under PENDING. The pending rows are indexed soon after, many at a
+ * time, so the write itself costs almost nothing more. Until then, they are scanned.
  *
- * Words that another version of `wordsOf` has made are made anew in the same way, under marks of their own, which a process of an older version
- * passes over. Until then rows are found by the words of before.
+ * Words from another version of `wordsOf` are made again in the same way, under separate marks, which a process with an
+ * older version ignores. Until then, rows are found by their old words.
  */
 
-/** No words, for they have letters and digits alone: rows whose words are not in the table yet, and how far those are taken that were there before it. */
+/**
+ * Marks rows whose words are not in the table yet. It is not a word, because words have only letters and digits. `TAKEN` marks the progress
+ * through the rows that are older than the table.
+ */
 export const PENDING = "''";
 const TAKEN = "'>'";
-/** No words either: the version whose words are in the table, or are being made anew. */
+/** Also not a word: marks the version of the words that are in the table, or that are being made again. */
 const CURRENT = `'=${WORDS_VERSION}'`;
 
-/** Rows whose words are to be taken, and how far those are noted so that were there before. */
+/** The marks of rows whose words must be indexed, and of the progress through the older rows. */
 interface Marks {
   readonly pending: string;
   readonly taken: string;
@@ -34,14 +37,14 @@ interface Marks {
 const added: Marks = { pending: PENDING, taken: TAKEN };
 const anew: Marks = { pending: `'<${WORDS_VERSION}'`, taken: `'>${WORDS_VERSION}'` };
 
-/** How many rows are taken in at a time, and about how many words: whoever writes waits for them. */
+/** The number of rows that are indexed at a time, and the approximate number of words. Writers wait for them. */
 const portion = 250;
 const portionWords = 2000;
 
-/** How the names of our triggers begin. */
+/** The prefix of the trigger names. */
 export const triggerPrefix = "words of ";
 
-/** The rows with a word that begins like this. */
+/** Returns the condition for rows with a word that begins like this. */
 export function compileWord(table: Table, word: string, isFew: boolean, values: Parameters): string {
   const { dialect, id, wordsTable } = table;
   const candidates = isFew
@@ -52,13 +55,13 @@ export function compileWord(table: Table, word: string, isFew: boolean, values: 
   return `(${among}(${found.join(" OR ")}))`;
 }
 
-/** How many rows have each word and how many wait, counted no further than it matters; null while the table is not complete. */
+/** Counts the rows with each word and the rows that are not indexed yet, each up to a limit. Returns null while the table is incomplete. */
 export function readWordCounts(
   { dialect, wordsTable }: Table,
   words: readonly string[],
   atMost: number,
 ): Read<WordCounts | null> {
-  // In the order of the index: PostgreSQL would else go through the table for a word that many have, whose rows may all stand at its end.
+  // Sorted by the index. Otherwise, PostgreSQL would scan the table for a common word, whose rows may all be at its end.
   const count = (where: string): string =>
     `(SELECT count(*) FROM (SELECT 1 FROM ${wordsTable} WHERE ${where} ORDER BY "word", "id" LIMIT ${Math.trunc(atMost) + 1}) AS t)`;
   const write = (values: Parameters): string => {
@@ -73,7 +76,7 @@ export function readWordCounts(
   });
 }
 
-/** Makes the table of the words and its triggers where they are not as declared, and removes what is declared no more. */
+/** Makes the words table and its triggers if they differ from the declaration. Removes those that are no longer declared. */
 export function* fitWords(schema: Schema, collection: Collection): Script<void> {
   const wanted = schema.watchWords(collection);
   const found = yield* ask(schema.findTriggers(collection.name));
@@ -96,25 +99,28 @@ export function* fitWords(schema: Schema, collection: Collection): Script<void> 
   yield* run(`INSERT INTO ${words} SELECT ${TAKEN}, ${first} WHERE EXISTS (SELECT 1 FROM ${table})`);
 }
 
-/** What stands before all keys. */
+/** Returns a value before all keys. */
 function firstOf({ key }: Collection): string {
   return key === "integer" ? "0" : "''";
 }
 
-/** Takes in the words of some rows of each table; false where none are left. What it had begun is undone where it fails. */
+/** Indexes the words of some rows of each table. Returns false if none are left. Rolls back if it fails. */
 export function* takeSomeWords(schema: Schema, tables: readonly Table[]): Script<boolean> {
   let hasTaken = false;
   for (const table of tables) hasTaken = (yield* orUndone(takeWords(schema, table))) || hasTaken;
   return hasTaken;
 }
 
-/** The same at a start. What takes longer is done beside all else, and so is what a full disk does not take: a start on one is for reading. */
+/**
+ * Indexes words at startup, for a limited time. The rest is done in the background. A full disk is no error here, because the service must
+ * be able to start for reading.
+ */
 export function* takeFirstWords(schema: Schema, tables: readonly Table[]): Script<void> {
   const due = performance.now() + firstIndexingMs;
   try {
     while (performance.now() < due && (yield* takeSomeWords(schema, tables)));
   } catch {
-    // It is tried again behind the writes; until then these rows are looked at one by one.
+    // The writes try it again. Until then, these rows are scanned.
   }
 }
 
@@ -147,7 +153,7 @@ function* takeMarked(schema: Schema, table: Table, marks: Marks): Script<boolean
   return hasTaken;
 }
 
-/** Notes that the words of all rows are to be made by the rule of this version. */
+/** Notes that the words of all rows must be made again by the rule of this version. */
 function* beginAnew({ collection, name, wordsTable }: Table): Script<void> {
   const first = firstOf(collection);
   yield* run(`INSERT INTO ${wordsTable} VALUES (${CURRENT}, ${first}) ON CONFLICT DO NOTHING`);
@@ -184,9 +190,9 @@ function* takePending(schema: Schema, table: Table, { pending }: Marks): Script<
   const key = schema.storageOf(table.id);
   const send = (sql: string, page: readonly unknown[]): Script<unknown> => ask(statement(sql, [JSON.stringify(page)]));
   const page = schema.elements(schema.place(1));
-  // Before the words come in, for its trigger takes out those of before.
+  // This update comes first, because its trigger deletes the old words.
   if (changed.length > 0) yield* send(updateFrom(table, key, page), changed);
-  // Neighbours are written together.
+  // Adjacent entries are written together.
   found.sort(([one], [other]) => (one < other ? -1 : 1));
   yield* send(
     `INSERT INTO ${wordsTable} SELECT value->>0, CAST(value->>1 AS ${key}) FROM ${page} WHERE TRUE ON CONFLICT DO NOTHING`,
@@ -199,13 +205,13 @@ function* takePending(schema: Schema, table: Table, { pending }: Marks): Script<
   return true;
 }
 
-/** What is pending of rows that are gone: their trigger could not see it, where it was noted in another transaction at the same moment. */
+/** Deletes the notes of deleted rows. Their trigger did not see a note that another transaction wrote at the same moment. */
 function* forgetGone({ name, wordsTable }: Table, { pending }: Marks): Script<void> {
   const isGone = `NOT EXISTS (SELECT 1 FROM ${name} WHERE ${name}."id" = pending."id")`;
   yield* run(`DELETE FROM ${wordsTable} AS pending WHERE pending."word" = ${pending} AND ${isGone}`);
 }
 
-/** The words of rows as they were read from their values. */
+/** Returns SQL that stores the words of rows. */
 function updateFrom(table: Table, key: string, page: string): string {
   const { name } = table;
   const searched = searchedIn(table);
@@ -217,7 +223,7 @@ function updateFrom(table: Table, key: string, page: string): string {
   );
 }
 
-/** Of the rows that were there before the table, the next ones. */
+/** Notes the next rows that are older than the words table. */
 function* takeMore(schema: Schema, { name, wordsTable }: Table, { pending, taken: mark }: Marks): Script<boolean> {
   const [taken] = yield* ask(
     statement(`SELECT "id" FROM ${wordsTable} WHERE "word" = ${mark}${schema.skipLocked(wordsTable)}`),
@@ -246,7 +252,7 @@ function* takeMore(schema: Schema, { name, wordsTable }: Table, { pending, taken
   return true;
 }
 
-/** The columns that are searched, and those beside them: whoever changes one of these changes words. */
+/** Returns the searched columns and their words columns. A change of one of these changes words. */
 export function watchedColumns(dialect: Dialect, { columns }: Collection): readonly string[] {
   return columns.filter(isSearched).flatMap((column) => [column.name, wordsColumnOf(dialect, column)].map(quote));
 }
