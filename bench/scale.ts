@@ -91,7 +91,7 @@ async function measure(
     read: await told(service, get(`/users/${middle}`)),
     "page of 100": await told(service, get("/users?limit=100&id[gt]=0&id[lt]={n}")),
     "search, one found": await told(service, get(`/users?search=user${middle}`)),
-    // Runs outside of the event loop, where a caller has two reads at a time.
+    // A long read, of which a caller has two at a time.
     "search, all found": await told(service, { ...get("/users?search=example&limit=20"), connections: 2 }),
     create: await told(service, {
       request: posting("/users", '{"name":"Grace Hopper","email":"grace{n}@example.com"}', headers),

@@ -1,9 +1,9 @@
 /**
- * How long a write waits while what has run out is erased beside it, and how long by itself: `--rows` of each of the kinds that `--tables` names, on both
- * databases, and one client that writes all the time. The two are measured in turn, five seconds each, so that whatever slows the disk
- * slows both: beside the erasing, and in another database of the same disk where nothing has run out. The rows are made with SQL, and the disk has all of
- * them before the first turn. `--most-s` is how long it is measured beside each kind. `--folder` is
- * where SQLite's files are made (`/dev/shm`: a disk that syncs at once); with `--sync-ms` each of its syncs takes that much longer (Linux; needs `gcc`).
+ * Measures how long a write waits while expired rows are deleted beside it, and how long alone: `--rows` of each of the kinds in
+ * `--tables`, on both databases, and one client that writes all the time. The two are measured in turn, five seconds each, so that a slow
+ * disk affects both: beside the deletion, and in another database on the same disk without expired rows. The rows are created with SQL, and
+ * the disk has all of them before the first turn. `--most-s` is the duration for each kind. `--folder` is the place of SQLite's files
+ * (`/dev/shm`: a disk that syncs immediately). With `--sync-ms`, each of its syncs takes that much longer (Linux, needs `gcc`).
  */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";

@@ -6,7 +6,7 @@ const reply = { status: 200, body: { kind: "data", value: { hello: "you" }, elem
 const hello = { method: "GET", path: "/hello", access: authenticated, handle: () => reply } as const;
 const service = await createService({
   store: sqliteStore({ path: ":memory:" }),
-  // Shared by all processes, and the same after a restart: else everybody has to log in again.
+  // All processes share it, and it stays the same after a restart. Otherwise all users have to log in again.
   secret: new Secret(process.env["SECRET"] ?? crypto.randomUUID()),
   features: [people, tokenLogin(people)],
   endpoints: [hello],

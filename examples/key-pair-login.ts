@@ -107,7 +107,7 @@ const keyPairLogin = defineFeature({
         const { values } = requireDraft(proof, context, { id: null, current: null });
         const row = await context.store.find(keys, values.device_key);
         const asked = await context.store.find(challenges, values.challenge);
-        // Used up whatever comes of it: what is signed once is never signed again.
+        // Used up in any case, so that a challenge is never signed twice.
         const used = await context.write({
           changes: [{ kind: "delete", collection: challenges, key: values.challenge }],
         });
@@ -137,7 +137,7 @@ const keyPairLogin = defineFeature({
   },
 });
 
-/** Null where it is no point of the curve. */
+/** Returns null if it is not a point of the curve. */
 function keyOf(x: string, y: string): KeyObject | null {
   try {
     return createPublicKey({ key: { kty: "EC", crv: "P-256", x, y }, format: "jwk" });

@@ -1,4 +1,4 @@
-// A link that shows one note to whoever has it, for a day and with nothing to log in: the credential stands in the query.
+// A link that shows one note to every caller who has it, for a day and without a login: the credential is in the query.
 import { createHmac } from "node:crypto";
 import { accounts, accepted, basicLogin, caller, createService, defineFeature, defineResource, listen } from "latchkey";
 import { mount, owner, reference, rejected, Secret, text, type Scheme } from "latchkey";
@@ -16,7 +16,7 @@ const signedLinks = defineFeature({
   setUp(host) {
     const { accounts: found } = host.use(people);
     const key = host.secret.derive("signed-links");
-    /** Of what is shown, to whom it is theirs, until when. A changed password is another generation, and ends it. */
+    /** Signs the content, the owner and the expiry. A changed password changes the generation and ends the link. */
     const sign = (what: string, ...who: readonly number[]) =>
       createHmac("sha256", key)
         .update(["GET", what, ...who].join("\n"))

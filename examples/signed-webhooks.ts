@@ -42,7 +42,7 @@ const event = defineResource({
 const service = await createService({
   store: sqliteStore({ path: process.env["DATABASE"] ?? ":memory:" }),
   schemes: [scheme],
-  // What is sent again with the same Idempotency-Key is written once.
+  // A repeat with the same Idempotency-Key is written once.
   mounts: [mount(event, { permission: { create: authenticated } })],
 });
 console.log((await listen(service, { port: Number(process.env["PORT"] ?? 8000) })).url);

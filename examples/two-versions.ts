@@ -1,5 +1,5 @@
-// An API in its second year: tickets have a `status` and a price with cents, and the programs of the first year still ask
-// /v1/tickets, where they had a `state` and a number of cents. One table, one set of rules.
+// An API in its second year: tickets have a `status` and a price with cents. Programs from the first year still use /v1/tickets, where
+// tickets had a `state` and a number of cents. Both share one table and one set of rules.
 import { anyone, createService, decimal, defineResource, enumeration, integer, listen, mount, text } from "latchkey";
 import { olderShape } from "latchkey/resources";
 import { sqliteStore } from "latchkey/stores";
@@ -29,7 +29,7 @@ const firstTickets = olderShape(tickets, {
       read: (cents: number) => (cents / 100).toFixed(2),
     },
   },
-  // What the first year knew nothing of.
+  // A field that the first year did not have.
   defaults: { currency: "EUR" },
   deprecated: { since: "2026-07-01", sunset: "2027-07-01", link: "https://example.org/changes" },
 });

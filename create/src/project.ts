@@ -66,7 +66,7 @@ function fill(text: string, file: string, { name, title, resource, login }: Plan
       .replaceAll("My API", () => title)
       .replace('["session"]', JSON.stringify([login]))
       .replace(/(?<=How people log in\. Others: ).*?(?=\. S)/, otherLogins(login))
-      // A session has no challenge that is registered, so whoever is unknown gets 403 where the others have 401.
+      // A session has no registered challenge, so an unknown caller gets 403. The other methods answer 401.
       .replace(
         '403, "authentication_failed"',
         login === "session" ? '403, "authentication_failed"' : '401, "not_authenticated"',

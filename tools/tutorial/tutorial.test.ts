@@ -9,8 +9,8 @@ import { freePort } from "../../tests/harness/free-port.ts";
 import { startPostgres } from "../../tests/harness/postgres.ts";
 
 /**
- * Follows the tutorial as a reader does, from an empty folder, with the built package and a real PostgreSQL: `file=…` is written, `start` goes on
- * beside what follows, `stopped` runs after it has ended, and `step` runs while it serves.
+ * Follows the tutorial like a reader, from an empty folder, with the built package and a real PostgreSQL: `file=…` is written, `start`
+ * continues beside the next blocks, `stopped` runs after it has stopped, and `step` runs while it serves.
  */
 const root = path.join(import.meta.dirname, "../..");
 const page = readFileSync(path.join(root, "docs/tutorial/shop.md"), "utf8");

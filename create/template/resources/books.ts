@@ -1,6 +1,6 @@
 import { administrator, anyOf, caller, defineResource, mount, owner, readOnly, reference, text } from "latchkey";
 
-/** What is kept of each. The paths, the table, the checks, the pages and the documentation follow from it. */
+/** The fields of each record. The paths, the table, the checks, the pages and the documentation follow from them. */
 export const books = defineResource({
   name: "book",
   plural: "books",
@@ -14,5 +14,5 @@ export const books = defineResource({
   search: ["title"],
 });
 
-/** Who may: everybody reads, whoever is logged in makes their own, and only the owner or an administrator changes one. */
+/** All callers may read. Users who are logged in create their own records, and only the owner or an administrator may change one. */
 export const mountedBooks = mount(books, { permission: anyOf(readOnly, owner("owner_id"), administrator) });

@@ -6,7 +6,7 @@ import { books } from "../resources/books.ts";
 
 const book = factory(books);
 
-test("everybody reads what somebody has made", async () => {
+test("lets every caller read a record of a user", async () => {
   await using api = await testLatchkey(config);
   const ann = await api.user();
   const draft = book.draft();
@@ -17,7 +17,7 @@ test("everybody reads what somebody has made", async () => {
   assert.deepEqual(read.json, { id: made.id, ...draft, owner_id: ann.id });
 });
 
-test("whoever is not logged in makes nothing", async () => {
+test("refuses a new record of a caller who is not logged in", async () => {
   await using api = await testLatchkey(config);
 
   const refused = await api.post("/books", book.draft());
@@ -25,7 +25,7 @@ test("whoever is not logged in makes nothing", async () => {
   assertProblem(refused, 403, "authentication_failed");
 });
 
-test("only the owner changes one", async () => {
+test("lets only the owner change a record", async () => {
   await using api = await testLatchkey(config);
   const [ann, ben] = [await api.user(), await api.user()];
   const { id } = (await api.as(ann).post("/books", book.draft())).record(books);
@@ -33,12 +33,12 @@ test("only the owner changes one", async () => {
   const refused = await api.as(ben).patch(`/books/${id}`, { title: "Mine" });
   const changed = await api.as(ann).patch(`/books/${id}`, { title: "Mine" });
 
-  // As if it were not there: nobody learns of what they may not change.
+  // Looks like a missing record, so that the response reveals nothing.
   assertProblem(refused, 404, "not_found");
   assert.equal(changed.record(books).title, "Mine");
 });
 
-test("without a title it is refused, and the field is named", async () => {
+test("refuses a record without a title, and names the field", async () => {
   await using api = await testLatchkey(config);
   const ann = await api.user();
 

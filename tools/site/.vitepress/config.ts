@@ -21,7 +21,7 @@ function titleOf(page: string): string {
   return title.replaceAll("`", "");
 }
 
-// Links to these are to files, which stand beside the pages as they are.
+// Links with these extensions lead to files, which are copied next to the pages.
 process.env["VITE_EXTRA_EXTENSIONS"] = "sql,service,ts,yaml,json";
 
 // oxlint-disable-next-line import/no-default-export -- what VitePress asks for
