@@ -1,9 +1,9 @@
 /**
- * What lists do to those who read: the latency of reading a user by id, quiet and while 4 clients of one ordinary user ask for
- * a list as fast as they are answered. The user has many orders, and there are many users. Everything on all cores. In the same rounds a bare
- * `node:http` server answers both with the same bytes: what the machine makes a reader wait, with three processes on its cores. The process that
- * measures takes precedence over the one that asks for lists, so that no answer waits for its measuring. `--against` measures
- * another build in the same rounds. How many cores are busy while all is quiet tells whether others work on the machine: then the figures say little.
+ * Measures how lists affect readers: the latency of reading a user by id, alone and while 4 clients of one normal user request a list as
+ * fast as they get responses. The user has many orders, and there are many users. All processes use all cores. In the same rounds, a bare
+ * `node:http` server answers both with the same bytes, which shows the delay of the machine itself with three processes. The process that
+ * measures takes precedence over the one that requests lists, so that no response waits for it. `--against` measures another build in the
+ * same rounds. The number of busy cores in idle time shows other work on the machine: then the figures are not reliable.
  */
 import { execFile, spawnSync } from "node:child_process";
 import { DatabaseSync } from "node:sqlite";

@@ -1,8 +1,7 @@
 /**
- * Reads at a rate that does not follow the server: each client asks when its next request is due, whether or not the server
- * has kept up, and what waited for an earlier answer is counted from when it was due (no coordinated omission). What this
- * process is late by itself is not counted. Rate 0: each client asks as soon as it has its answer.
- * Told what to do by a JSON argument, it prints what it found as JSON.
+ * Reads at a rate that does not depend on the server: each client sends its request when it is due, even if the server is late. A request
+ * that waited for an earlier response counts from its due time (no coordinated omission). Delays of this process do not count. Rate 0: each
+ * client sends a request when it gets its response. A JSON argument configures it. It prints its results as JSON.
  */
 import { connect } from "node:net";
 import { createHistogram } from "node:perf_hooks";
@@ -14,7 +13,7 @@ export interface Reads {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly clients: number;
-  /** For all clients together. 0 means as fast as they are answered. */
+  /** For all clients together. 0: each client sends a request when it gets its response. */
   readonly perSecond: number;
   readonly seconds: number;
 }

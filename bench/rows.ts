@@ -1,6 +1,6 @@
 /**
- * What a start, a deletion, a demotion, a creation and every list that the declarations permit cost at `--few` users and orders and at
- * `--many`, on both databases. The rows are made with SQL; the one administrator comes last, where a search through all would find it at the end.
+ * Measures the cost of a start, a deletion, a demotion, a creation and every permitted list with `--few` users and orders and with
+ * `--many`, on both databases. The rows are created with SQL. The one administrator comes last, where a full scan would find it at the end.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

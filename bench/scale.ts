@@ -1,7 +1,7 @@
 /**
- * What the service does with how many users, on which database, with how many processes: reads, lists, searches, creations, logins,
- * memory, start and backup. Load, service and database share the machine, so the rates are of that machine; the CPU time for a
- * request tells more. The rows are made with SQL. `--markdown` prints the table of docs/scaling.md.
+ * Measures the service by number of users, database and number of processes: reads, lists, searches, creations, logins, memory, start and
+ * backup. Load, service and database share the machine, so the rates are those of the machine. The CPU time for a request is more
+ * significant. The rows are created with SQL. `--markdown` prints the table of docs/scaling.md.
  */
 import { execFile, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
