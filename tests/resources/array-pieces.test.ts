@@ -1,0 +1,183 @@
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+import { consolePages } from "../../src/door/features.ts";
+import {
+  anyone,
+  createService,
+  defineResource,
+  integer,
+  json,
+  mount,
+  text,
+  type Service,
+} from "../../src/door/index.ts";
+import { references } from "../../src/door/resources.ts";
+import { bothDatabases, type TestDatabase } from "../harness/both-databases.ts";
+import { measurePieces } from "../harness/busiest-piece.ts";
+import { visitor } from "../harness/own-service.ts";
+import { weighed, type WeighedStore } from "../harness/weighed-store.ts";
+
+/** No request keeps others waiting for longer, and none makes the store give more (contract, section 8). */
+const MOST_MS = 50;
+const MOST_OCTETS = 8 * 1024 * 1024;
+const databases = bothDatabases();
+
+const tags = defineResource({ name: "tag", fields: { label: text({ default: "l" }) } });
+const posts = defineResource({
+  name: "post",
+  fields: {
+    title: text({ default: "t" }),
+    n: integer({ default: 0 }),
+    tags: references(tags, { optional: true }),
+    meta: json({ optional: true }),
+  },
+});
+
+interface Asked {
+  readonly method: "POST" | "PATCH";
+  readonly body: readonly unknown[];
+  readonly path?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+interface Asking extends Pick<WeighedStore, "given"> {
+  readonly service: Service;
+  /** Asks without a measure. */
+  ask(asked: Asked): Promise<Response>;
+  /** Asks for the same several times at once, and looks at how long the longest piece is and what the store gives. */
+  require(title: string, asked: Asked, statuses: readonly number[], atOnce?: number): Promise<readonly Response[]>;
+}
+
+async function asking(t: TestContext, database: TestDatabase): Promise<Asking> {
+  const { store, given } = weighed(database.open());
+  const service = await createService({
+    store,
+    schemes: [visitor],
+    features: [consolePages({ title: "t" })],
+    mounts: [mount(tags, { permission: anyone, arrays: true }), mount(posts, { permission: anyone, arrays: true })],
+    observe: () => undefined,
+  });
+  t.after(() => service.close());
+
+  const requestOf = ({ method, body, path = "/posts", headers }: Asked): Request =>
+    new Request(`http://127.0.0.1${path}`, {
+      method,
+      body: JSON.stringify(body),
+      headers: { "content-type": "application/json", "x-visitor": "ada", ...headers },
+    });
+  const send = (request: Request): Promise<Response> => service.fetch(request, { peer: "127.0.0.1" });
+
+  return {
+    service,
+    given,
+    ask: (asked) => send(requestOf(asked)),
+    async require(title, asked, statuses, atOnce = 1) {
+      const requests = Array.from({ length: atOnce }, () => requestOf(asked));
+      given();
+      const { result, busiestMs } = await measurePieces(() => Promise.all(requests.map(send)));
+      const what = `${database.engine}, ${title}`;
+      for (const { status } of result) assert.ok(statuses.includes(status), `${what}: ${status}`);
+      assert.ok(busiestMs <= MOST_MS, `${what}: a piece of ${busiestMs} ms`);
+      const octets = given();
+      assert.ok(octets <= MOST_OCTETS * atOnce, `${what}: ${octets} octets`);
+      return result;
+    },
+  };
+}
+
+/** Some 48 KB of JSON, as texts, as numbers, or with characters that HTML and XML escape. */
+const metas: Readonly<Record<string, unknown>> = {
+  texts: Array.from({ length: 1500 }, (_, at) => `${at}`.padStart(30, "ab")),
+  numbers: Array.from({ length: 16_000 }, (_, at) => at % 100),
+  markup: Array.from({ length: 800 }, () => `<a href="x">&amp;</a>`.repeat(2)),
+};
+
+async function fill({ ask }: Asking, count: number, meta: unknown): Promise<void> {
+  for (let at = 0; at < count; at += 16) {
+    const { status } = await ask({
+      method: "POST",
+      body: Array.from({ length: Math.min(16, count - at) }, () => ({ meta })),
+    });
+    assert.equal(status, 201);
+  }
+}
+
+const places = (count: number, more: object = {}) =>
+  Array.from({ length: count }, (_, at) => ({ id: at + 1, n: 1, ...more }));
+
+for (const [kind, meta] of Object.entries(metas))
+  test(`array × json size: neither reads, writes nor shows much in one piece (${kind})`, async (t) => {
+    for (const database of await databases(t)) {
+      const api = await asking(t, database);
+      const octets = JSON.stringify(meta).length + 200;
+      const [most, tooMany] = [Math.floor((7.6 * 1024 * 1024) / octets), Math.ceil((8.2 * 1024 * 1024) / octets)];
+      await fill(api, tooMany, meta);
+      const { require } = api;
+      await api.ask({ method: "PATCH", body: places(20) });
+
+      await require("made", { method: "POST", body: Array.from({ length: 16 }, () => ({ meta })) }, [201]);
+      await require("changed", { method: "PATCH", body: places(most) }, [200]);
+      await require("too large", { method: "PATCH", body: places(tooMany) }, [400]);
+      const minimal = { prefer: "return=minimal" };
+      await require("minimal", { method: "PATCH", body: places(most), headers: minimal }, [204]);
+      await require("at once", { method: "PATCH", body: places(most) }, [200, 503], 10);
+      for (const accept of ["text/html", "application/xml"]) {
+        await api.ask({ method: "PATCH", body: places(20), headers: { accept } });
+        await require(accept, { method: "PATCH", body: places(most), headers: { accept } }, [200]);
+      }
+      const keyed = { "idempotency-key": `json-${kind}-of-an-array` };
+      await require("with a key", { method: "PATCH", body: places(most), headers: keyed }, [200]);
+      const [again] = await require("repeated", { method: "PATCH", body: places(most), headers: keyed }, [200]);
+      assert.equal(again!.headers.get("idempotency-replayed"), "true");
+    }
+  });
+
+test("array × if_match: compares many tags in pieces, before it reads records", async (t) => {
+  for (const database of await databases(t)) {
+    const api = await asking(t, database);
+    await fill(api, 64, metas["texts"]);
+    await api.ask({ method: "PATCH", body: places(20, { if_match: `"x"` }) });
+    const tagsOf = (length: number): string => Array.from({ length }, (_, at) => `"${at}"`).join();
+
+    await api.require("one each", { method: "PATCH", body: places(64, { if_match: `"no-such-tag-is-there"` }) }, [412]);
+    assert.equal((await api.ask({ method: "PATCH", body: places(1, { if_match: tagsOf(4000) }) })).status, 400);
+    await api.require("many each", { method: "PATCH", body: places(60, { if_match: tagsOf(2000) }) }, [412]);
+    await api.require("at once", { method: "PATCH", body: places(60, { if_match: tagsOf(2000) }) }, [412, 503], 10);
+    assert.ok(api.given() < 1024 * 1024);
+  }
+});
+
+test("array × references: 1,000 records with 100 ids each are a few thousand changes", async (t) => {
+  for (const database of await databases(t)) {
+    const api = await asking(t, database);
+    const first = Array.from({ length: 100 }, (_, at) => at + 1);
+    const second = first.map((id) => id + 100);
+    assert.equal((await api.ask({ method: "POST", path: "/tags", body: Array(200).fill({}) })).status, 201);
+    await api.ask({ method: "POST", body: Array(50).fill({ tags: first }) });
+
+    const [made] = await api.require("made", { method: "POST", body: Array(1000).fill({ tags: first }) }, [201]);
+    const ids = ((await made!.json()) as readonly { readonly id: number }[]).map(({ id }) => id);
+    const some = ids.slice(0, 300);
+    await api.require("exchanged", { method: "PATCH", body: some.map((id) => ({ id, tags: second })) }, [200]);
+    await api.require("taken out", { method: "PATCH", body: some.map((id) => ({ id, tags: [] })) }, [200]);
+    const few = Array(50).fill({ tags: first });
+    await api.require("at once", { method: "POST", body: few }, [201], 5);
+  }
+});
+
+test("keys × arrays: keeps and repeats the answers of 1,000 records in pieces", async (t) => {
+  for (const database of await databases(t)) {
+    const api = await asking(t, database);
+    const body = Array.from({ length: 1000 }, () => ({ title: "x".repeat(900) }));
+    await api.ask({ method: "POST", body: body.slice(0, 50), headers: { "idempotency-key": "to-warm-up" } });
+
+    for (const key of ["first", "second", "third"]) {
+      const headers = { "idempotency-key": `${key}-of-several` };
+      await api.require("made", { method: "POST", body, headers }, [201]);
+      const [again] = await api.require("repeated", { method: "POST", body, headers }, [201]);
+      assert.equal(again!.headers.get("idempotency-replayed"), "true");
+    }
+    const headers = { "idempotency-key": "many-at-once" };
+    await api.require("at once", { method: "POST", body, headers }, [201, 503], 6);
+  }
+});
