@@ -13,7 +13,7 @@ async function found(api: Own, word: string): Promise<readonly string[]> {
   return json.map(({ title }: { title: string }) => title);
 }
 
-/** Waits until a search finds this, since words are taken in beside all else. */
+/** Waits until a search finds these titles, because words are indexed in the background. */
 async function eventually(api: Own, word: string, wanted: readonly string[]): Promise<void> {
   for (let tries = 0; tries < 500 && (await found(api, word)).join() !== wanted.join(); tries++) await wait(20);
   assert.deepEqual(await found(api, word), wanted, word);
@@ -35,7 +35,7 @@ onBoth(
   },
 );
 
-/** The words as version 0.1 made them, which took away every mark. */
+/** Replaces the words with those of version 0.1, which removed every mark. */
 async function asBefore({ sql }: Before): Promise<void> {
   const words = [["かき"], ["かき"], ["हनद"], ["eva", "東京"], ["иод"]];
   for (const [at, each] of words.entries())

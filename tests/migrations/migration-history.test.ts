@@ -12,7 +12,7 @@ const things = (price: "integer" | "text"): Collection => ({
   columns: [{ name: "price", type: price }],
 });
 
-test("keeps the history of a database when it moves, there and back, but not unfinished steps", async (t) => {
+test("keeps the migration history when a database moves to another one and back, but not an unfinished migration", async (t) => {
   const [[one, server], [back]] = [await databases(t), await databases(t)];
   const store = one.open();
   await store.open([things("integer")]);

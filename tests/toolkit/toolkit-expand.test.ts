@@ -123,7 +123,7 @@ test("shows no cached expansion after a change", async (t) => {
     (await get("/shops?expand=books")).json[0].books.map(({ title }: { title: string }) => title);
 
   for (let time = 0; time < 3; time++) assert.deepEqual(await titles(), ["T1", "T2", "T3"]);
-  // The second request shows that the data is read again. PostgreSQL reads it with the page.
+  // A query is cached from its second request on, so the third one reads nothing. PostgreSQL reads the books with the page.
   assert.equal(asked.length, testsOnPostgres ? 0 : 2);
   await ask("PATCH", "/shops/1/books/2", { body: { title: "new" } });
   assert.deepEqual(await titles(), ["T1", "new", "T3"]);
@@ -145,7 +145,7 @@ test("links to more records with the same expansions", async (t) => {
   assert.deepEqual([rest.length, rest[0].author], [1, shop.books[0].author]);
 });
 
-test("refuses more than a mebibyte with the fix, but accepts shorter pages", async (t) => {
+test("refuses expansions above 1 MiB, names the fix, and accepts shorter pages", async (t) => {
   const { get, ask } = await bookshop(t, open());
   const body = { title: "ü".repeat(10_000), owner_id: 1 };
   await Promise.all(Array.from({ length: 270 }, (_, at) => ask("POST", `/shops/${1 + (at % 3)}/books`, { body })));
@@ -184,7 +184,7 @@ test("allows shared caches only if everything in the response is public", async 
   assert.equal((await get("/loans")).headers.get("cache-control"), "public, no-cache");
 });
 
-test("shows by expand the same as a plain GET of the same path, and nothing that it hides", async (t) => {
+test("shows in expansions exactly the records that the caller can read with plain GETs", async (t) => {
   const rules = open();
   const own = await bookshop(t, rules);
   const random = seeded(20260131);
@@ -221,7 +221,7 @@ test("shows by expand the same as a plain GET of the same path, and nothing that
 type View = (path: string) => Promise<unknown>;
 type Shown = Record<string, unknown> & { readonly id: number };
 
-/** Returns what a caller reads at a path. Undefined if the caller may not. */
+/** Returns a function that reads a path as this caller. It returns undefined if the caller may not read the path. */
 function viewOf({ get }: Own, as: string | undefined): View {
   const seen = new Map<string, Promise<unknown>>();
   return (path) => {

@@ -77,7 +77,7 @@ if [ "$funcstack[1]" = _latchkey ]; then _latchkey "$@"; else compdef _latchkey 
 `;
 }
 
-/** Returns the script for fish, for a file in its `completions`. */
+/** Returns the script for fish, for a file in its `completions` folder. */
 export function fishScript(places: readonly Place[]): string {
   const lines = places.flatMap(({ path, commands, options, words, files }) => {
     const at = `complete -c latchkey -n ${fishQuote(`__latchkey_at ${fishQuote(path)}`)}`;
@@ -121,7 +121,7 @@ function wordsAt({ commands, options, words }: Place): readonly string[] {
   return [...commands.map(({ name }) => name), ...words, ...options.flatMap(({ spellings }) => spellings)];
 }
 
-/** Returns all places except the first: those that a word leads to. */
+/** Returns the paths of all places except the first, `latchkey`. A typed command leads to each of them. */
 function commandPaths(places: readonly Place[]): readonly string[] {
   return places.slice(1).map(({ path }) => path);
 }

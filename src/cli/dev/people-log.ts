@@ -56,7 +56,7 @@ function formatMs(ms: number): string {
   return `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`.padStart(7);
 }
 
-/** Makes a text safe to print. Paths and field names come from the caller, so colors are removed and the length is limited. */
+/** Makes a text safe to print. Paths and field names come from the caller, so control characters are escaped and the length is limited. */
 function printable(text: string): string {
   return visible(text.slice(0, 500));
 }

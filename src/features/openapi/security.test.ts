@@ -25,7 +25,7 @@ const schemes = [
   scheme("remote", { in: "proxy", name: "X-Remote-User" }),
 ];
 
-test("converts a carrier to the form that clients know, and leaves out proxy credentials", () => {
+test("describes each carrier as an OpenAPI security scheme, except proxy credentials", () => {
   const described = securitySchemes(schemes, false);
   const kinds = Object.entries(described).map(([name, kind]) => [name, { ...kind, description: "" }]);
 
@@ -74,7 +74,7 @@ test("shows whether an operation reads credentials and requires them", () => {
   }
 });
 
-test("asks a permission with the parameters of its path", () => {
+test("asks a permission with sample values for the parameters of the path", () => {
   const seen: unknown[] = [];
   const access: Permission = {
     name: "asking",

@@ -12,7 +12,8 @@ export interface DeprecatedUses {
 }
 
 /**
- * Returns counters with a series for each deprecated part, place and caller. Callers are users, and only the first hundred are separate.
+ * Returns counters with a series for each deprecated part, route and caller. The caller is the id of one of the first
+ * hundred users, `others` for later users, or `nobody` for requests without a user.
  */
 export function countDeprecated(): DeprecatedUses {
   const uses = new Map<string, number>();

@@ -2,9 +2,9 @@ import { DEFAULT_LIMIT } from "../../resource/page-size.ts";
 import type { Collection, ListQuery, Where } from "../../store/store.ts";
 
 /**
- * With an index, a list is usually fast. But if a hundred thousand rows have the same value in the order, and the ids
- * are sorted in the other direction, every page reads all of them. Lists that are slow several times are read outside
- * of the event loop from then on.
+ * With an index, a list is usually fast. But if a hundred thousand rows have the same sort value, and their ids are
+ * sorted in the other direction, every page reads all of them. A list that is slow several times is read outside of the
+ * event loop from then on.
  */
 
 /** A read in the event loop that is longer than this delays all other requests, in milliseconds. */
@@ -14,8 +14,8 @@ const SLOW_MS = 20;
 const WARY_MS = 10 * 60_000;
 
 /**
- * The weight of a slow read. A fast read subtracts one: the slow one may have been the first read, or delayed by other
- * work.
+ * The weight of a slow read. A fast read subtracts one, because a single slow read does not prove a slow list: it may
+ * have been the first read, or delayed by other work.
  */
 const SLOW_COUNTS = 3;
 const TOO_SLOW = 2 * SLOW_COUNTS;

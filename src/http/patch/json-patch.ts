@@ -12,7 +12,8 @@ export { parseJSONPatch, type Operation } from "./operation.ts";
 
 /**
  * Applies a JSON Patch, all or nothing. Does not change the document. Throws `patch_conflict` if a test fails or a
- * location does not exist, and `invalid_patch` if the result would be larger than a body may be.
+ * location does not exist. Throws `invalid_patch` if the patch adds too many values and characters, or if the result has
+ * too many levels.
  */
 export async function applyJSONPatch(document: unknown, operations: readonly Operation[]): Promise<unknown> {
   return new Patching(document).apply(operations);
@@ -23,7 +24,10 @@ export async function applyJSONPatch(document: unknown, operations: readonly Ope
  */
 const MAX_ADDED = 2 ** 20;
 
-/** The number of moved values before other requests run: a few milliseconds of work. */
+/**
+ * The units of work before other requests run: a few milliseconds. A moved array item is one unit. A copied or compared
+ * value is ten.
+ */
 const WORK_OF_A_TURN = 2 ** 20;
 
 class Patching {
@@ -70,7 +74,7 @@ class Patching {
         return this.#replace(operation.path, this.#copyOf(operation.value, operation.path.length));
       case "move": {
         const value = this.#require(operation.from, "from");
-        if (operation.from.length === 0) return; // onto itself: the parser has already refused a move into itself
+        if (operation.from.length === 0) return; // The whole document moves onto itself. The parser refuses a move into a child.
         this.#remove(operation.from, "from");
         return this.#add(operation.path, value);
       }
@@ -148,7 +152,7 @@ class Patching {
     return value;
   }
 
-  /** Returns a copy of a value at this level, within the limit. */
+  /** Returns a copy of a value at this level. Throws `invalid_patch` if it passes the limit of values or levels. */
   #copyOf(value: unknown, level: number): unknown {
     this.#room -= typeof value === "string" ? value.length + 1 : 1;
     this.#work += 10;

@@ -151,7 +151,7 @@ export const keywords: Readonly<Record<string, Keyword>> = {
   },
 };
 
-/** Keywords that document and check nothing. */
+/** Keywords that only document. They check nothing. */
 export const annotations: ReadonlySet<string> = new Set([
   "$comment",
   "$schema",

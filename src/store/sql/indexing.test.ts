@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { indexBeside } from "./indexing.ts";
 
-test("indexes waiting rows at once, pauses beside writes, and starts soon after a write when idle", async (t) => {
+test("indexes waiting rows without a pause, pauses if there are writes, and starts soon after a write when idle", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   let waiting = 4;
   let taken = 0;

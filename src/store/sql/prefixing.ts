@@ -3,8 +3,8 @@ import { requireArguments } from "../../core/checking/options.ts";
 import type { Change, Collection, Where } from "../store.ts";
 
 /**
- * Translates the calls of a store: adds the prefix to table names, and replaces collections over existing tables by the
- * settled ones.
+ * Translates the calls of a store. Adds the prefix to table names. Replaces each collection over an existing table with
+ * the same collection as the database check found it.
  */
 export interface Prefixing {
   collection(collection: Collection): Collection;
@@ -50,7 +50,7 @@ function renamed(collection: Collection, rename: (name: string) => string): Coll
   };
 }
 
-/** Creates the translation for a prefix. `find` returns a collection over an existing table as it was settled. */
+/** Creates the translation for a prefix. `find` returns a collection over an existing table as the check found it. */
 export function prefixing(prefix: string, find: (collection: Collection) => Collection | undefined): Prefixing {
   const known = new WeakMap<Collection, Collection>();
   const repeated = new WeakMap<object, object>();

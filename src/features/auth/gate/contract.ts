@@ -22,13 +22,13 @@ export interface Beginning<O extends BeginningOptions = BeginningOptions> {
   /** In lower case with hyphens. Unique among the kinds of logins of the service. */
   readonly name: string;
   /**
-   * Returns where the response carries the login: in a cookie, or as text in the body. The name of a waiting login is
-   * sent in the same place.
+   * Returns the place of the login in the response: a cookie, or text in the body. The name of a waiting login
+   * (`pending`) is sent in the same place.
    */
   keptBy(options: O): "cookie" | "text";
   /** Starts the login and spends the admission. Returns the response that the first request would have got. */
   start(context: Context, admission: Admission, options: O): Promise<Reply>;
-  /** Returns the options if the caller came with a login of this kind, which can then be confirmed. Otherwise returns null. */
+  /** Returns the login of this kind that the caller came with, which can then be confirmed. Returns null if there is none. */
   current?(context: Context): Current<O> | null;
   /** Gives a confirmed login its new proofs: a session gets a new id, and a token family gets a new access token. */
   renew?(context: Context, admission: Admission, current: Current<O>): Promise<Reply>;
@@ -49,7 +49,7 @@ export interface LoginAttempt<O extends BeginningOptions = BeginningOptions> {
   readonly options: O;
   /** The factor that was used as the first proof, and the data that it stores from now on. */
   readonly used?: { readonly factor: StoredFactor; readonly data: JSONValue };
-  /** The stored password hash, if the account has a newer one now (`requireLogin` returns it). */
+  /** The password hash in the store, if `account` already has a newer one. */
   readonly storedHash?: string | null;
 }
 
@@ -135,8 +135,8 @@ export interface FactorKind {
    */
   confirm(call: Call, account: Account, factor: StoredFactor, answer: FactorAnswer): Eventually<FactorSuccess | null>;
   /**
-   * Returns what a waiting login asks of these factors, for example a WebAuthn challenge. `pendingId` is bound to the
-   * login.
+   * Returns the data that the client needs for an answer with one of these factors, for example a WebAuthn challenge.
+   * `pendingId` identifies the waiting login.
    */
   ask?(call: Call, account: Account, factors: readonly StoredFactor[], pendingId: string): Eventually<JSONValue>;
   /** Checks an answer of an active factor. Returns null if it is wrong. */

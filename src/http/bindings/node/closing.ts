@@ -28,7 +28,7 @@ export async function closeServer(
   };
   void after(Math.min(idleSeconds, graceSeconds), ended.signal, () => {
     server.closeIdleConnections();
-    // Opened in advance, but no request came.
+    // These connections were opened in advance and have received no request.
     for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
   });
   void after(graceSeconds, ended.signal, cutOff);
@@ -39,7 +39,7 @@ export async function closeServer(
   server.close(); // stops the check for slow connections that node:http still runs every second
 }
 
-/** Acts after a time, when the data that had arrived by then is read. */
+/** Calls `act` after a time. Data that has arrived by then is read first. */
 async function after(seconds: number, signal: AbortSignal, act: () => void): Promise<void> {
   try {
     await wait(seconds * 1000, undefined, { signal });

@@ -19,7 +19,7 @@ export function besideOf(
   const counts = rememberedCounts(version, isLasting);
 
   async function readPage(query: ListQuery): Promise<ListText> {
-    // Read before the page: after a commit in between, the page counts as old, which is safe.
+    // The version is read before the page. After a commit in between, the cached page counts as old, which is safe.
     const now = version();
     const page = await long.read("listJSON", query);
     pages.keep(query, page, now);

@@ -40,12 +40,12 @@ export type FromLongReader =
 class Overdue extends Error {}
 
 /**
- * How long a statement runs before it gives up the processor, in milliseconds. Linux (EEVDF) lets even a thread of the
- * lowest priority finish its slice, about 1.4 ms on two cores, before it wakes the thread that answers. A sleeping
- * thread has no slice to finish.
+ * How long a statement runs before it gives up the processor, in milliseconds. On Linux (EEVDF), even a thread of the
+ * lowest priority finishes its slice, about 1.4 ms on two cores, before the thread that answers requests can run. A
+ * sleeping thread has no slice to finish.
  */
 const stepMs = 0.5;
-/** How long it then sleeps, in milliseconds. On Linux this takes about 0.1. */
+/** How long the thread then sleeps, in milliseconds. Linux adds about 0.1. */
 const pauseMs = 0.05;
 
 /** Runs the thread for long reads. SQLite cannot be interrupted, so the statements themselves check the clock. */
@@ -81,7 +81,7 @@ function read(port: MessagePort, { path, collections, limitMs }: LongReaderData)
     stepEnds = now + stepMs;
     switch (method) {
       case "list":
-        // A message would change numbers that a double cannot hold.
+        // Sent as text, because a posted object would lose numbers that a double cannot hold (`ExactNumber`).
         return JSON.stringify(reader.list({ ...asked, collection }));
       case "listJSON": {
         // A message contains only an object's own properties.
@@ -117,7 +117,7 @@ function read(port: MessagePort, { path, collections, limitMs }: LongReaderData)
 }
 
 if (parentPort !== null) {
-  // Short reads do not wait for long ones.
+  // Lowers the priority of this thread, so that short reads do not wait for long ones.
   giveWay(19);
   read(parentPort, workerData as LongReaderData);
 }
