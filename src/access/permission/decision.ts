@@ -16,7 +16,10 @@ import type {
 const MAX_CONDITIONS = 1000;
 const MAX_DEPTH = 32;
 
-/** Every operator with the kind of its value: one value, one value of a column with an order, several, a text, or a boolean. */
+/**
+ * The kind of value that each operator takes: one value, one value of a column with an order, several values, a text, a text for a folded
+ * column, or a boolean.
+ */
 const operators: Readonly<Record<Operator, "one" | "ordered" | "some" | "text" | "folded" | "flag">> = {
   eq: "one",
   ne: "one",
@@ -59,7 +62,7 @@ function readConfirmation(given: unknown): Confirmation | null {
   return isRight ? { within: within as number, level } : null;
 }
 
-/** Decides the same for content beside the main response. A permission that requires a confirmation hides it. */
+/** Asks a permission for content beside the main response. A permission that requires a confirmation hides that content. */
 export function decideOn(
   permission: Permission<string>,
   request: PermissionRequest,
@@ -69,7 +72,7 @@ export function decideOn(
   return typeof decision === "object" && "confirm" in decision ? "deny" : decision;
 }
 
-/** Asks a permission for rows of this collection. Null if no rows can be narrowed. Narrowing by unknown columns is a fault. */
+/** Asks a permission for `rows`, which is null if nothing can be narrowed. Narrowing by unknown columns is a fault. */
 export function askPermission(
   permission: Permission<string>,
   request: PermissionRequest,
@@ -88,7 +91,7 @@ export function askPermission(
   );
 }
 
-/** Returns the rows of a valid `{ only }` as a frozen copy. Returns null for any other value. */
+/** Returns the rows of a valid `{ only }` as a copy. Returns null for any other value. */
 function readOnly(given: unknown): AllowedRows | null {
   if (!isObject(given) || Object.keys(given).join() !== "only") return null;
   return readWhere(given["only"], { conditions: MAX_CONDITIONS }, MAX_DEPTH);
@@ -124,7 +127,7 @@ function isOrderOperator(operator: Operator): operator is OrderOperator {
   return operators[operator] === "ordered";
 }
 
-/** SQL orders booleans but `matches` does not. With an order, a list could show a record that a read refuses. */
+/** Excludes booleans: SQL orders them but `matches` does not, so a list could show a record that a read refuses. */
 function isOrdered(value: unknown): value is string | number {
   return typeof value === "string" || Number.isFinite(value);
 }

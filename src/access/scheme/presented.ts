@@ -40,7 +40,7 @@ interface HeaderPlace extends Place {
 const maxCredentialBytes = 8192;
 const none: readonly Presented[] = [];
 
-/** Returns the schemes of a set that read the same place, one sentence for each conflict. A credential there would be ambiguous. */
+/** Returns a sentence for each place that is read twice, because a credential there would be ambiguous. */
 export function claimedTwice(schemes: readonly Scheme[]): readonly string[] {
   const claims = schemes.flatMap((scheme) => scheme.carriers.map((carrier) => ({ name: scheme.name, carrier })));
   const first = new Map<string, { readonly name: string; readonly place: string }>();
@@ -151,7 +151,7 @@ function soleValue(call: Call, name: string): string | undefined {
 
 /**
  * Returns the value of a header field that only a trusted proxy may set. Some software reads `X_Remote_User` as `X-Remote-User`, and
- * proxies let it through. So that spelling is never accepted, and next to the right one it is a second credential.
+ * proxies let it through. Therefore the underscore spelling is never accepted. Next to the right spelling, it is a second credential.
  */
 function proxyValue(call: Call, name: string, onDropped: (header: string) => void): string | undefined {
   const raw = call.arrival.rawHeaders;
@@ -189,7 +189,7 @@ function isReadable({ carrier }: Place, credential: string): boolean {
   return carrier.in === "proxy" ? !/[\x00-\x1f\x7f]/.test(credential) : /^[\x20-\x7e]+$/.test(credential);
 }
 
-/** Returns the rejection of an invalid credential. It counts as missing, with the scheme's own words if there are any. */
+/** Returns the rejection of a malformed credential, with the scheme's text for a missing credential if it has one. */
 function malformed({ missingDetail }: Scheme): Rejection {
   return { kind: "rejected", reason: "malformed", detail: missingDetail ?? "The credential is malformed." };
 }

@@ -7,13 +7,13 @@ import type { Change, Store } from "../../store/store.ts";
 import { guessStreaksCollection, knownAddressesCollection, streakOf, type Streak } from "./records.ts";
 import type { GuessWindow, Room } from "./window.ts";
 
-/** How many times the limit of one network applies to a whole site. */
+/** The limit of a whole site is the limit of one network, multiplied by this number. */
 const NETWORKS_OF_A_SITE = 10;
 
 /** The events that are counted for an address: wrong credentials and probes. */
 export type CountedKind = "address" | "probe";
 
-/** A subject that failures count against, with the number of failures per window. */
+/** A subject that failures count against, with its maximum number of failures per window. */
 interface Place {
   readonly subject: string;
   readonly limit: number;
@@ -27,11 +27,11 @@ export interface Subject {
   readonly own: string;
   /** The time of its last login from this address. Null if that is too long ago. */
   readonly knownAt: number | null;
-  /** The one of the two that is used. */
+  /** The subject that counts: `own` if `knownAt` is not null, otherwise `general`. */
   readonly counted: string;
 }
 
-/** The subject that forgives the failures of all addresses. */
+/** The subject of the streak that `unlock` resets to forgive the failures of all addresses. */
 export const everyAddress = "address";
 
 /** The remaining failures of addresses and accounts. */
@@ -48,7 +48,8 @@ export interface Rooms {
 }
 
 /**
- * Reads the remaining failures. `limit` is that of one address or account. After `ceiling` consecutive failures, an account has one try.
+ * Reads the remaining failures. `limit` applies to one address or account. After `ceiling` consecutive failures, an account has one try
+ * per window.
  */
 export function roomsOf(store: Store, window: GuessWindow, limit: number, ceiling: number): Rooms {
   function streakFor(subject: string): Eventually<Streak> {
@@ -101,7 +102,7 @@ export interface Subjects {
   accountSubject(username: string): string;
 }
 
-/** Creates it. `key` keeps the names out of the store. A login is known for `knownMs`. */
+/** Creates `Subjects`. `key` keeps the names out of the store. After a login, the address is known for `knownMs`. */
 export function subjectsOf(store: Store, key: Uint8Array, knownMs: number): Subjects {
   /** Returns the subject of a try: the account, or the account at this address. */
   function subjectOf(call: Call, name: string): Eventually<Subject> {

@@ -53,7 +53,7 @@ async function requireUserWithToken(operator: Operator, user: string): Promise<n
   );
 }
 
-/** Matches texts that may be tokens. An incomplete copy gets a message too. */
+/** Matches texts that may be tokens. Also matches incomplete tokens, so that they are reported. */
 const candidates = /\blk_[0-9A-Za-z]{14,}/g;
 
 async function check(tokens: readonly string[], { json = false }: Output): Promise<void> {
@@ -79,7 +79,7 @@ async function readCandidates(): Promise<readonly string[]> {
 const wrongChecksum = "The checksum is wrong: it was mistyped or made up.";
 const wrongForm = "It has not the form of a token: lk_ and 62 letters or digits.";
 
-/** Returns enough of a token to recognize it, without its proof. */
+/** Returns enough of a token to recognize it, without its secret part. */
 function shownPart(text: string): string {
   return /^lk_[0-9A-Za-z]{14}/.exec(text)?.[0] ?? "?";
 }

@@ -109,7 +109,7 @@ async function unlock(user: string, { json = false }: Output): Promise<void> {
   });
 }
 
-/** Adds a command that changes how a user logs in. */
+/** Adds a command that changes the account of a user. */
 function addChange(user: Command, name: string, description: string, change: object): void {
   user
     .command(name)

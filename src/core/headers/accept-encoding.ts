@@ -5,7 +5,7 @@ export type Coding = (typeof codings)[number];
 /**
  * Returns the preferred coding of `Accept-Encoding` (RFC 9110 §12.5.3). Returns null for no coding. For equal qualities, the better coding
  * wins, and any coding wins over none. Ignores parts that cannot be parsed. A client that refuses everything gets the body without a
- * coding, which it can read, unlike an encoded one.
+ * coding, because every client can read that.
  */
 export function preferredCoding(header: string): Coding | null {
   const qualities = readQualities(header);

@@ -87,7 +87,7 @@ function requireTarget(context: Context, basePath: string): string {
   ]);
 }
 
-/** Removes the kind of a refusal. Only administrators may see it, with a separate header. */
+/** Removes the reason of a rejection. Only administrators may see it. They request it with a separate header field. */
 function withoutReason({ reason: _reason, ...scheme }: Why["schemes"][number]): Why["schemes"][number] {
   return scheme;
 }

@@ -57,8 +57,8 @@ async function findSample(store: Store, collection: Collection): Promise<StoredR
 }
 
 /**
- * Returns the rarest word of a row, because a user who searches for the row would use that. Returns null if it has
- * none, or if the counts are unknown.
+ * Returns the rarest word of a row, because a user who searches for the row would use that. Returns its first word if
+ * no word is rare. Returns null if the row has no word, or while the index of the words is being built.
  */
 async function findWord(
   store: Store,

@@ -30,7 +30,7 @@ before(async () => {
 
 after(() => server.stop());
 
-test("stops the start on a wrong address, names the fix, and hides the password", async () => {
+test("refuses to open with a wrong URL, names the fix, and hides the password", async () => {
   const url = await server.makeDatabase();
   const cases: [change: (url: URL) => void, kind: typeof StoreUnavailable | typeof StoreSetupError, cure: RegExp][] = [
     [(each) => (each.password = "hunter2"), StoreSetupError, /right user and password/],
@@ -123,7 +123,7 @@ test("fails the running writes when connections are lost, and serves the next re
   );
 });
 
-test("does not write to a server that turns read-only, reports it as not ready, and leaves it for one that writes", async (t) => {
+test("refuses writes and is not ready while the server is read-only, and writes again when it allows writes", async (t) => {
   const { url, store } = await opened(t);
   const name = new URL(url).pathname.slice(1);
   await add(store, "before");
@@ -284,7 +284,7 @@ test("fails in less than 5 seconds if a firewall refuses connections or drops al
   assert.equal(await store.count(notes, null), 3);
 });
 
-test("keeps a feed through a lost connection, and knows its age", async (t) => {
+test("continues a feed after a lost connection, and reports its age", async (t) => {
   const { url, store } = await opened(t);
   const seen: unknown[] = [];
   const feed = await store.follow(notes, ({ record }) => seen.push(record["text"]));
@@ -323,7 +323,7 @@ test("shows a write in the feed of the same store at once, and in other feeds wi
   }
 });
 
-test("shows a row in the feed if its transaction took the first key and committed last", async (t) => {
+test("shows rows in the feed in the order of their keys, even if the first transaction is slow", async (t) => {
   const { url, store } = await opened(t);
   const seen: number[] = [];
   const feed = await store.follow(notes, ({ record }) => seen.push(record["id"] as number));
@@ -428,7 +428,7 @@ async function until(done: () => Promise<boolean>): Promise<void> {
   }
 }
 
-test("hides a value that does not fit, in any language of the server's message", () => {
+test("hides the refused value in the server's error message, in any language", () => {
   for (const [message, told] of [
     [
       'invalid input syntax for type integer: "hunter"2"',

@@ -44,7 +44,7 @@ export type StoredPasskey = {
 /** The stored data of an unconfirmed passkey. */
 type Asked = { readonly challenge: string; readonly until: number };
 
-/** Passkeys as a kind of factor. `key` signs the challenges of waiting logins. */
+/** Passkeys as a kind of factor. `key` derives the challenge of a pending login from its id. */
 export function passkeyKind(party: RelyingParty, key: Uint8Array, observe: Observer): FactorKind {
   const expected = (call: Call, challenge: string): Expected => ({
     challenge,
@@ -116,7 +116,7 @@ export function assert(
   return { proof: { method: "hwk", ...(verifiesUser ? { verifiesUser } : {}) }, data };
 }
 
-/** Returns the name of a user for authenticators. It contains nothing but an id. */
+/** Returns the user handle for authenticators. It contains only the id of the user. */
 export function userHandleOf(userId: number): string {
   return Buffer.from(`user:${userId}`).toString("base64url");
 }

@@ -5,9 +5,9 @@ import type { Exchange } from "../../exchange.ts";
 import type { MountInPlace } from "../mount.ts";
 
 /**
- * Returns the filters, words and order of a list as JSON, which a cursor is bound to: a list of the filters, each as a
- * text, the order and the words. It is built by hand, because every page with a next one needs it. The names in it need
- * no escaping.
+ * Returns the filters, order and words of a list as a JSON array. A cursor is bound to this text. The array has a list
+ * of the filters, each as JSON in a string, then the order, then each word. The text is built by hand for speed, because
+ * every page with a next page needs it. The names in it need no escaping.
  */
 export function shapeOf({ filters, sort, search }: Pick<ListRequest, "filters" | "sort" | "search">): string {
   const written = filters.map(writtenOf);
@@ -43,7 +43,7 @@ export function bindingOf(path: string, caller: number | null, shape: string): s
   return `${path.endsWith("/") ? path.slice(0, -1) : path} ${caller ?? ""} ${shape}`;
 }
 
-/** A position in the list of all records inside a record. */
+/** A position in the list of all records within one parent record. */
 export interface PlaceWithin {
   readonly params: Params;
   /** The id of the last record that was shown. */

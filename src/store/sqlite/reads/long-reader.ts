@@ -48,7 +48,7 @@ const stepMs = 0.5;
 /** How long the thread then sleeps, in milliseconds. Linux adds about 0.1. */
 const pauseMs = 0.05;
 
-/** Runs the thread for long reads. SQLite cannot be interrupted, so the statements themselves check the clock. */
+/** Runs the thread for long reads. `node:sqlite` cannot interrupt a statement, so the statements themselves check the clock. */
 function read(port: MessagePort, { path, collections, limitMs }: LongReaderData): void {
   const byName = new Map(collections.map((each) => [each.name, each]));
   let opened: { readonly database: DatabaseSync; readonly reader: Reader } | null = null;
@@ -84,7 +84,7 @@ function read(port: MessagePort, { path, collections, limitMs }: LongReaderData)
         // Sent as text, because a posted object would lose numbers that a double cannot hold (`ExactNumber`).
         return JSON.stringify(reader.list({ ...asked, collection }));
       case "listJSON": {
-        // A message contains only an object's own properties.
+        // `postMessage` copies only own properties, and `first` and `last` may be getters of a class.
         const { json, count, more, first, last } = reader.listJSON({ ...asked, collection });
         return { json, count, more, first, last } satisfies ListText;
       }
