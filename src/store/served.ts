@@ -34,7 +34,8 @@ export function isServed(query: Pick<ListQuery, "collection" | "where" | "sort">
     else if (isRange(operator) && (ranged === null || ranged === column)) ranged = column;
     else isOpen = true;
   }
-  // SQLite may prefer an index with the order after the equal columns, and read all equal rows: 31 ms for a million.
+  // If an index has the equal columns first and the order after them, SQLite may prefer it to the unique index. It then
+  // reads all equal rows: 31 ms for a million.
   if (unique !== null) return equal.size === 0 || sort[0]?.column === unique;
   if (isOpen) return false;
   const [first, ...rest] = sort.filter(({ column }) => !equal.has(column));
@@ -46,9 +47,9 @@ export function isServed(query: Pick<ListQuery, "collection" | "where" | "sort">
 }
 
 /**
- * Returns the column whose index returns the rows of a range in order, or null if there is none. A caller that takes
- * only some rows uses this order. Otherwise, a database that expects many could scan the table for the first one, even
- * if all are deleted.
+ * Returns the column whose index returns the rows of a range in order. Returns null if there is none. A caller that
+ * takes only some rows uses this order. Otherwise, a database that expects many rows in the range could scan the whole
+ * table, even if no row of the range is left.
  */
 export function rangedColumn({ existing, columns, indexes = [] }: Collection, where: Where): string | null {
   if (existing !== undefined) return null;
@@ -77,7 +78,7 @@ export function linkAlone({ where, sort }: Pick<ListQuery, "where" | "sort">): L
 /** The existing tables as they were found, with their own indexes. */
 const found = new WeakMap<Collection, Collection>();
 
-/** Uses the found form of a collection from now on. */
+/** Stores the form in which the table of a collection was found. `isServed` and `isKeyScanned` use it. */
 export function serveAs(collection: Collection, as: Collection): void {
   found.set(collection, as);
 }
@@ -86,7 +87,7 @@ function asServed(collection: Collection): Collection {
   return collection.existing === undefined ? collection : (found.get(collection) ?? collection);
 }
 
-/** Collects the conditions that must all be true. Returns false if a condition is an alternative. */
+/** Collects the conditions that must all be true. Returns false if there is an alternative or a negation. */
 function collect(where: Where, conditions: Condition[]): boolean {
   if ("all" in where) return where.all.every((each) => collect(each, conditions));
   if ("any" in where) return where.any.length === 1 && collect(where.any[0]!, conditions);
@@ -158,7 +159,7 @@ function isNullable({ columns }: Collection, name: string): boolean {
   return columns.find((column) => column.name === name)?.nullable === true;
 }
 
-/** True if hardly any rows share a value: a time or a text, but not a text with few words, and not a number. */
+/** True if hardly any rows share a value: a time or a text, but not a text with few different values, and not a number. */
 function isVaried({ columns }: Collection, name: string): boolean {
   const column = columns.find((each) => each.name === name)!;
   return column.few !== true && (column.type === "text" || column.type === "date-time");

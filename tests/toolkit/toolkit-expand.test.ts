@@ -306,7 +306,7 @@ function seeded(seed: number): (below: number) => number {
   };
 }
 
-test("reports impossible expansions on mount", async (t) => {
+test("reports impossible expansions during set-up", async (t) => {
   const permission = anyone;
   const mountedReviews = mount(reviews, { permission });
   const within = mount(books, { permission: { create: anyone } });

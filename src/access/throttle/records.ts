@@ -1,8 +1,8 @@
 import type { Change, Collection, Key, Row, Where, WrittenValues } from "../../store/store.ts";
 
 /**
- * Consecutive failures of one account, and the time when they were forgiven. The key is the subject that the tries count against, so an
- * unknown name leaves the same row as a known one.
+ * Consecutive failures of one account, and the time when they were forgiven. The key is the subject, which is derived from the name. An
+ * unknown name therefore leaves the same row as a known one.
  */
 export const guessStreaksCollection: Collection = {
   name: "guess_streaks",
@@ -25,7 +25,7 @@ export const knownAddressesCollection: Collection = {
     /** The subject of the account. */
     { name: "account", type: "text" },
     { name: "count", type: "integer" },
-    /** The time of the latest login (within a day), in milliseconds since the epoch. */
+    /** The time of the latest login, in milliseconds since the epoch. Updated at most once a day. */
     { name: "at", type: "integer" },
   ],
   indexes: [["account", "at"], ["at"]],
@@ -45,7 +45,7 @@ export function streakOf(row: Row | null): Streak {
     : { count: Number(row.record["count"]), since: row.record["since"] as number | null };
 }
 
-/** Returns the changes that add one failure. Concurrent processes are both counted. */
+/** Returns the changes that add one failure. Concurrent failures in several processes are all counted. */
 export function addToStreak(subject: string, now: number): readonly Change[] {
   return counted(guessStreaksCollection, subject, { at: now, since: null }, now);
 }
@@ -56,8 +56,8 @@ export function endStreak(subject: string): Change {
 }
 
 /**
- * Returns the changes that end the streaks of an account, from every address. Failures that other processes remember from the last minute
- * are older than `since`.
+ * Returns the changes that end the streaks of an account, from every address. Other processes may still have failures of the last minute in
+ * memory. They ignore those up to `since`.
  */
 export function forgive(account: string, now: number): readonly Change[] {
   const collection = guessStreaksCollection;
@@ -87,8 +87,8 @@ function isRow(key: Key): Where {
 }
 
 /**
- * Returns the changes that delete old rows. A short streak is cheap to create (a try under any name), so it is deleted after a quiet day. A
- * guesser who waits for that gets fewer tries than the ceiling allows.
+ * Returns the changes that delete old rows. A short streak is cheap to create (a try under any name), so it is deleted after a quiet day.
+ * An attacker who waits for this deletion gets fewer than `ceiling` tries per day.
  */
 export function pruneRecords(now: number, ceiling: number, knownMs: number): readonly Change[] {
   const isQuiet = (forMs: number): Where => ({ column: "at", operator: "lte", value: now - forMs });

@@ -56,7 +56,7 @@ export function roomsOf(store: Store, window: GuessWindow, limit: number, ceilin
     return after(store.find(guessStreaksCollection, subject), streakOf);
   }
 
-  /** `unlock` forgives an account at all addresses. */
+  /** Takes `since` from the general row, because `unlock` forgives the failures of an account at all addresses. */
   function ofAccount({ general, counted }: Subject, now: number): Eventually<Room> {
     return after(streakFor(general), (streak) =>
       after(counted === general ? streak : streakFor(counted), ({ count }) =>

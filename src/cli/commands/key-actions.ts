@@ -23,8 +23,8 @@ export interface NewKeyOptions extends Output {
 const SLACK_SECONDS = 60;
 
 /**
- * Adds a key. The first key signs, any other one waits. If there is a secret already, a service may be signing with the key that is derived
- * from it. Then that key is the first, so that no token ends when the file takes over.
+ * Adds a key. The first key in the file signs, and any other key waits. If a secret exists, a service may be signing with the key that is
+ * derived from it. The derived key is then stored as the first one, so that its tokens stay valid when the service starts to use the file.
  */
 export async function addKey({ alg, json = false }: NewKeyOptions): Promise<void> {
   const { file, readings, problems } = await requireKeySettings();
@@ -44,7 +44,7 @@ function formerKeys(readings: Readings, problems: string[]): readonly StoredKey[
   const known = problems.length;
   const secret = findSecret(readings, problems);
   const { secret: given, secretFile, database } = readings;
-  // Without these settings, it is unknown which tokens the file would end.
+  // Without these settings, the command cannot find the former key, and a new file could invalidate its tokens.
   if (problems.length > known || given.isWrong || secretFile.isWrong || database.isWrong)
     throw new ConfigError(problems);
   return secret === null ? [] : [derivedKey(secret)];
@@ -112,7 +112,7 @@ function requireKey(keys: readonly StoredKey[], kid: string): StoredKey {
   throw new CommandFailed(`There is no key ${kid}. latchkey key list shows them.`, "not_found");
 }
 
-/** Throws if tokens of the key may still be valid. They live until the last of them has expired. */
+/** Throws if tokens of the key may still be valid. The last one expires one token lifetime after the key stopped signing. */
 function requireUnused(key: StoredKey, accessSeconds: number): void {
   const since = key.jwk.stopped_signing_at;
   if (since === undefined) return;

@@ -71,7 +71,7 @@ interface CreateOptions extends Output, PasswordOptions {
 
 async function create(options: CreateOptions): Promise<void> {
   const { name, email, username, admin = false, json = false } = options;
-  // Checked here, because the parser reports a missing option before an unknown one: `--nam`.
+  // Checked here. The parser would report that `--name` is missing before it reports a misspelled `--nam`.
   if (name === undefined || email === undefined)
     throw new UsageError(`Write ${name === undefined ? "--name NAME" : "--email ADDRESS"} too.`);
   const { password, isDrawn } = await obtainPassword(options);

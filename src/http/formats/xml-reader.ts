@@ -46,8 +46,8 @@ const LINE_FEED = 0x0a;
 const EXCLAMATION = 0x21;
 const SLASH = 0x2f;
 const QUESTION = 0x3f;
-// Reads exactly the part of XML that a body needs (no DTD, no entities, a few attributes). It is so small that this is
-// simpler than a full parser.
+// Reads only the part of XML that a body needs: no DTD, only the predefined entities, and few attributes. A full parser
+// would be more complex.
 class Reader {
   readonly #text: string;
   readonly #scope = new XMLScope();

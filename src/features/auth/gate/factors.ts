@@ -11,7 +11,7 @@ export const factorsCollection: Collection = {
     { name: "kind", type: "text" },
     { name: "label", type: "text" },
     { name: "active", type: "boolean" },
-    /** The data of its kind. Secrets in it are encrypted under the server's secret. */
+    /** The data that its kind of factor stores. Secrets in it are encrypted under the server's secret. */
     { name: "data", type: "json" },
     /** A name that identifies a factor without its user: the id of a passkey. */
     { name: "handle", type: "text", nullable: true, unique: true },
@@ -38,7 +38,7 @@ export interface Factors {
   list(userId: number): Promise<readonly StoredFactor[]>;
   /** Returns a factor of this account. Returns null if the account has none with this id. */
   find(userId: number, id: number): Promise<StoredFactor | null>;
-  /** Returns the active factor of this handle and its account. Returns null if there is none. */
+  /** Returns the active factor with this handle, of any account. Returns null if there is none. */
   findByHandle(handle: string): Promise<StoredFactor | null>;
   insert(factor: NewFactor, now: number): Change;
   /** Stores the data of an accepted answer. The transaction is stale if the factor has changed since it was read. */

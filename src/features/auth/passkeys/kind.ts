@@ -23,7 +23,7 @@ const TIMEOUT_MS = 300_000;
 
 /** The service for which passkeys are valid. */
 export interface RelyingParty {
-  /** The host that they are bound to. */
+  /** The host that the passkeys are bound to. */
   readonly id: string;
   /** Shown by the browser. */
   readonly name: string;
@@ -127,7 +127,7 @@ export function parseUserHandle(handle: string): number | null {
   return match === null ? null : Number(match[1]);
 }
 
-/** Returns the `PublicKeyCredentialCreationOptionsJSON` (§5.4). */
+/** Returns the `PublicKeyCredentialCreationOptionsJSON` (WebAuthn §5.4). */
 function creationOptions(
   party: RelyingParty,
   { id, username }: Account,
@@ -146,7 +146,7 @@ function creationOptions(
   };
 }
 
-/** Returns the `PublicKeyCredentialRequestOptionsJSON` (§5.5). Without factors, any passkey of this host may answer. */
+/** Returns the `PublicKeyCredentialRequestOptionsJSON` (WebAuthn §5.5). Without factors, any passkey of this host may answer. */
 export function requestOptions(
   party: RelyingParty,
   challenge: string,

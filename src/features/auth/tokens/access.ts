@@ -35,7 +35,7 @@ export interface AccessTokensOptions {
    * Revocations report later changes.
    */
   readonly accounts?: Pick<Accounts, "find">;
-  /** The fields of users in the identity, and therefore in every token. Default: none. */
+  /** The names of the user fields that every token and its identity contain. Default: none. */
   readonly fields?: readonly string[];
   /** The possible roles of a user. A token with another role is rejected. Default: `user` and `admin`. */
   readonly roles?: readonly Role[];
@@ -48,7 +48,7 @@ export interface AccessTokens {
   issue(account: Account, family: string, now: number, proofs?: readonly Proof[]): Promise<string>;
   /** Returns true if the token names this server as its issuer. Verifies nothing. */
   recognizes(token: string): boolean;
-  /** Returns the account of the token. A token that was verified before is answered immediately and without the database. */
+  /** Returns the identity of the token, or the reason to reject it. A token that was verified before does not need the database. */
   verify(token: string, now: number): Eventually<Verdict>;
 }
 
@@ -102,7 +102,7 @@ export function accessTokens(options: AccessTokensOptions): AccessTokens {
       scopes: null,
       expiresAt,
       family: fam,
-      // A factor that is added later invalidates this token.
+      // The level is never too low, because adding the first factor later invalidates this token.
       ...(account === null ? {} : { needs: (account.factors ?? 0) > 0 ? (2 as const) : (1 as const) }),
       ...more,
     };
@@ -186,12 +186,12 @@ function sign({ alg, kid, privateKey }: SigningKeys["signing"], issued: Issued):
     ...proofClaims(proofs),
     ...(fields === undefined ? {} : { fields }),
   };
-  // SimpleJWT's claim for the subject, which its clients read.
+  // `user_id` is SimpleJWT's claim for the subject. Clients of SimpleJWT read it.
   const own = { user_id: sub, username, role, gen: generation, rch: roleChanges, fam: family };
   return new SignJWT({ ...claims, ...more, ...own }).setProtectedHeader({ alg, typ: accessType, kid }).sign(privateKey);
 }
 
-/** Returns the claims with the proofs (RFC 9068 §2.2.1). `prf` has all of them, unless there is only one plain proof. */
+/** Returns the claims with the proofs (RFC 9068 §2.2.1). `prf` contains all proofs. It is omitted if a password is the only proof. */
 function proofClaims(proofs: readonly Proof[]): Readonly<Record<string, unknown>> {
   const provedAt = lastProvedAt(proofs);
   if (provedAt === null) return {};
@@ -205,8 +205,8 @@ function proofClaims(proofs: readonly Proof[]): Readonly<Record<string, unknown>
 }
 
 /**
- * Reads the claims that only access tokens have. Returns null if one is missing or has the wrong type, or if the `fields` are not exactly
- * these.
+ * Reads the claims that only access tokens have. Returns null if a claim is missing or has the wrong type, if the role is not one of
+ * `roles`, or if the names of the `fields` are not exactly `names`.
  */
 function readClaims(
   { username, role, gen, rch = 0, fam, auth_time, prf, fields }: Readonly<Record<string, unknown>>,
@@ -216,7 +216,7 @@ function readClaims(
   if (typeof username !== "string" || typeof role !== "string" || typeof fam !== "string") return null;
   if (!roles.includes(role)) return null;
   if (!Number.isSafeInteger(gen) || !Number.isSafeInteger(rch)) return null;
-  // Tokens from before proofs were stored come from a password.
+  // Without `prf`, the only proof is a password. Without `auth_time`, the token has no proof.
   const proofs = prf === undefined ? passwordAt(isTime(auth_time) ? auth_time * 1000 : 0) : parseProofs(prf);
   if (proofs === null) return null;
   const loggedIn = isTime(auth_time) ? provedBy(proofs) : { proofs: Object.freeze([]), level: 1 as const };
@@ -230,7 +230,7 @@ interface OwnClaims {
   readonly role: Role;
   /** The account's generation. */
   readonly gen: number;
-  /** The number of role changes. Tokens from before this was counted do not have it. */
+  /** The number of role changes. 0 for older tokens, which lack the claim `rch`. */
   readonly roleChanges: number;
   /** The refresh family. */
   readonly fam: string;
@@ -245,7 +245,7 @@ function isOfAccount({ gen, role, roleChanges, fam }: OwnClaims, account: Accoun
   return isSameLogin && role === account.role && roleChanges === account.roleChanges;
 }
 
-/** True if these are exactly the fields with these names. The declaration may have changed since the token was made. */
+/** True if the names of `fields` are exactly `names`. The declaration may have changed since the token was made. */
 function isOf(names: readonly string[], fields: unknown): fields is IdentityFields {
   return (
     isIdentityFields(fields) &&
