@@ -46,6 +46,7 @@ export function factsOf(
     ...asked,
     ...lists,
     tags: Object.assign({}, ...all.map(({ tags = {} }) => tags).toReversed()) as Readonly<Record<string, string>>,
+    asksForFactors: all.some(({ standing }) => standing !== undefined),
     look: all.find(({ look }) => look !== undefined)?.look ?? null,
     problems: [...new Set(all.flatMap(problemsOf))],
     measure() {

@@ -124,6 +124,8 @@ export interface Host {
 
 /** The content of a service, for features that describe or measure it. */
 export interface ServiceFacts extends Required<Omit<ServiceParts, "collections">> {
+  /** True if a feature decides whether an accepted credential is enough for its account: a request may then end in 401 `factor_required`. */
+  readonly asksForFactors: boolean;
   /** True if it supports XML in addition to these, unless one of them is XML. */
   readonly xml: boolean;
   readonly tags: Readonly<Record<string, string>>;

@@ -31,5 +31,6 @@ const permissionMembers: Checks & Readonly<Record<keyof Permission, Check>> = {
   userIds: optional(texts),
   identity: optional(texts),
   roles: optional(texts),
+  problems: optional(texts),
   decide: aFunction,
 };

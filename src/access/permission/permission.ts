@@ -147,6 +147,7 @@ export function confirmed(options: { readonly within: number; readonly level?: 1
   const { within, level = 1 } = options;
   return made({
     name: `confirmed within ${within} s at level ${level}`,
+    problems: ["confirmation_required"],
     decide({ identity, now }) {
       if (identity?.proofs === undefined || identity.actor !== undefined) return "deny";
       return confirmedLevel(identity.proofs, now - within * 1000) >= level ? "allow" : { confirm: { within, level } };
@@ -284,13 +285,14 @@ function requirePermissions(of: string, permissions: readonly unknown[]): void {
 
 function narrowingOf(
   permissions: readonly Permission<string>[],
-): Required<Pick<Permission<string>, "narrows" | "columns" | "userIds" | "identity" | "roles">> {
+): Required<Pick<Permission<string>, "narrows" | "columns" | "userIds" | "identity" | "roles" | "problems">> {
   return {
     narrows: [...new Set(permissions.flatMap(({ narrows = [] }) => narrows))],
     columns: [...new Set(permissions.flatMap(({ columns = [] }) => columns))],
     userIds: [...new Set(permissions.flatMap(({ userIds = [] }) => userIds))],
     identity: [...new Set(permissions.flatMap(({ identity = [] }) => identity))],
     roles: [...new Set(permissions.flatMap(({ roles = [] }) => roles))],
+    problems: [...new Set(permissions.flatMap(({ problems = [] }) => problems))],
   };
 }
 

@@ -15,6 +15,7 @@ import {
   type Checks,
   type Members,
 } from "../../core/checking/members.ts";
+import { catalogue } from "../../core/problem/catalogue.ts";
 import type { Carrier, Scheme } from "./scheme.ts";
 import { proofMethods, rejectionCodes } from "./verdict.ts";
 
@@ -81,5 +82,6 @@ const schemeMembers: Checks & Readonly<Record<Exclude<keyof Scheme, "carriers">,
   missingDetail: optional(text),
   rejectedAs: optional(oneOf(...codes)),
   alsoRejectedAs: optional(someOf(...codes)),
+  problems: optional(someOf(...Object.keys(catalogue))),
   authenticate: aFunction,
 };

@@ -1,6 +1,7 @@
 import type { Call } from "../../core/call/call.ts";
 import type { Eventually } from "../../core/eventually.ts";
 import type { Identity, ProofMethod } from "../../core/identity.ts";
+import type { ProblemCode } from "../../core/problem/catalogue.ts";
 
 /** The place of a credential. `Vary`, the cross-site check, duplicates, limits and OpenAPI are derived from it. */
 export type Carrier =
@@ -136,6 +137,8 @@ export interface Scheme {
   readonly rejectedAs?: RejectionCode;
   /** The other codes of its rejections, for the API's documentation. */
   readonly alsoRejectedAs?: readonly RejectionCode[];
+  /** The codes of the problems that `authenticate` throws, for the API's documentation. */
+  readonly problems?: readonly ProblemCode[];
   /** Checks a credential. Throws a problem only to end the request independent of other schemes. */
   authenticate(credential: string, call: Call, carrier: Carrier): Eventually<Verdict>;
 }

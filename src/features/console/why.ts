@@ -41,7 +41,7 @@ export function whyEndpoint(facts: () => ServiceFacts, basePath: string): Endpoi
         { name: "of", in: "query", required: true, description: "The address to explain.", schema: textSchema },
       ],
       responses: { 200: { description: "What came of each step.", schema } },
-      problems: ["invalid_query"],
+      problems: ["invalid_query", "not_found"],
     },
     async handle(context): Promise<Reply> {
       if (inner.has(context.call.arrival)) throw problem("not_found");

@@ -47,8 +47,8 @@ export function documentation(options: DocumentationOptions): Feature<null> {
         has(ROOT) !== null || host.service().formats.some(({ mediaType }) => mediaType === "text/html");
       const pageOf = () => ({ ...look(), basePath, root: hasRoot() });
       const written = madeOnce(async () => {
-        const { schemes, mounts, endpoints, formats, xml, tags, problems } = host.service();
-        const parts = { schemes, mounts, endpoints, formats, xml, tags, problems };
+        const { schemes, mounts, endpoints, formats, xml, tags, problems, asksForFactors } = host.service();
+        const parts = { schemes, mounts, endpoints, formats, xml, tags, problems, asksForFactors };
         const { content, document } = await writtenDocument({ ...options, basePath, ...parts });
         return { content, document, tag: contentTag(content) };
       });

@@ -1,6 +1,7 @@
 import { joinSchemes } from "../../access/scheme/joining.ts";
 import { aList, anObject, optional, text, aBoolean } from "../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../core/checking/options.ts";
+import type { ProblemCode } from "../../core/problem/catalogue.ts";
 import { catalogueWith, codeOf, ownAmong, type ProblemDefinition } from "../../core/problem/definition.ts";
 import { aBasePath } from "../../http/base-path.ts";
 import { readableBy } from "../../http/body/readable.ts";
@@ -39,6 +40,7 @@ const checks: ChecksOf<OpenAPIOptions> = {
   xml: optional(aBoolean),
   tags: optional(anObject),
   problems: optional(aList),
+  asksForFactors: optional(aBoolean),
   basePath: optional(aBasePath),
   serverURL: optional(text),
 };
@@ -67,6 +69,7 @@ export function* describeService(options: OpenAPIOptions): Pieces<JSONObject> {
     schemes,
     security: Object.keys(security),
     problems,
+    refusals: refusalsOf(options),
     anywhere: anywhereAmong(options.problems ?? [], placed, own),
     format: formatRefs(formats),
   };
@@ -114,6 +117,12 @@ export function* describeService(options: OpenAPIOptions): Pieces<JSONObject> {
       ...(Object.keys(security).length === 0 ? {} : { securitySchemes: security }),
     },
   };
+}
+
+/** The codes of problems in which a request ends although its credential is right. */
+function refusalsOf({ schemes = [], asksForFactors = false }: OpenAPIOptions): readonly ProblemCode[] {
+  const isAsked = asksForFactors && schemes.some(({ proves }) => proves !== "program");
+  return [...(isAsked ? (["factor_required"] as const) : []), ...schemes.flatMap(({ problems = [] }) => problems)];
 }
 
 /** Returns the codes of problems that only features name. Any operation can end in them. */

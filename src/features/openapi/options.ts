@@ -15,6 +15,8 @@ export interface OpenAPIOptions extends Omit<ServiceParts, "collections"> {
   readonly xml?: boolean;
   /** The meaning of the tags of endpoints, by name. The tags of resources need no explanation. */
   readonly tags?: Readonly<Record<string, string>>;
+  /** True if an accepted credential may not be enough for its account (401 `factor_required`). Default: false. */
+  readonly asksForFactors?: boolean;
   /** Custom problems, in addition to those of endpoints and mounts. */
   readonly problems?: readonly ProblemDefinition[];
   /** The same option as in `createService`. */

@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { anyone, authenticated } from "../../access/permission/permission.ts";
+import { administrator, anyOf, anyone, authenticated, confirmed } from "../../access/permission/permission.ts";
 import { absent, type Carrier, type Scheme } from "../../access/scheme/scheme.ts";
 import { catalogue, type ProblemCode } from "../../core/problem/catalogue.ts";
 import type { Endpoint } from "../../http/endpoint/endpoint.ts";
 import { json } from "../../http/formats/json.ts";
 import { xml } from "../../http/formats/xml.ts";
 import { mount } from "../../http/mount/mount.ts";
-import { text } from "../../resource/kinds/fields.ts";
+import { caller } from "../../resource/kinds/field.ts";
+import { integer, text } from "../../resource/kinds/fields.ts";
 import { defineResource } from "../../resource/resource.ts";
 import { openapiDocument } from "./on-demand.ts";
 import { problemSchemas } from "./problem-schemas.ts";
@@ -26,7 +27,11 @@ const always = [
 const conditional = ["malformed", "precondition_failed"];
 const onWrite = "insufficient_storage";
 
-function expected(facts: Partial<Endpoint>, schemes: readonly Scheme[] = []): ReadonlySet<ProblemCode> {
+function expected(
+  facts: Partial<Endpoint>,
+  schemes: readonly Scheme[] = [],
+  refusals: readonly ProblemCode[] = [],
+): ReadonlySet<ProblemCode> {
   const endpoint: Endpoint = {
     method: "DELETE",
     path: "/x",
@@ -34,7 +39,7 @@ function expected(facts: Partial<Endpoint>, schemes: readonly Scheme[] = []): Re
     handle: () => ({ status: 204 }),
     ...facts,
   };
-  return new Set(problemsOnTheWay(endpoint, schemes));
+  return new Set(problemsOnTheWay(endpoint, schemes, refusals));
 }
 
 function scheme(carrier: Carrier, rest: Partial<Scheme> = {}): Scheme {
@@ -106,6 +111,50 @@ test("requires no credentials if every caller is allowed, but reports wrong ones
 
   assert.ok(codes.has("invalid_credentials"));
   assert.ok(!codes.has("not_authenticated") && !codes.has("permission_denied"));
+});
+
+test("names what ends a request although its credential is right, where credentials are looked at", () => {
+  assert.ok(expected({ access: anyone }, [basic], ["factor_required"]).has("factor_required"));
+  assert.ok(!expected({}, [basic], ["factor_required"]).has("factor_required"));
+});
+
+test("names the problems that a permission ends a request in", () => {
+  const access = anyOf(administrator, confirmed({ within: 60 }));
+
+  assert.ok(expected({ access }, [basic]).has("confirmation_required"));
+  assert.ok(!expected({ access: authenticated }, [basic]).has("confirmation_required"));
+});
+
+test("names the problems of schemes, of outer records, of defaults and of the changes of hooks", async () => {
+  const outer = defineResource({ name: "shelf", plural: "shelves", fields: { label: text() } });
+  const inner = defineResource({ name: "book", within: outer, fields: { title: text() } });
+  const own = defineResource({ name: "loan", fields: { user_id: integer({ default: caller }) } });
+  const hooked = mount(own, { permission: anyone, beforeWrite: () => ({}) });
+  const permission = { read: administrator, update: administrator };
+  const document = (await openapiDocument({
+    title: "Books",
+    version: "1",
+    schemes: [{ ...basic, problems: ["identity_not_bound"] }, cookie],
+    asksForFactors: true,
+    mounts: [mount(outer, { permission }), mount(inner, { permission: anyone }), hooked],
+  })) as unknown as { paths: Record<string, Record<string, { responses: Record<string, { $ref: string }> }>> };
+  const codesOf = (method: string, path: string): string =>
+    Object.values(document.paths[path]![method]!.responses)
+      .map(({ $ref }) => $ref ?? "")
+      .join(" ");
+
+  const within = "/shelves/{shelf_id}/books";
+  assert.match(codesOf("get", within), /NotAuthenticated.*FactorRequired.* .*IdentityNotBoundPermissionDenied/);
+  assert.match(codesOf("post", within), /PermissionDenied/);
+  assert.match(codesOf("post", "/loans"), /NotAuthenticated/);
+  assert.doesNotMatch(codesOf("get", "/loans"), /NotAuthenticated|PermissionDenied/);
+  for (const [method, path] of [
+    ["post", "/loans"],
+    ["patch", "/loans/{id}"],
+  ] as const)
+    assert.match(codesOf(method, path), /ConflictTakenReferenced/, method);
+  assert.match(codesOf("delete", "/loans/{id}"), /MalformedInvalid.*ConflictTakenReferenced/);
+  assert.doesNotMatch(codesOf("post", within), /Taken/);
 });
 
 test("ignores credentials at an open endpoint", () => {

@@ -1,3 +1,4 @@
+import type { Permission } from "../../access/permission/contract.ts";
 import { anyone } from "../../access/permission/permission.ts";
 import type { Scheme } from "../../access/scheme/scheme.ts";
 import { isUnsafe } from "../../core/call/cross-site.ts";
@@ -10,7 +11,6 @@ import { pascalCase } from "./names.ts";
 import { answerHeaders, type HeaderName } from "./operations/headers.ts";
 import { isStructured } from "./operations/media.ts";
 import { problemExample, problemSchemaName } from "./problem-schemas.ts";
-import { admitsUnknown } from "./security.ts";
 
 /** The facts that all problem responses of a document share. */
 export interface ProblemFacts {
@@ -83,13 +83,23 @@ const headersOfStatus: Readonly<Record<number, readonly HeaderName[]>> = {
   507: ["RetryAfter"],
 };
 
-/** Returns the problems that an endpoint can end in before its handler runs, and those that can always happen. */
-export function* problemsOnTheWay(endpoint: ServedEndpoint, schemes: readonly Scheme[]): Generator<ProblemCode> {
+/**
+ * Returns the problems that an endpoint can end in before its handler runs, and those that can always happen. `refusals` end a request
+ * although its credential is right.
+ */
+export function* problemsOnTheWay(
+  endpoint: ServedEndpoint,
+  schemes: readonly Scheme[],
+  refusals: readonly ProblemCode[] = [],
+): Generator<ProblemCode> {
   const { access, method, path, consumes, produces, query } = endpoint;
   if (path.includes("{")) yield "not_found";
   if (endpoint.logsIn === true) yield "insecure_transport";
-  if (access !== "open" && endpoint.refusals === undefined) yield* problemsOfCredentials(endpoint, schemes);
-  if (access !== "open" && access !== anyone) yield "permission_denied";
+  if (access !== "open" && endpoint.refusals === undefined) yield* problemsOfCredentials(endpoint, schemes, refusals);
+  for (const permission of permissionsOf(endpoint)) {
+    if (permission !== anyone) yield "permission_denied";
+    yield* permission.problems ?? [];
+  }
   if (produces === undefined) yield "not_acceptable";
   if (consumes !== undefined) yield* ["malformed", "invalid", "content_too_large", "unsupported_media_type"] as const;
   yield* ["malformed", "precondition_failed"] as const; // conditional headers
@@ -102,16 +112,44 @@ export function* problemsOnTheWay(endpoint: ServedEndpoint, schemes: readonly Sc
   yield* ["method_not_allowed", "request_timeout", "uri_too_long", "headers_too_large", "not_implemented"] as const;
 }
 
-function* problemsOfCredentials(endpoint: ServedEndpoint, schemes: readonly Scheme[]): Generator<ProblemCode> {
+/** The permission of an endpoint, and those of its outer records: a caller must be able to read them, and to change them for a change. */
+function permissionsOf({ access, mounted, method }: ServedEndpoint): readonly Permission<string>[] {
+  const found: Permission<string>[] = access === "open" ? [] : [access];
+  for (let outer = mounted?.parent ?? null; outer !== null; outer = outer.parent) {
+    const { read, update } = outer.permissions;
+    found.push(...[read, isUnsafe(method) ? update : undefined].filter((each) => each !== undefined));
+  }
+  return found;
+}
+
+function* problemsOfCredentials(
+  endpoint: ServedEndpoint,
+  schemes: readonly Scheme[],
+  refusals: readonly ProblemCode[],
+): Generator<ProblemCode> {
   const carriers = schemes.flatMap((scheme) => scheme.carriers);
-  const canChallenge = schemes.some(({ challenge }) => challenge !== undefined);
-  if (!admitsUnknown(endpoint)) yield canChallenge ? "not_authenticated" : "authentication_failed";
+  const challenging = schemes.filter(({ challenge }) => challenge !== undefined).length;
+  const canChallenge = challenging > 0;
+  if (needsCaller(endpoint)) {
+    if (canChallenge) yield "not_authenticated";
+    // A scheme may have no challenge for a request: Basic has none for scripts. Others beside it have one.
+    if (challenging < 2) yield "authentication_failed";
+  }
   if (carriers.length === 0) return;
   yield* ["duplicate_credentials", "too_many_attempts"] as const;
   if (carriers.length > 1) yield "conflicting_credentials";
   for (const { rejectedAs = "invalid_token", alsoRejectedAs = [] } of schemes)
     yield* canChallenge ? [rejectedAs, ...alsoRejectedAs] : (["authentication_failed"] as const);
+  yield* refusals;
   if (carriers.some((each) => each.in === "authorization" && each.scheme.toLowerCase() === "basic"))
     yield "insecure_transport";
   if (isUnsafe(endpoint.method) && carriers.some((each) => each.in === "cookie")) yield "cross_site";
+}
+
+/** Returns true if an unknown caller may be asked who they are: by a permission, or by a default that is made from the caller. */
+function needsCaller(endpoint: ServedEndpoint): boolean {
+  const { mounted, method } = endpoint;
+  if (permissionsOf(endpoint).some((permission) => permission !== anyone)) return true;
+  const fields = method === "POST" || method === "PUT" ? Object.values(mounted?.resource.fields ?? {}) : [];
+  return fields.some(({ options }) => typeof options.default === "function" || options.generated !== undefined);
 }

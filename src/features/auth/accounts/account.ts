@@ -96,6 +96,7 @@ const documentationOf = (account: Account) =>
         "precondition_failed",
         "taken",
         "last_admin",
+        "confirmation_required",
       ],
     },
   }) satisfies Record<string, EndpointDocumentation>;

@@ -27,7 +27,11 @@ export function mountUsers(parts: UsersParts, own: OwnUserFields): UsersMount {
       update: ownOrAnyUnlimited,
       delete: ownOrAnyUnlimited,
     },
-    problems: { delete: ["last_admin"] },
+    problems: {
+      replace: ["confirmation_required"],
+      update: ["confirmation_required"],
+      delete: ["last_admin"],
+    },
     personal: true,
     beforeWrite(write) {
       requireAsGiven(administered, write, mounted.resource.fields);

@@ -88,7 +88,7 @@ const documentation = {
       200: { description: "The token there was.", schema: tokenSchema },
       201: { description: "A new token.", schema: tokenSchema, headers: { Location: "Where it is described." } },
     },
-    problems: ["conflict"],
+    problems: ["conflict", "confirmation_required"],
   },
   show: {
     summary: "When a user's API token was made and used",
@@ -101,7 +101,14 @@ const documentation = {
     tag: "tokens",
     request: credentials,
     responses: { 200: { description: "The token, made now if there was none.", schema: tokenSchema } },
-    problems: ["invalid_credentials", "cross_site", "conflict", "too_many_attempts"],
+    problems: [
+      "invalid_credentials",
+      "factor_required",
+      "login_expired",
+      "cross_site",
+      "conflict",
+      "too_many_attempts",
+    ],
   },
 } satisfies Record<string, EndpointDocumentation>;
 

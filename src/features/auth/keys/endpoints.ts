@@ -118,7 +118,7 @@ const documentation = {
         headers: { Location: "Where it is described." },
       },
     },
-    problems: ["conflict"],
+    problems: ["conflict", "confirmation_required"],
   },
   list: {
     summary: "List a user's keys",

@@ -55,6 +55,7 @@ export function remoteUser(options: RemoteUserOptions): Scheme {
     name,
     carriers: [{ in: "proxy", name: header }],
     proves: "each",
+    problems: ["identity_not_bound"],
     authenticate(credential, call): Eventually<Verdict> {
       if (secret !== undefined && !knowsSecret(secret, call))
         return rejected("forged", "The proxy's secret is wrong or missing.");

@@ -113,7 +113,7 @@ const documentationOf = ({ roles }: People) =>
           headers: { "Set-Cookie": "The session.", Location: "A path of this service." },
         },
       },
-      problems: ["invalid_credentials", "cross_site", "too_many_attempts"],
+      problems: ["invalid_credentials", "factor_required", "login_expired", "cross_site", "too_many_attempts"],
     },
     whoIs: {
       summary: "Who is logged in",

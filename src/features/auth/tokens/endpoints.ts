@@ -144,7 +144,7 @@ const documentation = {
     tag: "tokens",
     request: credentials,
     responses: { 200: pairGiven },
-    problems: ["invalid_credentials", "cross_site", "too_many_attempts"],
+    problems: ["invalid_credentials", "factor_required", "login_expired", "cross_site", "too_many_attempts"],
   },
   logOut: {
     summary: "Log out: end the family of tokens",

@@ -49,6 +49,7 @@ export function externalBearer(options: ExternalBearerOptions): Scheme {
     ...common,
     carriers: placesOf(cookie),
     rejectedAs: "invalid_token",
+    problems: ["identity_not_bound"],
     proves: "each",
     recognizes: (token) => issuers.recognizes(token),
     authenticate: (token, { now }) => issuers.verify(token, now) ?? rejected("unknown"),

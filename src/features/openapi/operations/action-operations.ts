@@ -7,7 +7,14 @@ import { answerHeaders } from "./headers.ts";
 import { contentOf, mediaTypeObject } from "./media.ts";
 import type { Description } from "./operation.ts";
 import { shared } from "./parameters.ts";
-import { exampleWithId, ifMatch, notModified, problemsOfState, type Subject } from "./resource-operations.ts";
+import {
+  exampleWithId,
+  ifMatch,
+  notModified,
+  problemsOfChanges,
+  problemsOfState,
+  type Subject,
+} from "./resource-operations.ts";
 
 /** Returns the method and the path of an action: `POST /orders/{id}/cancel`. */
 export function placeOf({ mount }: Subject, { method, on, name }: ServedAction): string {
@@ -38,7 +45,13 @@ export function describeServedAction(subject: Subject, action: ServedAction): De
     problems: [
       ...(isSafe
         ? []
-        : (["conflict", "idempotency_mismatch", "too_many_repeats", ...problemsOfState(subject)] as const)),
+        : ([
+            ...problemsOfChanges,
+            "conflict",
+            "idempotency_mismatch",
+            "too_many_repeats",
+            ...problemsOfState(subject),
+          ] as const)),
       ...problems,
     ],
   };

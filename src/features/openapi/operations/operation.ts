@@ -1,4 +1,5 @@
 import type { Scheme } from "../../../access/scheme/scheme.ts";
+import type { ProblemCode } from "../../../core/problem/catalogue.ts";
 import { codeOf, type AnyProblem } from "../../../core/problem/definition.ts";
 import type { ServedEndpoint } from "../../../http/endpoint/endpoint.ts";
 import { withDeprecation, withGoing } from "../deprecated.ts";
@@ -27,6 +28,8 @@ export interface Surroundings {
   /** The names of the schemes that clients can use. */
   readonly security: readonly string[];
   readonly problems: ProblemResponses;
+  /** The codes of problems in which a request ends although its credential is right. */
+  readonly refusals: readonly ProblemCode[];
   /** The codes of problems that features name. Any operation can end in them. */
   readonly anywhere: readonly string[];
   /** The parameter `format` of one record, and of a list. */
@@ -37,7 +40,7 @@ export interface Surroundings {
 export function operationOf(
   endpoint: ServedEndpoint,
   description: Description,
-  { schemes, security, problems: answers, anywhere, format }: Surroundings,
+  { schemes, security, problems: answers, refusals, anywhere, format }: Surroundings,
 ): JSONObject {
   const { access, consumes, bodyOptional } = endpoint;
   const { operationId, tag, summary, request, responses, problems } = description;
@@ -46,7 +49,8 @@ export function operationOf(
     ? [...description.parameters, endpoint.action === "list" ? format.list : format.one]
     : description.parameters;
   const parameters = withPathParameters(endpoint, described);
-  const expected = new Set([...problemsOnTheWay(endpoint, schemes), ...problems.map(codeOf), ...anywhere]);
+  const onTheWay = problemsOnTheWay(endpoint, schemes, refusals);
+  const expected = new Set([...onTheWay, ...problems.map(codeOf), ...anywhere]);
   return {
     tags: [tag],
     summary,

@@ -89,9 +89,14 @@ export const describeAction: Readonly<Record<ResourceAction, (subject: Subject) 
     ...described(subject, `delete${subject.one.written}`, `Delete one ${subject.one.said}`),
     parameters: [ifMatch(subject)],
     responses: { 204: { description: `Deleted${unlisted(subject)}.`, headers: answerHeaders() } },
-    problems: ["malformed", "conflict", "referenced", ...problemsOfState(subject)],
+    problems: ["malformed", "conflict", "referenced", ...problemsOfRemoval(subject), ...problemsOfState(subject)],
   }),
 };
+
+/** A hook gives changes of any table, and a table that existed before may have rules of its own. */
+function problemsOfRemoval({ mount: { resource, beforeWrite } }: Subject): readonly ProblemCode[] {
+  return beforeWrite === null && resource.table === null ? [] : ["invalid", "taken"];
+}
 
 /** Returns the sentence about lists of other records that lose this record. */
 function unlisted({ mount: { listedBy } }: Subject): string {
@@ -148,9 +153,13 @@ export function problemsOfState({ mount }: Subject): readonly ProblemCode[] {
   return mount.requireIfMatch ? ["precondition_failed", "precondition_required"] : ["precondition_failed"];
 }
 
-function problemsOfFields({ mount: { resource } }: Subject): readonly ProblemCode[] {
+/** The problems of changes that a hook or an action gives: they may be of any table. */
+export const problemsOfChanges = ["taken", "referenced"] as const satisfies readonly ProblemCode[];
+
+function problemsOfFields({ mount: { resource, beforeWrite } }: Subject): readonly ProblemCode[] {
   const options = Object.values(resource.fields).map((field) => field.options);
   return [
+    ...(beforeWrite === null ? [] : problemsOfChanges),
     ...(options.some(({ unique = false }) => unique !== false) ? (["taken"] as const) : []),
     ...(options.some(({ confidential }) => confidential === true) ? (["insecure_transport"] as const) : []),
   ];

@@ -50,7 +50,7 @@ export function oneTimePasswordEndpoint(parts: AccountsParts): Endpoint {
           schema: objectSchema("password", { username: textSchema, password: textSchema, expires_at: timeSchema }),
         },
       },
-      problems: ["conflict"],
+      problems: ["conflict", "confirmation_required"],
     },
     handle: (context) => draw(parts, context),
   });
