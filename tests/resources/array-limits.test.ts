@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import type { Permission } from "../../src/door/auth.ts";
-import { anyone, defineResource, integer, json, mount, text } from "../../src/door/index.ts";
-import { references } from "../../src/door/resources.ts";
+import { anyone, decimal, defineResource, integer, json, mount, text } from "../../src/door/index.ts";
+import { references, updatedAt } from "../../src/door/resources.ts";
 import { bothDatabases, type TestDatabase } from "../harness/both-databases.ts";
 import { ownService, type Own, type OwnAnswer } from "../harness/own-service.ts";
 import { weighed, type WeighedStore } from "../harness/weighed-store.ts";
@@ -128,6 +128,54 @@ test("repeats a large response as long as its records are unchanged", async (t) 
     assert.deepEqual([changed.status, changed.headers.get("idempotency-replayed"), changed.text], [204, "true", ""]);
     assert.equal((await own.get("/documents/3")).json.rank, 1000);
   }
+});
+
+const reports = defineResource({
+  name: "report",
+  fields: {
+    title: text({ default: "t" }),
+    rank: integer({ default: 0 }),
+    secret: text({ writeOnly: true, default: "s" }),
+    price: decimal({ scale: 2, maximum: "999.99", default: "1.50" }),
+    content: json({ optional: true }),
+    changed_at: updatedAt(),
+  },
+  computed: { twice: { as: integer(), sql: '"rank" * 2' }, shout: { as: text(), from: ({ title }) => `${title}!` } },
+});
+
+test("shows and hands on large records of an array as they are afterwards, whatever hooks change", async (t) => {
+  for (const database of await databases(t))
+    for (const hooked of [false, true]) {
+      const heard: unknown[] = [];
+      const mounted = mount(reports, {
+        permission: anyone,
+        arrays: true,
+        beforeWrite: ({ kind, collection, id }) => {
+          if (kind !== "update" || !hooked) return { values: { secret: "made" } };
+          const where = { column: "id", operator: "eq", value: id } as const;
+          return { changes: [{ kind: "updateAll", collection, where, values: { title: "by the hook" } }] };
+        },
+        afterWrite: ({ kind, before, after }) => {
+          if (kind === "update") heard.push([before!.rank, after!.rank, after!.title, after!.secret, after!.content]);
+        },
+      });
+      const own = await ownService(t, { store: database.open(), mounts: [mounted] });
+      const content = { a: ["x".repeat(60_000)] };
+      assert.equal((await own.ask("POST", "/reports", { body: Array(16).fill({ content }) })).status, 201);
+      assert.equal((await own.ask("POST", "/reports", { body: Array(14).fill({ content }) })).status, 201);
+      const first = Number((await own.get("/reports?limit=1&sort=-id")).json[0].id) - 29;
+      const patches: object[] = Array.from({ length: 30 }, (_, at) => ({ id: first + at, rank: at, price: "2.5" }));
+      patches[1] = { ...patches[1], content: { a: [1] } };
+
+      const { status, json: shown } = await own.ask("PATCH", "/reports", { body: patches });
+
+      assert.equal(status, 200);
+      for (const at of [0, 1, 29]) assert.deepEqual(shown[at], (await own.get(`/reports/${first + at}`)).json);
+      assert.deepEqual([shown[3].twice, shown[3].price, shown[3].title], [6, "2.50", hooked ? "by the hook" : "t"]);
+      assert.equal(shown[3].shout, hooked ? "by the hook!" : "t!");
+      assert.deepEqual(heard[1], [0, 1, hooked ? "by the hook" : "t", "made", { a: [1] }]);
+      assert.deepEqual(heard[5], [0, 5, hooked ? "by the hook" : "t", "made", content]);
+    }
 });
 
 const tags = defineResource({ name: "tag", fields: { label: text({ default: "l" }) } });
