@@ -4,14 +4,8 @@ import { requireArguments, requireOptions } from "../../core/checking/options.ts
 import { made, otherCopyMistake } from "../../core/copy.ts";
 import { confirmedLevel } from "../../core/levels.ts";
 import { aPermission } from "./checking.ts";
-import {
-  everyAction,
-  type AllowedRows,
-  type Confirmation,
-  type Decision,
-  type Permission,
-  type PermissionRequest,
-} from "./contract.ts";
+import { decideTogether, names, narrowingOf } from "./combining.ts";
+import { everyAction, type Permission } from "./contract.ts";
 import { decisionOf } from "./decision.ts";
 
 export type {
@@ -238,35 +232,6 @@ const CANNOT_NEGATE = "a permission that narrows to rows cannot be negated";
 /** The compiler's message for a permission that narrows by a column. */
 type Negated<C extends string> = [C] extends [never] ? unknown : "a permission that narrows to rows cannot be negated";
 
-/** Combines decisions. One that says `enough` decides for all. Otherwise returns the rows that any, or all, of the others allow. */
-function decideTogether(
-  permissions: readonly Permission<string>[],
-  request: PermissionRequest,
-  enough: "allow" | "deny",
-): Decision {
-  const only: AllowedRows[] = [];
-  const confirmations: Confirmation[] = [];
-  for (const permission of permissions) {
-    const decision = decisionOf(permission, request);
-    if (decision === enough) return enough;
-    if (typeof decision === "string") continue;
-    if ("confirm" in decision) confirmations.push(decision.confirm);
-    else only.push(decision.only);
-  }
-  // With `allOf`, the confirmation comes first. With `anyOf`, a decision without a confirmation comes first.
-  if (confirmations.length > 0 && (enough === "deny" || only.length === 0)) return { confirm: together(confirmations) };
-  if (only.length === 0) return enough === "allow" ? "deny" : "allow";
-  return { only: only.length === 1 ? only[0]! : enough === "allow" ? { any: only } : { all: only } };
-}
-
-/** Returns the strictest of several confirmations. */
-function together(confirmations: readonly Confirmation[]): Confirmation {
-  return {
-    within: Math.min(...confirmations.map(({ within }) => within)),
-    level: confirmations.some(({ level }) => level === 2) ? 2 : 1,
-  };
-}
-
 /** Throws `DeclarationError` if the name is invalid. Otherwise the permission would check nothing, without a warning. */
 function requireName(of: string, name: unknown, what: string, like: string): void {
   if (isText(name) && /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(name)) return;
@@ -281,21 +246,4 @@ function requirePermissions(of: string, permissions: readonly unknown[]): void {
   });
   if (permissions.length === 0) mistakes.push(`${of}: it is given no permission; write ${of}(administrator, readOnly)`);
   if (mistakes.length > 0) throw new DeclarationError(mistakes);
-}
-
-function narrowingOf(
-  permissions: readonly Permission<string>[],
-): Required<Pick<Permission<string>, "narrows" | "columns" | "userIds" | "identity" | "roles" | "problems">> {
-  return {
-    narrows: [...new Set(permissions.flatMap(({ narrows = [] }) => narrows))],
-    columns: [...new Set(permissions.flatMap(({ columns = [] }) => columns))],
-    userIds: [...new Set(permissions.flatMap(({ userIds = [] }) => userIds))],
-    identity: [...new Set(permissions.flatMap(({ identity = [] }) => identity))],
-    roles: [...new Set(permissions.flatMap(({ roles = [] }) => roles))],
-    problems: [...new Set(permissions.flatMap(({ problems = [] }) => problems))],
-  };
-}
-
-function names(permissions: readonly Permission<string>[]): string {
-  return permissions.map((each) => each.name).join(", ");
 }

@@ -1,0 +1,50 @@
+import type { AllowedRows, Confirmation, Decision, Permission, PermissionRequest } from "./contract.ts";
+import { decisionOf } from "./decision.ts";
+
+/** Combines decisions. One that says `enough` decides for all. Otherwise returns the rows that any, or all, of the others allow. */
+export function decideTogether(
+  permissions: readonly Permission<string>[],
+  request: PermissionRequest,
+  enough: "allow" | "deny",
+): Decision {
+  const only: AllowedRows[] = [];
+  const confirmations: Confirmation[] = [];
+  for (const permission of permissions) {
+    const decision = decisionOf(permission, request);
+    if (decision === enough) return enough;
+    if (typeof decision === "string") continue;
+    if ("confirm" in decision) confirmations.push(decision.confirm);
+    else only.push(decision.only);
+  }
+  // With `allOf`, the confirmation comes first. With `anyOf`, a decision without a confirmation comes first.
+  if (confirmations.length > 0 && (enough === "deny" || only.length === 0)) return { confirm: together(confirmations) };
+  if (only.length === 0) return enough === "allow" ? "deny" : "allow";
+  return { only: only.length === 1 ? only[0]! : enough === "allow" ? { any: only } : { all: only } };
+}
+
+/** Returns the strictest of several confirmations. */
+function together(confirmations: readonly Confirmation[]): Confirmation {
+  return {
+    within: Math.min(...confirmations.map(({ within }) => within)),
+    level: confirmations.some(({ level }) => level === 2) ? 2 : 1,
+  };
+}
+
+/** Joins what several permissions declare. */
+export function narrowingOf(
+  permissions: readonly Permission<string>[],
+): Required<Pick<Permission<string>, "narrows" | "columns" | "userIds" | "identity" | "roles" | "problems">> {
+  return {
+    narrows: [...new Set(permissions.flatMap(({ narrows = [] }) => narrows))],
+    columns: [...new Set(permissions.flatMap(({ columns = [] }) => columns))],
+    userIds: [...new Set(permissions.flatMap(({ userIds = [] }) => userIds))],
+    identity: [...new Set(permissions.flatMap(({ identity = [] }) => identity))],
+    roles: [...new Set(permissions.flatMap(({ roles = [] }) => roles))],
+    problems: [...new Set(permissions.flatMap(({ problems = [] }) => problems))],
+  };
+}
+
+/** Joins the names of several permissions. */
+export function names(permissions: readonly Permission<string>[]): string {
+  return permissions.map((each) => each.name).join(", ");
+}
