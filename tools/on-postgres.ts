@@ -7,6 +7,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { startPostgres } from "../tests/harness/postgres.ts";
 
+let exitCode = 1;
 const server = await startPostgres(["-c", "max_connections=800"]);
 try {
   const env = {
@@ -21,7 +22,9 @@ try {
   });
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => tests.kill(signal));
   const [status] = (await once(tests, "exit")) as [number | null];
-  process.exitCode = status ?? 1;
+  exitCode = status ?? 1;
 } finally {
   await server.stop();
 }
+// The package of the server installs an exit hook that replaces the exit code by 0.
+process.exit(exitCode);
