@@ -5,7 +5,7 @@ const wantsProcess =
   /\bprocess\.(?:chdir|exit|on|once|env|cpuUsage|memoryUsage|threadCpuUsage)\b|\bgetHeapSpaceStatistics\b|\bmock\.|\bglobalThis\b/;
 
 const startsProcess =
-  /"node:child_process"|"LATCHKEY_TEST_STORE"|\/(?:both-databases|cli|command|from-source|language-service|many-processes|migrating|older-node|postgres|postgres-contract|postgres-server|service-process)\.ts"/;
+  /"node:child_process"|"LATCHKEY_TEST_STORE"|\/(?:both-databases|cli|command|doors-of-source|from-source|language-service|many-processes|migrating|older-node|postgres|postgres-contract|postgres-server|service-process)\.ts"/;
 
 /** Runs on both databases in every run. */
 const hasBoth = /\/(?:both-databases|existing|postgres)\.ts"/;

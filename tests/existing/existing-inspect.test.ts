@@ -9,7 +9,7 @@ import { inspectPostgres, inspectSQLite, type FoundExisting } from "../../src/do
 import { declarationsOf } from "../../src/service/inspecting/inspect.ts";
 import type { ConfigFile } from "../../src/service/system/config-file.ts";
 import { onBoth, type Before } from "../harness/existing.ts";
-import "../harness/from-source.ts";
+import "../harness/doors-of-source.ts";
 
 const root = path.join(import.meta.dirname, "../..");
 

@@ -19,7 +19,7 @@ import { checkSQLite, inspectPostgres, inspectSQLite } from "../../src/door/stor
 import { declarationsOf } from "../../src/service/inspecting/inspect.ts";
 import type { ConfigFile } from "../../src/service/system/config-file.ts";
 import { onBoth, onPostgres, onSQLite, type Before } from "../harness/existing.ts";
-import "../harness/from-source.ts";
+import "../harness/doors-of-source.ts";
 
 /** Creates tables with unusual properties of real schemas. */
 

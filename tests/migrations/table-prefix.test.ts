@@ -13,7 +13,7 @@ import { checkDatabase, measureDatabase, restoreDatabase, backupDatabase } from 
 import { collectionsOf, migrateDatabase, planDatabase } from "../../src/service/system/migrate.ts";
 import { onBoth } from "../harness/existing.ts";
 import { serve } from "../harness/serve.ts";
-import "../harness/from-source.ts";
+import "../harness/doors-of-source.ts";
 
 /** Tables like those of Rails. */
 const rails = {
