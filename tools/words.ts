@@ -15,7 +15,7 @@ const COMMITS = 20;
 /** Longest subject, without its type, in characters. */
 const LONGEST_SUBJECT = 72;
 
-/** What a plain sentence does not contain, and what to write instead. */
+/** Patterns that a plain sentence does not contain, and the advice for each. */
 const rules: readonly (readonly [pattern: RegExp, advice: string])[] = [
   [/\b(?:who|whom|what|which)(?:so)?ever\b/i, "name the subject"],
   [/\b(?:no|any|some|every)body\b/i, "name the subject: no user, another process, every caller"],

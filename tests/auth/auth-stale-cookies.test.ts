@@ -32,7 +32,7 @@ function jwt(claims: object): string {
   return `${part({ alg: "EdDSA", typ: "at+jwt", kid: "x" })}.${part(claims)}.${"A".repeat(86)}`;
 }
 
-/** What other programs on this host have under our names. */
+/** Cookies of other programs on this host that have our names. */
 const foreign = [
   "session=eyJfcGVybWFuZW50Ijp0cnVlfQ.ZxYw0A.c2lnbmF0dXJl",
   `session=${"a".repeat(42)}`,

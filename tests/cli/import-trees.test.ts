@@ -13,7 +13,7 @@ import { placeFor } from "../harness/cli.ts";
 import { startPostgres, type TestServer } from "../harness/postgres.ts";
 import { adminPassword } from "../harness/serve.ts";
 
-// `latchkey import --with-ids` takes records of one file that refer to each other, in whatever order they stand there.
+// `latchkey import --with-ids` takes records of one file that refer to each other, in any order.
 
 const optional = { optional: true } as const;
 const node = defineResource({

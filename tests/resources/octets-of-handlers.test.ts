@@ -7,7 +7,7 @@ import { bothDatabases } from "../harness/both-databases.ts";
 import { ownService, type Own, type OwnAnswer } from "../harness/own-service.ts";
 import { weighed } from "../harness/weighed-store.ts";
 
-/** What one request may make the store give (contract, section 8). */
+/** The most octets that one request may read from the store (contract, section 8). */
 const MOST_OCTETS = 8 * 1024 * 1024;
 const databases = bothDatabases();
 
@@ -70,7 +70,7 @@ const keyedToo = { "idempotency-key": "key-of-an-array" };
 const html = { accept: "text/html" };
 const conditional = { "if-match": '"x"' };
 
-/** Of each operation the requests that make the store give most. */
+/** For each operation, the requests that read the most octets. */
 const requests: Readonly<Record<string, readonly Asked[]>> = {
   "GET /tags": [{ path: "/tags?limit=1000" }],
   "POST /tags": [{ body: {} }, { body: Array(1000).fill({}) }, { body: {}, headers: conditional }],

@@ -52,7 +52,7 @@ export function decisionOf(permission: Permission<string>, request: PermissionRe
 function undecided(given: unknown): string {
   if (isObject(given) && Object.keys(given).join() === "only")
     return `{ only: … } without a condition. Give { all }, { any }, { not }, or { column, operator, value } with a value that the operator takes; ${orderOperators.join(", ")} do not take a boolean.`;
-  return `${sortOf(given)}. It has to give "allow", "deny" or { only: … } at once.`;
+  return `${sortOf(given)}. It has to return "allow", "deny", { only: … } or { confirm: … }, and no promise.`;
 }
 
 function readConfirmation(given: unknown): Confirmation | null {

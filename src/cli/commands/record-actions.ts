@@ -126,7 +126,7 @@ async function importAll(
   return imported;
 }
 
-/** Where an import goes on that was interrupted. Records that refer to later ones come behind the last line. */
+/** Returns the place at which an interrupted import continues. Records that refer to later ones follow the last line. */
 function behind(
   next: { readonly line: number; readonly place?: number },
   { unit }: ImportFile,

@@ -28,7 +28,7 @@ export interface ImportOrder {
   givenReferences(record: ImportLine["record"]): readonly string[];
 }
 
-/** A field that refers to records of its own resource. */
+/** A field that refers to records of the same resource. */
 interface OwnReference {
   readonly name: string;
   /** A record can be made without it. */
@@ -51,7 +51,7 @@ export function importOrder(
   { isText, withIds }: Pick<RecordReading, "isText" | "withIds">,
 ): ImportOrder {
   const { resource } = placed;
-  // Ids that are given anew are not those of the file.
+  // Newly assigned ids are not those of the file.
   const own = withIds ? ownReferencesOf(placed) : [];
   const given = new Set<Key>();
   const waiting: Waiting[] = [];

@@ -93,7 +93,7 @@ export const describeAction: Readonly<Record<ResourceAction, (subject: Subject) 
   }),
 };
 
-/** A hook gives changes of any table, and a table that existed before may have rules of its own. */
+/** A hook gives changes of any table, and a table that existed before may have more rules. */
 function problemsOfRemoval({ mount: { resource, beforeWrite } }: Subject): readonly ProblemCode[] {
   return beforeWrite === null && resource.table === null ? [] : ["invalid", "taken"];
 }

@@ -107,7 +107,7 @@ export function makeListener<Request extends AnyRequest>(
     if (next !== undefined && service.serves?.(target) === false) return next();
     if (isStream(request) && !admitStream(request))
       return refused("streams", peerOf(request.socket), "Too many streams of one connection are open.");
-    // Created before the request waits in line, so that the framework sees an error of its own function.
+    // Created before the request waits in line, so that the framework sees errors of the function that it gave.
     const arrival = new NodeArrival(request, target, response, client && toldBy(client(asked)));
     if (response.socket === null && request.httpVersionMajor === 1)
       inLine(request.socket, response, () => take(request, response, arrival));
