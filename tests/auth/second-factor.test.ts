@@ -148,6 +148,22 @@ test("counts ten wrong codes an hour for an account, over all its logins", async
   assert.equal((await api.post("/api/login/", { pending, factor: ann.factor, code: ann.code() })).status, 200);
 });
 
+test("counts the wrong codes of processes whose clocks differ by seconds", async (t) => {
+  const api = await serve(t);
+  const ann = await addTOTP(api, "Ann");
+
+  const statuses: number[] = [];
+  for (let round = 0; round < 3; round++) {
+    const { pending } = (await startLogin(api, ann)).json.login;
+    for (let at = 0; at < 4; at++) {
+      // As if two processes took turns, one of which is five seconds ahead.
+      api.clock.turn(at % 2 === 0 ? 5 : -5);
+      statuses.push((await api.post("/api/login/", { pending, factor: ann.factor, code: "000000" })).status);
+    }
+  }
+  assert.deepEqual(statuses, [...Array<number>(10).fill(401), 429, 429]);
+});
+
 test("ends every other login with the first factor, and renews the one that added it", async (t) => {
   const api = await serve(t);
   const { id, email: username, password } = await api.user("Ann");

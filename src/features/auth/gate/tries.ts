@@ -43,8 +43,9 @@ export interface FactorTries {
 /** Returns the counters of a store. Processes that share the store share the counters. */
 export function makeFactorTries(store: Store): FactorTries {
   const collection = factorTriesCollection;
+  // The clock of another process may be ahead. Its tries count too.
   const read = (row: Row | null, now: number): number[] =>
-    (row === null ? [] : (row.record["times"] as number[])).filter((time) => time > now - DAY_MS && time <= now);
+    (row === null ? [] : (row.record["times"] as number[])).filter((time) => Math.abs(now - time) < DAY_MS);
 
   async function write(key: string, row: Row | null, times: readonly number[], now: number): Promise<boolean> {
     const values = { times, expires_at: timeText(now + DAY_MS) };
