@@ -6,3 +6,18 @@ export function linkTo(path: string): string {
   const plain = path.replaceAll("\\", "%5C");
   return plain.startsWith("//") ? `/.${plain}` : plain;
 }
+
+// A host that does not exist. It distinguishes a path without a host from a full address.
+const nowhere = "http://here.invalid";
+
+/**
+ * Returns the path and query of an address of this service. Returns null for every other address, so that no link or redirect leads to
+ * another site. `origin` is the service's own; without it, only paths are accepted.
+ */
+export function pathHere(text: string | null | undefined, origin: string | null = null): string | null {
+  const url = typeof text === "string" ? URL.parse(text, nowhere) : null;
+  if (url === null || (url.origin !== nowhere && url.origin !== origin)) return null;
+  // `/.//evil.example` is a path, but parsed again without its dot, it would be another host. The path of `blob:http://…` is a whole
+  // address.
+  return /^\/(?!\/)/.test(url.pathname) ? url.pathname + url.search : null;
+}

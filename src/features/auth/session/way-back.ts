@@ -1,4 +1,4 @@
-import type { Call } from "../../../core/call/call.ts";
+import { pathHere } from "../../../core/html/link.ts";
 import type { Context } from "../../../http/exchange.ts";
 
 /**
@@ -7,16 +7,6 @@ import type { Context } from "../../../http/exchange.ts";
  */
 export function wayBack(context: Context, named: string | null): string {
   const { call } = context;
-  return pathHere(call, named) ?? pathHere(call, call.header("referer") ?? null) ?? context.at("/");
-}
-
-// A host that does not exist. It distinguishes a path without a host from a full address.
-const nowhere = "http://here.invalid";
-
-function pathHere({ client }: Call, text: string | null): string | null {
-  const url = text === null ? null : URL.parse(text, nowhere);
-  if (url === null || (url.origin !== nowhere && url.origin !== client.origin)) return null;
-  // `/.//evil.example` is a path, but parsed again without its dot, it would be another host. The path of `blob:http://…` is a whole
-  // address.
-  return /^\/(?!\/)/.test(url.pathname) ? url.pathname + url.search : null;
+  const { origin } = call.client;
+  return pathHere(named, origin) ?? pathHere(call.header("referer"), origin) ?? context.at("/");
 }

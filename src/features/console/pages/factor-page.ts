@@ -1,5 +1,5 @@
 import { isObject } from "../../../core/checking/members.ts";
-import { linkTo } from "../../../core/html/link.ts";
+import { pathHere } from "../../../core/html/link.ts";
 import { html, type Markup, type PageContent } from "../../../core/html/markup.ts";
 import type { ProblemDocument } from "../../../http/formats/format.ts";
 import type { View } from "../../../http/formats/view.ts";
@@ -135,10 +135,9 @@ function drawCodes(view: View, codes: readonly string[]): Drawn {
   return { title, main, narrow: true };
 }
 
-/** The page to show after the login. Only a path of this service: the service itself checks the `next` that it redirects to. */
+/** The page to show after the login: the one that the form names, if it is a path of this service. */
 function nextOf({ sent, call, basePath }: View): string {
   const next = isObject(sent) ? sent["next"] : undefined;
-  const url = typeof next === "string" ? URL.parse(next, "http://here.invalid") : null;
-  if (url === null || url.origin !== "http://here.invalid" || !/^\/(?!\/)/.test(url.pathname)) return `${basePath}/`;
-  return url.pathname + url.search === call.path ? `${basePath}/` : linkTo(url.pathname + url.search);
+  const path = typeof next === "string" ? pathHere(next) : null;
+  return path === null || path === call.path ? `${basePath}/` : path;
 }
