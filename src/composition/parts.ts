@@ -48,6 +48,7 @@ export function factsOf(
     tags: Object.assign({}, ...all.map(({ tags = {} }) => tags).toReversed()) as Readonly<Record<string, string>>,
     asksForFactors: all.some(({ standing }) => standing !== undefined),
     look: all.find(({ look }) => look !== undefined)?.look ?? null,
+    waysIn: all.flatMap(({ waysIn = [] }) => waysIn),
     problems: [...new Set(all.flatMap(problemsOf))],
     measure() {
       const taken = new Set<string>();

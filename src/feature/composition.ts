@@ -164,6 +164,9 @@ export const partsLists: Readonly<Record<keyof ServiceParts, Check>> = {
   collections: anything,
 };
 
+/** A path of the service, without a query. `//host` and `/\\host` are other sites. */
+const PATH = /^\/(?![/\\])[^?#\s]*$/;
+
 const lookMembers: Readonly<Record<keyof Look, Check>> = { title: text, logo: optional(text), style: anObject };
 
 const partsMembers: Readonly<Record<keyof Parts, Check>> = {
@@ -181,6 +184,12 @@ const partsMembers: Readonly<Record<keyof Parts, Check>> = {
       : 'it has to be texts by tag, like { books: "What there is to read." }',
   ),
   look: optional(objectOf(lookMembers, "it has to be how pages look: a title and a style")),
+  waysIn: optional((value) =>
+    Array.isArray(value) &&
+    value.every((each) => isObject(each) && isText(each["title"]) && isText(each["href"]) && PATH.test(each["href"]))
+      ? null
+      : 'it has to be a list of titles with paths of this service, like { title: "Company", href: "/api/login/company/start" }',
+  ),
   observe: optional(aFunction),
   alongside: optional(aFunction),
   problems: optional((value) =>

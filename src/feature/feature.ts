@@ -63,6 +63,8 @@ export interface Parts<Offer = unknown> extends ServiceParts {
   readonly tags?: Readonly<Record<string, string>>;
   /** The look of all pages, with the name of the service. The first one counts. */
   readonly look?: Look;
+  /** Other ways to log in, for the login page: for example one for each identity provider. */
+  readonly waysIn?: readonly WayIn[];
   /** Problems that no endpoint and no mount of it names. The API's documentation lists them for every operation. */
   readonly problems?: readonly ProblemDefinition[];
   /** Returns changes for the transaction of every write of a mounted resource. They are written together with it, or not at all. */
@@ -82,6 +84,17 @@ export interface Parts<Offer = unknown> extends ServiceParts {
   start?(): Eventually<void>;
   /** Runs after the last request, before the features that it needs. Called only if `start` has succeeded. */
   stop?(): Eventually<void>;
+}
+
+/** A way to log in that begins with a link or a button of the login page. */
+export interface WayIn {
+  /** The text of the button. */
+  readonly title: string;
+  /**
+   * A path of the service, without the base path and without a query: `/api/login/company/start`. The page adds the parameter `next`: the
+   * page to show after the login, with the base path.
+   */
+  readonly href: string;
 }
 
 /** The combined parts of all features. */
@@ -131,6 +144,8 @@ export interface ServiceFacts extends Required<Omit<ServiceParts, "collections">
   readonly tags: Readonly<Record<string, string>>;
   /** The look of pages. Null if no feature has one. */
   readonly look: Look | null;
+  /** The other ways to log in, of all features. */
+  readonly waysIn: readonly WayIn[];
   /** The problems that are not in the catalogue. */
   readonly problems: readonly ProblemDefinition[];
   /** Returns the number of requests in progress. */

@@ -351,3 +351,28 @@ test("reports a value that is not a feature, or that returns no parts", async ()
   for (const [features, told] of rows)
     await assert.rejects(createService({ store: await emptyStore(), features: features as readonly Feature[] }), told);
 });
+
+test("collects the ways in of all features, and refuses paths that lead to another site", async (t) => {
+  const featureWith = (name: string, href: string) =>
+    defineFeature({ name, setUp: () => ({ offer: null, waysIn: [{ title: name, href }] }) });
+  const reader = defineFeature({
+    name: "reader",
+    setUp: ({ service }) => ({ offer: { read: () => service().waysIn } }),
+  });
+  const features = [featureWith("one", "/api/login/one/start"), reader, featureWith("two", "/two")];
+  const service = await serve(t, { features });
+  assert.deepEqual(service.use(reader).read(), [
+    { title: "one", href: "/api/login/one/start" },
+    { title: "two", href: "/two" },
+  ]);
+
+  for (const href of [
+    "//evil.example",
+    "/\\evil.example",
+    "https://evil.example/",
+    "javascript:alert(1)",
+    "/a?next=/b",
+    "",
+  ])
+    assert.match((await mistakesOf({ features: [featureWith("bad", href)] })).join(), /waysIn.*path/, href);
+});
