@@ -1,8 +1,8 @@
 // Which command runs a test file: decided by what the file imports, so that no list is kept by hand.
 
-/** A test that reads or changes the whole process needs a separate process. */
+/** A test that reads or changes the whole process, or measures it, needs a separate process. */
 const wantsProcess =
-  /\bprocess\.(?:chdir|exit|on|once|env|cpuUsage|memoryUsage|threadCpuUsage)\b|\bgetHeapSpaceStatistics\b|\bmock\.|\bglobalThis\b/;
+  /\bprocess\.(?:chdir|exit|on|once|env|cpuUsage|memoryUsage|threadCpuUsage)\b|\bgetHeapSpaceStatistics\b|\/busiest-piece\.ts"|\bmock\.|\bglobalThis\b/;
 
 const startsProcess =
   /"node:child_process"|"LATCHKEY_TEST_STORE"|\/(?:both-databases|cli|command|doors-of-source|from-source|language-service|many-processes|migrating|older-node|postgres|postgres-contract|postgres-server|service-process)\.ts"/;

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { test, type TestContext } from "node:test";
 import { consolePages } from "../../src/door/features.ts";
 import {
@@ -20,6 +21,8 @@ import { weighed, type WeighedStore } from "../harness/weighed-store.ts";
 /** No request keeps others waiting for longer, and none makes the store give more (contract, section 8). */
 const MOST_MS = 50;
 const MOST_OCTETS = 8 * 1024 * 1024;
+/** A busy machine and a garbage collection add to a piece and take nothing from it. So the least of some measurements counts. */
+const MEASUREMENTS = 4;
 const databases = bothDatabases();
 
 const tags = defineResource({ name: "tag", fields: { label: text({ default: "l" }) } });
@@ -44,8 +47,13 @@ interface Asking extends Pick<WeighedStore, "given"> {
   readonly service: Service;
   /** Asks without a measure. */
   ask(asked: Asked): Promise<Response>;
-  /** Asks for the same several times at once, and looks at how long the longest piece is and what the store gives. */
+  /**
+   * Asks for the same several times at once, and requires short pieces and few octets of the store. Asks again if a piece
+   * was too long, so the request must do the same work each time.
+   */
   require(title: string, asked: Asked, statuses: readonly number[], atOnce?: number): Promise<readonly Response[]>;
+  /** Requires the same of a request with an idempotency key, and of its repetition. Each measurement has another key. */
+  requireKeyed(asked: Asked, status: number): Promise<void>;
 }
 
 async function asking(t: TestContext, database: TestDatabase): Promise<Asking> {
@@ -67,20 +75,43 @@ async function asking(t: TestContext, database: TestDatabase): Promise<Asking> {
     });
   const send = (request: Request): Promise<Response> => service.fetch(request, { peer: "127.0.0.1" });
 
+  /** Returns the responses, and the longest piece in milliseconds. Requires the statuses and few octets. */
+  async function measure(what: string, asked: Asked, statuses: readonly number[], atOnce: number) {
+    const requests = Array.from({ length: atOnce }, () => requestOf(asked));
+    given();
+    const measured = await measurePieces(() => Promise.all(requests.map(send)));
+    for (const { status } of measured.result) assert.ok(statuses.includes(status), `${what}: ${status}`);
+    const octets = given();
+    assert.ok(octets <= MOST_OCTETS * atOnce, `${what}: ${octets} octets`);
+    return measured;
+  }
+
   return {
     service,
     given,
     ask: (asked) => send(requestOf(asked)),
     async require(title, asked, statuses, atOnce = 1) {
-      const requests = Array.from({ length: atOnce }, () => requestOf(asked));
-      given();
-      const { result, busiestMs } = await measurePieces(() => Promise.all(requests.map(send)));
       const what = `${database.engine}, ${title}`;
-      for (const { status } of result) assert.ok(statuses.includes(status), `${what}: ${status}`);
-      assert.ok(busiestMs <= MOST_MS, `${what}: a piece of ${busiestMs} ms`);
-      const octets = given();
-      assert.ok(octets <= MOST_OCTETS * atOnce, `${what}: ${octets} octets`);
-      return result;
+      const pieces: number[] = [];
+      for (let at = 0; at < MEASUREMENTS; at++) {
+        const { result, busiestMs } = await measure(what, asked, statuses, atOnce);
+        if (busiestMs <= MOST_MS) return result;
+        pieces.push(busiestMs);
+      }
+      return assert.fail(`${what}: pieces of ${pieces.join(", ")} ms`);
+    },
+    async requireKeyed(asked, status) {
+      const pieces: number[] = [];
+      for (let at = 0; at < MEASUREMENTS; at++) {
+        const keyed = { ...asked, headers: { "idempotency-key": `measurement-${randomUUID()}` } };
+        const first = await measure(`${database.engine}, with a key`, keyed, [status], 1);
+        const again = await measure(`${database.engine}, repeated`, keyed, [status], 1);
+        assert.equal(again.result[0]!.headers.get("idempotency-replayed"), "true");
+        const busiestMs = Math.max(first.busiestMs, again.busiestMs);
+        if (busiestMs <= MOST_MS) return;
+        pieces.push(busiestMs);
+      }
+      assert.fail(`${database.engine}, with a key: pieces of ${pieces.join(", ")} ms`);
     },
   };
 }
@@ -125,10 +156,7 @@ for (const [kind, meta] of Object.entries(metas))
         await api.ask({ method: "PATCH", body: places(20), headers: { accept } });
         await require(accept, { method: "PATCH", body: places(most), headers: { accept } }, [200]);
       }
-      const keyed = { "idempotency-key": `json-${kind}-of-an-array` };
-      await require("with a key", { method: "PATCH", body: places(most), headers: keyed }, [200]);
-      const [again] = await require("repeated", { method: "PATCH", body: places(most), headers: keyed }, [200]);
-      assert.equal(again!.headers.get("idempotency-replayed"), "true");
+      await api.requireKeyed({ method: "PATCH", body: places(most) }, 200);
     }
   });
 
@@ -171,12 +199,7 @@ test("keys × arrays: keeps and repeats the answers of 1,000 records in pieces",
     const body = Array.from({ length: 1000 }, () => ({ title: "x".repeat(900) }));
     await api.ask({ method: "POST", body: body.slice(0, 50), headers: { "idempotency-key": "to-warm-up" } });
 
-    for (const key of ["first", "second", "third"]) {
-      const headers = { "idempotency-key": `${key}-of-several` };
-      await api.require("made", { method: "POST", body, headers }, [201]);
-      const [again] = await api.require("repeated", { method: "POST", body, headers }, [201]);
-      assert.equal(again!.headers.get("idempotency-replayed"), "true");
-    }
+    for (let at = 0; at < 3; at++) await api.requireKeyed({ method: "POST", body }, 201);
     const headers = { "idempotency-key": "many-at-once" };
     await api.require("at once", { method: "POST", body, headers }, [201, 503], 6);
   }
