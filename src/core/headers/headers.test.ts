@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { leastCPUms } from "../../../tests/harness/least-cpu.ts";
 import { Problem } from "../problem/problem.ts";
 import { parseAuthorization } from "./authorization.ts";
 import { parseETags } from "./etag.ts";
@@ -52,31 +53,31 @@ for (const [name, parse] of Object.entries(parsers)) {
   });
 
   test(`reads long text quickly in ${name}`, () => {
-    const started = performance.now();
+    const ms = leastCPUms(1000, () => {
+      for (const piece of [
+        '"',
+        '\\"',
+        '"\\',
+        ",",
+        " ",
+        ", ",
+        '"a",',
+        "a=",
+        'a="',
+        ";",
+        "a;",
+        "W/",
+        "a",
+        "\t,",
+        "a, b ",
+      ]) {
+        parse(`x ${piece.repeat(16_384 / piece.length)}`);
+        parse(piece.repeat(16_384 / piece.length));
+        parse(`"${piece.repeat(16_384 / piece.length)}`);
+      }
+    });
 
-    for (const piece of [
-      '"',
-      '\\"',
-      '"\\',
-      ",",
-      " ",
-      ", ",
-      '"a",',
-      "a=",
-      'a="',
-      ";",
-      "a;",
-      "W/",
-      "a",
-      "\t,",
-      "a, b ",
-    ]) {
-      parse(`x ${piece.repeat(16_384 / piece.length)}`);
-      parse(piece.repeat(16_384 / piece.length));
-      parse(`"${piece.repeat(16_384 / piece.length)}`);
-    }
-
-    assert.ok(performance.now() - started < 1000, `${performance.now() - started} ms`);
+    assert.ok(ms < 1000, `${ms} ms`);
   });
 }
 

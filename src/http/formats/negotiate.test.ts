@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { leastCPUms } from "../../../tests/harness/least-cpu.ts";
 import { json } from "./json.ts";
 import { negotiate, negotiateProblem } from "./negotiate.ts";
 import { xml } from "./xml.ts";
@@ -92,10 +93,9 @@ test("never throws for a header, however long it is", () => {
       },
     ),
   );
-  const started = performance.now();
+  const longs = ["a/b,".repeat(4000), "a/b;q=1;".repeat(2000), `a/b;x="${'\\"'.repeat(8000)}`, ",".repeat(16000)];
 
-  for (const long of ["a/b,".repeat(4000), "a/b;q=1;".repeat(2000), `a/b;x="${'\\"'.repeat(8000)}`, ",".repeat(16000)])
-    negotiate(long, formats);
+  const ms = leastCPUms(500, () => longs.map((long) => negotiate(long, formats)));
 
-  assert.ok(performance.now() - started < 500);
+  assert.ok(ms < 500, `${ms} ms`);
 });

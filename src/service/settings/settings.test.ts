@@ -18,6 +18,7 @@ import path from "node:path";
 import { after, beforeEach, test } from "node:test";
 import { inspect, promisify } from "node:util";
 import fc from "fast-check";
+import { leastCPUms } from "../../../tests/harness/least-cpu.ts";
 import { selfSigned } from "../../../tests/harness/self-signed.ts";
 import { Secret } from "../../door/index.ts";
 import type { ConfigFile } from "../system/config-file.ts";
@@ -403,12 +404,12 @@ test("accepts or refuses any value of a setting without an error", () => {
 });
 
 test("reads host names in time that their length limits", () => {
-  const started = performance.now();
+  const ms = leastCPUms(500, () => {
+    onlyProblemOf({ LATCHKEY_HOST: `${"a-".repeat(126)}!` });
+    onlyProblemOf({ LATCHKEY_HOST: `${"a.".repeat(125)}!` });
+  });
 
-  onlyProblemOf({ LATCHKEY_HOST: `${"a-".repeat(126)}!` });
-  onlyProblemOf({ LATCHKEY_HOST: `${"a.".repeat(125)}!` });
-
-  assert.ok(performance.now() - started < 500);
+  assert.ok(ms < 500, `${ms} ms`);
 });
 
 test("shows no secret in a message", () => {
