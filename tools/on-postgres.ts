@@ -1,5 +1,5 @@
 /**
- * Runs test files on PostgreSQL, several in one process and all on one server: `node tools/on-postgres.ts [FILE …]`. Without file names, it
+ * Runs test files on PostgreSQL, several in one process and all on one server: `node tools/on-postgres.ts [--again] [FILE …]`. Without file names, it
  * runs every test file that takes its store from the harness. A server for each file would cost a second of a core, and loading the service
  * half a second.
  */
@@ -15,8 +15,9 @@ try {
     LATCHKEY_TEST_STORE: "postgres",
     LATCHKEY_TEST_DATABASE: await server.makeDatabase(),
   };
-  const files = process.argv.slice(2);
-  const tests = spawn(process.execPath, ["tools/test.ts", ...(files.length > 0 ? files : ["--served"])], {
+  const given = process.argv.slice(2);
+  const hasFiles = given.some((each) => !each.startsWith("-"));
+  const tests = spawn(process.execPath, ["tools/test.ts", ...given, ...(hasFiles ? [] : ["--served"])], {
     env,
     stdio: "inherit",
   });
