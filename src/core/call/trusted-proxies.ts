@@ -71,6 +71,13 @@ export function formatSite(address: string): string {
   return formatPrefix(address, 3);
 }
 
+/** Returns the block in which one party may have many addresses: the /24 of an IPv4 address, or the /64 of an IPv6 address. */
+export function formatBlock(address: string): string {
+  const network = formatNetwork(address);
+  const [, block] = /^(\d+\.\d+\.\d+)\.\d+$/.exec(network) ?? [];
+  return block === undefined ? network : `${block}.0/24`;
+}
+
 function formatPrefix(address: string, groups: number): string {
   if (!address.includes(":")) return address;
   const parsed = parseAddress(address);

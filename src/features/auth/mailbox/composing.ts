@@ -1,0 +1,49 @@
+import type { Store } from "../../../store/store.ts";
+import type { Composed, PurposeDeclaration } from "./contract.ts";
+import { findProof } from "./proofs.ts";
+import type { ProofTokens } from "./tokens.ts";
+
+/** The parts that compose the mails of stored proofs. */
+export interface ComposerOptions {
+  readonly tokens: ProofTokens;
+  readonly declarations: ReadonlyMap<string, PurposeDeclaration>;
+  /** Returns the link of a purpose with this token. */
+  linkOf(purpose: PurposeDeclaration, token: string): string;
+}
+
+/** The data of a queued mail. */
+export interface QueuedMail extends Readonly<Record<string, string | number>> {
+  /** The id of the stored proof. */
+  readonly proof: string;
+  /** The expiry of its link, in milliseconds since the epoch. */
+  readonly until: number;
+}
+
+/** Composes the mails of stored proofs when they are sent. */
+export interface Composer {
+  /** Returns null if there is nothing to send: the proof has ended or expired, or no user has the address. */
+  compose(about: QueuedMail, delivery: { readonly store: Store; readonly now: number }): Promise<Composed | null>;
+  /** Returns how many mails were not sent because their link had expired. */
+  expired(): number;
+}
+
+/** Makes the composer of a service. */
+export function makeComposer({ tokens, declarations, linkOf }: ComposerOptions): Composer {
+  let expired = 0;
+  return {
+    async compose({ proof: id, until }, { store, now }) {
+      if (until <= now) {
+        expired++;
+        return null;
+      }
+      const proof = await findProof(store, id);
+      const purpose = proof === null ? undefined : declarations.get(proof.purpose);
+      if (proof === null || purpose === undefined || (proof.userId === null && proof.data === null)) return null;
+      if (proof.notice !== null) return { to: proof.address, template: proof.notice, values: {} };
+      const link = linkOf(purpose, tokens.tokenOf(id, purpose.name));
+      const code = proof.codesUntil > now ? { code: tokens.codeOf(id) } : {};
+      return { to: proof.address, template: purpose.template, values: { link, ...code } };
+    },
+    expired: () => expired,
+  };
+}

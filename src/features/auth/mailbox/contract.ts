@@ -1,0 +1,108 @@
+import type { Context } from "../../../http/exchange.ts";
+import type { Change, JSONValue, Store } from "../../../store/store.ts";
+import type { Account } from "../accounts/stored-accounts.ts";
+
+// The contract of proofs by mail: a link and a code in a mail that prove that the caller reads a mailbox.
+
+/** A part of a mail flow, registered in `setUp` (`mailbox.purpose`): the reset of a password, a sign-up, an invitation. */
+export interface PurposeDeclaration {
+  /** In lower case with hyphens. Unique among the purposes of the service. The option `links` uses this name. */
+  readonly name: string;
+  /** The lifetime of a link, in seconds. */
+  readonly linkSeconds: number;
+  /** True if the mail also has a code of eight digits, which lives for ten minutes. */
+  readonly codes: boolean;
+  /** The template of the mail. It gets the values `link` and, with codes, `code`. */
+  readonly template: string;
+  /** The path of the page that the link leads to, below the base path of the service. */
+  readonly path: string;
+  /**
+   * `current`: a link is invalid after the user has another address. `new`: the mail goes to an address that the user does not have yet.
+   * Default: `current`.
+   */
+  readonly address?: "current" | "new";
+}
+
+/** A mail that a caller asks for. */
+export interface MailRequest {
+  /** The recipient: the address as the user's record has it, or as the caller sent it if no user has it. */
+  readonly address: string;
+  /** The account that the mail is about. Null if there is none. */
+  readonly user: Account | null;
+  /** The data to keep until the proof, for example the fields of a new user. Without it and without a user, no mail is sent. */
+  readonly data?: JSONValue;
+  /** The template of a mail that only informs: it has neither a link nor a code, and its proof cannot be redeemed. */
+  readonly notice?: string;
+}
+
+/** The proof that a caller sends: the token of a link, or a code with its address. */
+export type GivenProof =
+  | { readonly token: string }
+  | {
+      readonly email: string;
+      readonly code: string;
+    };
+
+/** A proof that is right. */
+export interface RedeemedProof {
+  /** The purpose under which it was requested. */
+  readonly purpose: string;
+  /** The address of the mailbox. */
+  readonly address: string;
+  /** The account that the mail was about. Null if there was none. */
+  readonly user: Account | null;
+  readonly data: JSONValue;
+  /**
+   * The changes that use it up, for the caller's transaction. If another request used it first, the transaction is refused as
+   * `MAIL_PROOF_USED`: answer 400 `invalid_link` (`requireUnused`).
+   */
+  readonly changes: readonly Change[];
+}
+
+/** The proofs of one purpose. */
+export interface Purpose {
+  readonly name: string;
+  /**
+   * Returns the changes that store a proof and queue its mail, for the caller's transaction. If another request was faster, the transaction
+   * is refused as `OVERTAKEN`: call it again, as the writes of mounted resources do. Beyond the limits there are no changes, and the answer
+   * must be the same. An address without a user gets the same rows and no mail.
+   */
+  request(context: Context, asked: MailRequest): Promise<readonly Change[]>;
+  /** Requests a mail in its own transaction. */
+  send(context: Context, asked: MailRequest): Promise<void>;
+  /**
+   * Returns the proof of a link or of a code. Ends the request with 400 `invalid_link` if it is wrong, used or expired. Counts the tries of
+   * codes.
+   */
+  redeem(context: Context, given: GivenProof): Promise<RedeemedProof>;
+  /** Returns the changes that end every link and code of this purpose, for a user or for an address. */
+  end(of: { readonly user: Pick<Account, "id"> } | { readonly address: string }): readonly Change[];
+}
+
+/** Proofs by mail, as `mailbox()` offers them. */
+export interface Mailbox {
+  /** Registers a purpose. Called in `setUp`. Throws `DeclarationError` if its name is taken. */
+  purpose(declaration: PurposeDeclaration): Purpose;
+  /** Redeems a proof of any of these purposes, as `Purpose.redeem`. */
+  redeem(context: Context, purposes: readonly Purpose[], given: GivenProof): Promise<RedeemedProof>;
+}
+
+/** The name of the refusal of a transaction if another request has already used the proof. */
+export const MAIL_PROOF_USED = "mail_proof_used";
+
+/** A mail before its template is filled in. */
+export interface Composed {
+  readonly to: string;
+  readonly template: string;
+  readonly values: Readonly<Record<string, string>>;
+  readonly language?: string;
+}
+
+/** Sends mail, as the feature of mail offers it. */
+export interface Mailer {
+  kind<A extends JSONValue>(kind: {
+    readonly name: string;
+    compose(about: A, delivery: { readonly store: Store; readonly now: number }): Promise<Composed | null>;
+  }): (about: A, now: number) => readonly Change[];
+  readonly publicURL: string;
+}

@@ -1,0 +1,104 @@
+import { DeclarationError } from "../../../core/checking/declaration-error.ts";
+import { isObject, isText, optional, shown } from "../../../core/checking/members.ts";
+import { suggestion } from "../../../core/checking/nearest.ts";
+import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
+import { counter } from "../../../core/measurement.ts";
+import { defineFeature, type Feature } from "../../../feature/feature.ts";
+import type { Context } from "../../../http/exchange.ts";
+import type { AccountsFeature } from "../login.ts";
+import { PRUNE_SECONDS } from "../options.ts";
+import { makeComposer } from "./composing.ts";
+import type { GivenProof, Mailbox, Mailer, Purpose, PurposeDeclaration } from "./contract.ts";
+import { dueCounts, mailCountsCollection } from "./limits.ts";
+import { dueProofs, mailProofsCollection } from "./proofs.ts";
+import { makePurpose, redeem, type PurposeParts } from "./purposes.ts";
+import { makeProofTokens } from "./tokens.ts";
+
+/** Options of `mailbox()`. */
+export interface MailboxOptions {
+  /**
+   * Pages of your own that links lead to, by purpose, with `{token}`: `{ reset: "https://app.example/reset?token={token}" }`. Default: the
+   * pages of this service.
+   */
+  readonly links?: Readonly<Record<string, string>>;
+}
+
+const checks: ChecksOf<MailboxOptions> = {
+  links: optional((value) => {
+    const cure =
+      'it has to be an object of URLs with {token}, like { reset: "https://app.example/reset?token={token}" }';
+    if (!isObject(value)) return cure;
+    const wrong = Object.entries(value).find(([, url]) => !isText(url) || !url.includes("{token}") || !isWebURL(url));
+    return wrong === undefined ? null : `${wrong[0]} is ${shown(wrong[1])}; ${cure}`;
+  }),
+};
+
+function isWebURL(url: string): boolean {
+  return ["http:", "https:"].includes(URL.parse(url)?.protocol ?? "");
+}
+
+/**
+ * Links and codes in mails that prove that the caller reads a mailbox. Password resets, login codes, sign-ups and invitations use it. Links
+ * and codes are derived from the service's secret when a mail is sent, so neither the database nor the outbox contains them. Limits: a mail
+ * a minute and five an hour for each mailbox, ten mails a minute for each client address, and five tries of a code for each network.
+ */
+export function mailbox(
+  people: AccountsFeature,
+  mail: Feature<Mailer>,
+  options: MailboxOptions = {},
+): Feature<Mailbox> {
+  return defineFeature({
+    name: "mailbox",
+    needs: [people, mail],
+    setUp(host) {
+      requireOptions(options, checks);
+      const { links = {} } = options;
+      const offered = host.use(people);
+      const mailer = host.use(mail);
+      const declarations = new Map<string, PurposeDeclaration>();
+      const tokens = makeProofTokens(host.secret);
+      const composer = makeComposer({
+        tokens,
+        declarations,
+        linkOf: ({ name, path }, token) =>
+          (links[name] ?? `${mailer.publicURL}${host.basePath}${path}?token={token}`).replace("{token}", token),
+      });
+      const parts: PurposeParts = {
+        store: host.store,
+        people: offered,
+        tokens,
+        key: host.secret.deriveOldest("mailbox"),
+        queue: mailer.kind({ name: "mailbox", compose: composer.compose }),
+      };
+      offered.endsWith("password", mailProofsCollection);
+      const declarationOf = ({ name }: Purpose): PurposeDeclaration => declarations.get(name)!;
+      return {
+        offer: {
+          purpose(declaration: PurposeDeclaration): Purpose {
+            if (declarations.has(declaration.name))
+              throw new DeclarationError([`two purposes of mails are called ${declaration.name}; rename one`]);
+            declarations.set(declaration.name, declaration);
+            return makePurpose(parts, declaration);
+          },
+          redeem: (context: Context, purposes: readonly Purpose[], given: GivenProof) =>
+            redeem(parts, purposes.map(declarationOf), context, given),
+        },
+        collections: [mailProofsCollection, mailCountsCollection],
+        mistakes: () => Object.keys(links).flatMap((name) => unknownPurpose(name, declarations)),
+        upkeep: [{ everySeconds: PRUNE_SECONDS, due: (now) => [dueProofs(now), dueCounts(now)] }],
+        measure: () => [
+          counter(
+            "latchkey_expired_mails_total",
+            "Mails that were not sent, because their link expired before the delivery.",
+            composer.expired(),
+          ),
+        ],
+      };
+    },
+  });
+}
+
+function unknownPurpose(name: string, declarations: ReadonlyMap<string, unknown>): readonly string[] {
+  if (declarations.has(name)) return [];
+  return [`links names ${name}, and no feature sends such mails${suggestion(name, [...declarations.keys()])}`];
+}
