@@ -21,7 +21,7 @@ test("logs the reason of a failed round once until a round succeeds", async () =
   const told: unknown[] = [];
   const observe = (each: Observation): void => void told.push(each.kind === "notice" ? String(each.error) : each.kind);
   const most = { attempts: 12, timeoutSeconds: 30, random: Math.random };
-  const courier = courierOf({ store: away, subscribers: [], observe, now: () => 0, ...most });
+  const courier = courierOf({ store: away, subscribers: [], workers: [], observe, now: () => 0, ...most });
 
   while (faults.length > 0) {
     courier.look();

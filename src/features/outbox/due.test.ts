@@ -10,14 +10,15 @@ const now = Date.parse("2026-01-31T09:30:00Z");
 const minute = 60_000;
 
 /**
- * Makes a store with events: for each one the subscriber, how long ago it became due in milliseconds, and whether it has finally failed.
+ * Makes a store with events: for each one the subscriber, how long ago it became due in milliseconds, whether it has finally failed, and
+ * whether it is a job for a chosen time.
  */
 async function storeWith(
-  ...events: readonly (readonly [to: string, dueAgo: number, failed?: boolean])[]
+  ...events: readonly (readonly [to: string, dueAgo: number, failed?: boolean, planned?: boolean])[]
 ): Promise<Store> {
   const store = sqliteStore({ path: ":memory:" });
   await store.open([collection]);
-  for (const [subscriber, dueAgo, failed = false] of events) {
+  for (const [subscriber, dueAgo, failed = false, planned = false] of events) {
     const due_at = new Date(now - dueAgo).toISOString();
     const values = {
       subscriber,
@@ -27,7 +28,7 @@ async function storeWith(
       kind: "create",
       action: null,
     } as const;
-    const rest = { at: due_at, attempts: 0, due_at, failed, error: null, cause: {} } as const;
+    const rest = { planned, at: due_at, attempts: 0, due_at, failed, error: null, cause: {} } as const;
     await store.write({ changes: [{ kind: "insert", collection, values: { ...values, ...rest } }] });
   }
   return store;
@@ -57,6 +58,19 @@ test("treats an event that was written while the clock was hours ahead as due, b
   assert.deepEqual(await idsOf(store, "mail"), [3, 1]);
 });
 
+test("returns jobs for a chosen time when it has come, in order with other events, however far away it is", async () => {
+  const store = await storeWith(
+    ["mail", 2],
+    ["mail", 3, false, true],
+    ["mail", -90 * 24 * 60 * minute, false, true],
+    ["mail", 1, false, true],
+    ["mail", -1, false, true],
+  );
+
+  assert.deepEqual(await idsOf(store, "mail"), [2, 1, 4]);
+  assert.deepEqual(await idsOf(store, "mail", { most: 1 }), [2]);
+});
+
 test("reads no events of other subscribers, however many there are", async () => {
   const store = await storeWith(["mail", 1], ["web", 1], ["web", 1]);
   const asked: ListQuery[] = [];
@@ -66,8 +80,11 @@ test("reads no events of other subscribers, however many there are", async () =>
   await dueEvents(watched, { to: "mail", but: [7, 8], most: 16, now });
 
   const plans = await Promise.all(asked.map(async (query) => (await store.plan!(query)).join()));
-  assert.equal(plans.length, 5);
+  assert.equal(plans.length, 6);
   for (const plan of plans.slice(0, 3)) assert.match(plan, /^SEARCH outbox USING INDEX .* \(subscriber>\?\)$/);
   for (const plan of plans.slice(3))
-    assert.match(plan, /^SEARCH outbox USING INDEX .* \(subscriber=\? AND failed=\? AND due_at[<>]\?\),LIST/);
+    assert.match(
+      plan,
+      /^SEARCH outbox USING INDEX .* \(subscriber=\? AND failed=\? AND planned=\? AND due_at[<>]\?\),LIST/,
+    );
 });

@@ -6,7 +6,10 @@ const { collection } = mountedEvents;
 /** The longest time that an event is postponed, in milliseconds. */
 export const LAST_RETRY_MS = 3_600_000;
 
-/** The longest plausible time until an event is due, in milliseconds. An event beyond it was written while the clock was ahead. */
+/**
+ * The longest plausible time until an event is due, in milliseconds. An event beyond it was written while the clock was ahead. It does not
+ * apply to jobs for a chosen time (`planned`).
+ */
 const FARTHEST_MS = LAST_RETRY_MS + 60_000;
 
 /** Returns the subscribers that still have events, also those that no longer exist. Uses one index lookup for each. */
@@ -35,7 +38,7 @@ export interface DueOptions {
  * of them.
  */
 export async function dueEvents(store: Store, { to, but, most, now }: DueOptions): Promise<readonly Row[]> {
-  const find = async (operator: "lte" | "gt", ms: number, limit: number): Promise<readonly Row[]> =>
+  const find = async (planned: boolean, operator: "lte" | "gt", ms: number, limit: number): Promise<readonly Row[]> =>
     limit === 0
       ? []
       : store.list({
@@ -44,6 +47,7 @@ export async function dueEvents(store: Store, { to, but, most, now }: DueOptions
             all: [
               { column: "subscriber", operator: "eq", value: to },
               { column: "failed", operator: "eq", value: false },
+              { column: "planned", operator: "eq", value: planned },
               { column: "due_at", operator, value: new Date(ms).toISOString() },
               ...(but.length === 0 ? [] : [{ not: { column: "id", operator: "in", value: but } } as const]),
             ],
@@ -51,6 +55,14 @@ export async function dueEvents(store: Store, { to, but, most, now }: DueOptions
           sort: [{ column: "due_at" }, { column: "id" }],
           limit,
         });
-  const due = await find("lte", now, most);
-  return [...due, ...(await find("gt", now + FARTHEST_MS, most - due.length))];
+  const planned = await find(true, "lte", now, most);
+  const due = [...planned, ...(await find(false, "lte", now, most))].toSorted(byTime).slice(0, most);
+  return [...due, ...(await find(false, "gt", now + FARTHEST_MS, most - due.length))];
+}
+
+/** All due times have the same format, so they compare as texts. */
+function byTime(one: Row, other: Row): number {
+  const [a, b] = [String(one.record["due_at"]), String(other.record["due_at"])];
+  if (a !== b) return a < b ? -1 : 1;
+  return Number(one.record["id"]) - Number(other.record["id"]);
 }

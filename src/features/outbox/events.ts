@@ -13,18 +13,24 @@ const readOnly = { readOnly: true } as const;
 export const events = defineResource({
   name: "event",
   plural: "outbox",
-  description: "What happened to a record and has not reached its subscriber yet.",
+  description: "What happened to a record and has not reached its subscriber yet, and jobs that are not done yet.",
   fields: {
-    subscriber: text({ ...readOnly, maxLength: 100 }),
-    resource: text({ ...readOnly, maxLength: 100, description: "The plural of the resource." }),
+    subscriber: text({ ...readOnly, maxLength: 100, description: "The subscriber, or the worker of a job." }),
+    resource: text({ ...readOnly, maxLength: 100, description: "The plural of the resource. Empty for a job." }),
     record: integer({ ...readOnly, optional: true, description: "The id of the record, where it is a number." }),
     record_uuid: uuid({ ...readOnly, optional: true, description: "The id of the record, where it is a UUID." }),
-    kind: enumeration(["create", "replace", "update", "delete", "action"], readOnly),
+    kind: enumeration(["create", "replace", "update", "delete", "action", "job"], readOnly),
     action: text({ ...readOnly, optional: true, maxLength: 100 }),
     deleted_with: json({
       ...readOnly,
       optional: true,
       description: "The record with which all records that belonged to it were deleted: `resource` and `record`.",
+    }),
+    about: json({ ...readOnly, optional: true, description: "The arguments of a job." }),
+    planned: boolean({
+      ...readOnly,
+      default: false,
+      description: "It is a job for a chosen time, however far away, that was not tried yet.",
     }),
     at: dateTime(readOnly),
     attempts: integer({ ...readOnly, description: "How often its delivery was tried." }),
@@ -43,8 +49,11 @@ const mounted: Mount = mount(events, {
   permission: { list: administrator, read: administrator, delete: administrator },
 });
 
-/** The index for the due events of one subscriber. It finds them regardless of the number of failed events and of events for others. */
-const due = ["subscriber", "failed", "due_at", "id"];
+/**
+ * The index for the due events of one subscriber. It finds them regardless of the number of failed events, of jobs for a later time and of
+ * events for others.
+ */
+const due = ["subscriber", "failed", "planned", "due_at", "id"];
 
 export const mountedEvents: Mount = Object.freeze({
   ...mounted,

@@ -5,7 +5,6 @@ import {
   aFullList,
   isObject,
   isText,
-  matching,
   membersMistakes,
   optional,
   shown,
@@ -17,10 +16,12 @@ import { problem } from "../../core/problem/problem.ts";
 import { defineFeature, type Assembled, type Feature } from "../../feature/feature.ts";
 import type { Alongside } from "../../http/alongside.ts";
 import { builtInEndpoint } from "../../http/endpoint/built-in.ts";
-import type { Store } from "../../store/store.ts";
+import type { JSONValue, Store } from "../../store/store.ts";
+import type { Queue, Subscriber, Worker } from "./contract.ts";
 import { courierOf } from "./courier.ts";
-import type { DeliveryOptions, Subscriber } from "./delivery.ts";
+import type { DeliveryOptions } from "./delivery.ts";
 import { leases, mountedEvents } from "./events.ts";
+import { aName, queueOf, requireWorker } from "./jobs.ts";
 
 /** Options of `outbox()`: the subscribers and their records, and the number of tries. */
 export interface OutboxOptions {
@@ -42,6 +43,17 @@ export interface Outbox {
    * Adds a subscriber. Called in the `setUp` of a feature that needs the outbox. Throws `DeclarationError` if the subscriber is invalid.
    */
   subscribe(subscriber: Subscriber): void;
+  /**
+   * Adds a worker, and returns the function that queues its jobs in any transaction. Called in the `setUp` of a feature that needs the
+   * outbox. Throws `DeclarationError` if the worker is invalid.
+   *
+   * @example
+   * ```ts part
+   * const remind = host.use(events).worker({ name: "reminder", run: ({ about }) => remindUser(about.user) });
+   * await store.write({ changes: [...changes, ...remind({ user: 7 }, { now, dueAt: now + 14 * 86_400_000 })] });
+   * ```
+   */
+  worker<A extends JSONValue>(worker: Worker<A>): Queue<A>;
   /** Delivers due events, if this process holds the lease. Resolves when nothing more is due now. */
   deliverDue(): Promise<void>;
   /** Restarts the tries of an event. Returns false if there is no event with this id. */
@@ -51,10 +63,10 @@ export interface Outbox {
 const { collection } = mountedEvents;
 const LOOK_MS = 1000;
 const NOBODY =
-  "nobody is told of anything; name subscribers, or have a feature that needs it call subscribe in its setUp";
+  "nobody is told of anything; name subscribers, or have a feature that needs it call subscribe or worker in its setUp";
 
 /**
- * Sends every write of a mounted resource to subscribers: at least once each, by one process at a time. The event is a row of the same
+ * Sends every write of a mounted resource to subscribers, and does the queued jobs of features: at least once each, by one process at a time. The event is a row of the same
  * transaction, so every write has its event and every event its write. The row is deleted after delivery. A failed delivery is tried again,
  * later each time. In the end the event is kept for administrators at `/outbox`, who retry it (`POST /outbox/{id}/retry`) or delete it.
  *
@@ -75,16 +87,23 @@ export function outbox(options: OutboxOptions = {}): Feature<Outbox> {
       requireOptions(options, checks, { more: mistakesOfAll(options) });
       const { attempts = 12, timeoutSeconds = 30, random = Math.random } = options;
       const subscribers = [...(options.subscribers ?? [])];
-      const delivery: DeliveryOptions = { store, subscribers, observe, now, random, attempts, timeoutSeconds };
+      const workers: Worker[] = [];
+      const shared = { observe, now, random, attempts, timeoutSeconds };
+      const delivery: DeliveryOptions = { store, subscribers, workers, ...shared };
       const courier = courierOf(delivery);
       const retry = (id: number): Promise<boolean> => retryEvent(store, id, now());
       let timer: NodeJS.Timeout | undefined;
       return {
         offer: {
           subscribe(subscriber: Subscriber): void {
-            const mistakes = mistakesOf(subscriber, subscribers, "what subscribes");
+            const mistakes = mistakesOf(subscriber, [...subscribers, ...workers], "what subscribes");
             if (mistakes.length > 0) throw new DeclarationError(mistakes);
             subscribers.push(subscriber);
+          },
+          worker<A extends JSONValue>(worker: Worker<A>): Queue<A> {
+            requireWorker(worker, [...subscribers, ...workers]);
+            workers.push(worker as Worker);
+            return queueOf(worker.name, courier.soon) as Queue<A>;
           },
           deliverDue: courier.run,
           retry,
@@ -92,7 +111,8 @@ export function outbox(options: OutboxOptions = {}): Feature<Outbox> {
         mounts: [mountedEvents],
         collections: [leases],
         alongside: eventsFor(subscribers, now, courier.soon),
-        mistakes: (assembled) => (subscribers.length === 0 ? [NOBODY] : unmounted(subscribers, assembled)),
+        mistakes: (assembled) =>
+          subscribers.length + workers.length === 0 ? [NOBODY] : unmounted(subscribers, assembled),
         measure: courier.measure,
         endpoints: [
           builtInEndpoint({
@@ -159,10 +179,7 @@ function mistakesOf(subscriber: unknown, others: readonly unknown[], otherwise: 
 }
 
 const subscriberChecks: ChecksOf<Subscriber> = {
-  name: matching(
-    /^(?=.{1,100}$)[a-z][a-z0-9]*(-[a-z0-9]+)*$/,
-    "it has to be lower-case words joined by hyphens, like search-index",
-  ),
+  name: aName,
   to: (value) => {
     const cure = "it has to name resources, as defineResource gives them: to: [orders]";
     if (!Array.isArray(value) || value.length === 0) return cure;
@@ -199,6 +216,8 @@ function eventsFor(subscribers: readonly Subscriber[], now: () => number, soon: 
         kind,
         action,
         deleted_with: deletedWith === null ? null : { resource: deletedWith.resource.plural, record: deletedWith.id },
+        about: null,
+        planned: false,
         at,
         attempts: 0,
         due_at: at,
@@ -211,7 +230,7 @@ function eventsFor(subscribers: readonly Subscriber[], now: () => number, soon: 
 }
 
 async function retryEvent(store: Store, id: number, now: number): Promise<boolean> {
-  const values = { failed: false, attempts: 0, due_at: new Date(now).toISOString() };
+  const values = { failed: false, planned: false, attempts: 0, due_at: new Date(now).toISOString() };
   const outcome = await store.write({ changes: [{ kind: "update", collection, key: id, values }] });
   return outcome.kind === "written";
 }

@@ -1,0 +1,77 @@
+import type { Eventually } from "../../core/eventually.ts";
+import type { Resource } from "../../resource/resource.ts";
+import type { Cause, Change, JSONValue, Store } from "../../store/store.ts";
+
+// The contract of the outbox: the subscribers of events, and the workers of queued jobs.
+
+/** An event of a record: enough to look up the record, without its content. */
+export interface RecordEvent {
+  /** The same for each try of one delivery, so that a subscriber can detect a repeated event. */
+  readonly id: number;
+  /** The plural of the resource: `orders`. */
+  readonly resource: string;
+  /** The id of the record. Null for an action on the collection, and for records that were deleted with another one. */
+  readonly record: number | string | null;
+  readonly kind: "create" | "replace" | "update" | "delete" | "action";
+  /** The name of the action. Null for every other kind. */
+  readonly action: string | null;
+  /**
+   * The record whose deletion deleted all records of `resource` that belonged to it, as items go with their order. `record` is null then. There
+   * may have been none. Null for every other event.
+   */
+  readonly deletedWith: { readonly resource: string; readonly record: number | string } | null;
+  /** The time when it was written: RFC 3339. */
+  readonly at: string;
+  readonly cause: Cause;
+  /** 1 for the first try. */
+  readonly attempt: number;
+}
+
+/** A receiver of the events of some resources: a mailer, a search index, a webhook. */
+export interface Subscriber {
+  /** Lower-case words joined by hyphens. The name is stored in the database: another name is another subscriber. */
+  readonly name: string;
+  readonly to: readonly Resource[];
+  /** Delivers an event. It is done when the promise resolves. After any error it is tried again, later each time. */
+  deliver(event: RecordEvent, delivery: Delivery): Eventually<void>;
+}
+
+/** The arguments of a subscriber in addition to the event. */
+export interface Delivery {
+  /** The store of the service that delivers. An event has only ids. */
+  readonly store: Store;
+  /** Aborted when its time is over, or when the service stops. */
+  readonly signal: AbortSignal;
+}
+
+/** Queued work: its arguments and its tries. */
+export interface Job<A extends JSONValue = JSONValue> {
+  /** The same for each try of one job, so that a worker can detect a repeated job. */
+  readonly id: number;
+  /** The arguments, as they were queued. */
+  readonly about: A;
+  /** The time when it was queued: RFC 3339. */
+  readonly at: string;
+  /** 1 for the first try. */
+  readonly attempt: number;
+}
+
+/** A kind of queued work of a feature, registered with `Outbox.worker`. */
+export interface Worker<A extends JSONValue = JSONValue> {
+  /**
+   * Lower-case words joined by hyphens, unique among workers and subscribers. The name is stored in the database: another name is another
+   * worker.
+   */
+  readonly name: string;
+  /** Does a job. It is done when the promise resolves. After any error it is tried again, later each time. */
+  run(job: Job<A>, delivery: Delivery): Eventually<void>;
+}
+
+/**
+ * Returns the changes that queue one job, for any transaction. `about` is stored and shown to administrators at `/outbox`: it must not
+ * contain a secret. `now` and `dueAt` in milliseconds since the epoch. `dueAt` may be any time ahead. Default: `now`.
+ */
+export type Queue<A extends JSONValue> = (
+  about: A,
+  options: { readonly now: number; readonly dueAt?: number },
+) => readonly Change[];

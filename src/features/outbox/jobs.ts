@@ -1,0 +1,65 @@
+import { DeclarationError } from "../../core/checking/declaration-error.ts";
+import { aFunction, isObject, isText, matching, membersMistakes, shown } from "../../core/checking/members.ts";
+import { shownName } from "../../core/checking/nearest.ts";
+import type { ChecksOf } from "../../core/checking/options.ts";
+import type { JSONValue, Row } from "../../store/store.ts";
+import type { Job, Queue, Worker } from "./contract.ts";
+import { mountedEvents } from "./events.ts";
+
+// Jobs: work of a feature that is queued in a transaction and done afterwards, now or at a chosen time.
+
+const { collection } = mountedEvents;
+
+/** Lower-case words joined by hyphens. */
+export const aName = matching(
+  /^(?=.{1,100}$)[a-z][a-z0-9]*(-[a-z0-9]+)*$/,
+  "it has to be lower-case words joined by hyphens, like search-index",
+);
+
+const checks: ChecksOf<Worker> = { name: aName, run: aFunction };
+
+/** Throws `DeclarationError` if a worker is invalid or its name is taken. */
+export function requireWorker(worker: unknown, others: readonly { readonly name: string }[]): void {
+  if (!isObject(worker)) throw new DeclarationError([`what works is ${shown(worker)}, and no object`]);
+  const { name } = worker;
+  const place = isText(name) ? `the worker ${shownName(name)}` : "what works";
+  const mistakes = membersMistakes(worker, checks);
+  if (others.some((other) => other.name === name)) mistakes.push("the name is there twice; rename one");
+  if (mistakes.length > 0) throw new DeclarationError(mistakes.map((mistake) => `${place}: ${mistake}`));
+}
+
+/** Returns the function that queues jobs of a worker. It calls `soon` for jobs that are due at once. */
+export function queueOf(name: string, soon: () => void): Queue<JSONValue> {
+  return (about, { now, dueAt = now }) => {
+    const planned = dueAt > now;
+    if (!planned) soon();
+    const values = {
+      subscriber: name,
+      resource: "",
+      record: null,
+      record_uuid: null,
+      kind: "job",
+      action: null,
+      deleted_with: null,
+      about,
+      planned,
+      at: new Date(now).toISOString(),
+      attempts: 0,
+      due_at: new Date(planned ? dueAt : now).toISOString(),
+      failed: false,
+      error: null,
+      cause: {},
+    };
+    return [{ kind: "insert", collection, values }];
+  };
+}
+
+/** Returns the job of a row. */
+export function jobOf({ record }: Row): Job {
+  return {
+    id: record["id"] as number,
+    about: record["about"] ?? null,
+    at: record["at"] as string,
+    attempt: (record["attempts"] as number) + 1,
+  };
+}

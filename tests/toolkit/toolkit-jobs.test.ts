@@ -1,0 +1,234 @@
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+import { outbox, type Job, type Outbox, type OutboxOptions, type Queue, type Worker } from "../../src/door/features.ts";
+import { createService, defineFeature, Secret, type Feature, type Service } from "../../src/door/index.ts";
+import { DeclarationError } from "../../src/door/resources.ts";
+import { postgresStore, sqliteStore, type Collection, type Store } from "../../src/door/stores.ts";
+import { mountedEvents } from "../../src/features/outbox/events.ts";
+import { startPostgres, testsOnPostgres } from "../harness/postgres.ts";
+
+type About = { readonly user: number };
+
+const day = 86_400_000;
+const noted: Collection = { name: "noted", key: "text", columns: [{ name: "what", type: "text" }] };
+
+interface Running {
+  readonly service: Service;
+  readonly events: Feature<Outbox>;
+  readonly queue: Queue<About>;
+  readonly clock: { now: number };
+  deliver(): Promise<void>;
+}
+
+async function run(
+  t: TestContext,
+  work: Worker<About>["run"],
+  { store = sqliteStore({ path: ":memory:" }), ...options }: OutboxOptions & { readonly store?: Store } = {},
+): Promise<Running> {
+  const clock = { now: Date.parse("2026-01-31T09:30:00Z") };
+  const events = outbox(options);
+  const reminders = defineFeature({
+    name: "reminders",
+    needs: [events],
+    setUp: (host) => ({
+      offer: host.use(events).worker<About>({ name: "reminder", run: work }),
+      collections: [noted],
+    }),
+  });
+  const service = await createService({ store, features: [reminders, events], observe: null, now: () => clock.now });
+  t.after(() => service.close());
+  return {
+    service,
+    events,
+    queue: service.use(reminders),
+    clock,
+    deliver: () => service.use(events).deliverDue(),
+  };
+}
+
+/** Stops the interval of the outbox, so that deliveries happen only when a test requests them. */
+function holdTimers(t: TestContext): void {
+  t.mock.timers.enable({ apis: ["setInterval", "setTimeout"] });
+}
+
+async function waiting({ service }: Running): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  const { collection } = mountedEvents;
+  const rows = await service.store.list({ collection, where: null, sort: [{ column: "id" }], limit: 100 });
+  return rows.map(({ record }) => record);
+}
+
+async function stores(t: TestContext): Promise<readonly Store[]> {
+  if (testsOnPostgres) return [sqliteStore({ path: ":memory:" })];
+  const server = await startPostgres();
+  t.after(() => server.stop());
+  return [sqliteStore({ path: ":memory:" }), postgresStore({ url: new Secret(await server.makeDatabase()) })];
+}
+
+test("does a job once that was queued in a transaction, and none of a transaction that was refused", async (t) => {
+  for (const store of await stores(t)) {
+    const done: Job<About>[] = [];
+    const running = await run(t, (job) => void done.push(job), { store });
+    const { service, queue, clock, deliver } = running;
+    const { now } = clock;
+
+    const insert = { kind: "insert", collection: noted, key: "one", values: { what: "x" } } as const;
+    const written = await service.store.write({ changes: [insert, ...queue({ user: 7 }, { now })] });
+    const refused = await service.store.write({ changes: [insert, ...queue({ user: 8 }, { now })] });
+    await deliver();
+
+    assert.deepEqual([written.kind, refused.kind], ["written", "taken"]);
+    assert.deepEqual(
+      done.map(({ about, at, attempt }) => [about, at, attempt]),
+      [[{ user: 7 }, "2026-01-31T09:30:00.000Z", 1]],
+    );
+    assert.deepEqual(await waiting(running), []);
+  }
+});
+
+test("does a job for a chosen time weeks ahead when the time has come", async (t) => {
+  holdTimers(t);
+  const done: number[] = [];
+  const running = await run(t, ({ about }) => void done.push(about.user));
+  const { service, queue, clock, deliver } = running;
+
+  await service.store.write({ changes: queue({ user: 1 }, { now: clock.now, dueAt: clock.now + 40 * day }) });
+  for (const days of [0, 1, 38.9]) {
+    clock.now += days * day;
+    await deliver();
+  }
+  assert.deepEqual(done, []);
+  clock.now += 0.1 * day;
+  await deliver();
+
+  assert.deepEqual(done, [1]);
+});
+
+test("retries a failed job with growing delays, then keeps it for administrators", async (t) => {
+  holdTimers(t);
+  const tries: number[] = [];
+  const running = await run(
+    t,
+    ({ attempt }) => {
+      tries.push(attempt);
+      throw new Error("The server is away.");
+    },
+    { attempts: 3, random: () => 1 },
+  );
+  const { service, events, queue, clock, deliver } = running;
+
+  await service.store.write({ changes: queue({ user: 1 }, { now: clock.now, dueAt: clock.now + day }) });
+  for (const seconds of [day / 1000, 0.9, 0.1, 1.9, 0.1, 7200]) {
+    clock.now += seconds * 1000;
+    await deliver();
+  }
+
+  assert.deepEqual(tries, [1, 2, 3]);
+  const [kept] = await waiting(running);
+  const { id, failed, error, subscriber, kind, about, planned } = kept ?? {};
+  assert.deepEqual(
+    { failed, error, subscriber, kind, about, planned },
+    {
+      failed: true,
+      error: "Error: The server is away.",
+      subscriber: "reminder",
+      kind: "job",
+      about: { user: 1 },
+      planned: false,
+    },
+  );
+  assert.equal(await service.use(events).retry(Number(id)), true);
+  await deliver();
+  assert.deepEqual(tries, [1, 2, 3, 1]);
+});
+
+test("keeps the jobs of a worker that no longer exists", async (t) => {
+  holdTimers(t);
+  const running = await run(t, () => undefined);
+  const { service, queue, clock, deliver } = running;
+  const [change] = queue({ user: 1 }, { now: clock.now });
+  assert.equal(change?.kind, "insert");
+  await service.store.write({ changes: [{ ...change, values: { ...change.values, subscriber: "gone" } }] });
+
+  await deliver();
+
+  const [kept] = await waiting(running);
+  assert.equal(kept?.["error"], "Error: No worker of this name is there.");
+});
+
+test("wakes the delivery soon after a job was queued", async (t) => {
+  // The interval never passes. The test ends only if the write itself wakes the delivery.
+  t.mock.timers.enable({ apis: ["setInterval"] });
+  const done = Promise.withResolvers<void>();
+  const { service, queue, clock } = await run(t, () => done.resolve());
+
+  await service.store.write({ changes: queue({ user: 1 }, { now: clock.now }) });
+
+  await done.promise;
+});
+
+test("adds the columns of jobs to an existing outbox, whose events stay", async (t) => {
+  const { collection } = mountedEvents;
+  const older: Collection = {
+    ...collection,
+    columns: collection.columns.flatMap((column) => {
+      if (column.name === "about" || column.name === "planned") return [];
+      return column.name === "kind" ? [{ ...column, rule: ["create", "replace"] }] : [column];
+    }),
+    indexes: [["subscriber", "failed", "due_at", "id"]],
+  };
+  for (const store of await stores(t)) {
+    const at = "2026-01-31T09:00:00.000Z";
+    const values = { subscriber: "mail", resource: "notes", record: 1, record_uuid: null, kind: "create" } as const;
+    const rest = {
+      action: null,
+      deleted_with: null,
+      at,
+      attempts: 0,
+      due_at: at,
+      failed: false,
+      error: null,
+      cause: {},
+    };
+    await store.open([older]);
+    await store.write({ changes: [{ kind: "insert", collection: older, values: { ...values, ...rest } }] });
+    // Opens the same tables with the declaration of this version.
+    const running = await run(t, () => undefined, { store });
+
+    const [kept] = await waiting(running);
+    assert.deepEqual([kept?.["subscriber"], kept?.["planned"], kept?.["about"]], ["mail", false, null]);
+    await running.deliver();
+    assert.equal((await waiting(running))[0]?.["attempts"], 1);
+  }
+});
+
+test("stops the start for a wrong worker and for a name that is taken", async () => {
+  const events = outbox();
+  const working = (name: string, worker: object): Feature =>
+    defineFeature({
+      name,
+      needs: [events],
+      setUp: (host) => ({ offer: host.use(events).worker(worker as Worker) }),
+    });
+  const run = (): void => undefined;
+
+  await assert.rejects(
+    createService({
+      store: sqliteStore({ path: ":memory:" }),
+      features: [
+        events,
+        working("a", { name: "mail", run }),
+        working("b", { name: "mail", run }),
+        working("c", { name: "No name", run }),
+        working("d", { name: "other", rum: run }),
+      ],
+    }),
+    (error: unknown) => {
+      assert.ok(error instanceof DeclarationError);
+      const all = error.mistakes.join("\n");
+      assert.match(all, /feature b: the worker mail: the name is there twice; rename one/);
+      assert.match(all, /feature c: .*it has to be lower-case words joined by hyphens/);
+      assert.match(all, /feature d: the worker other: there is no option rum; did you mean run\?/);
+      return true;
+    },
+  );
+});
