@@ -36,7 +36,14 @@ export function cookiesOf(answer: Answered): Readonly<Record<string, string>> {
 
 /** Creates a user who logs in with a session and adds a TOTP factor. Moves the clock one step forward. */
 export async function addTOTP(api: API, name: string): Promise<TOTPUser> {
-  const { id, email, password } = await api.user(name);
+  return addTOTPTo(api, await api.user(name));
+}
+
+/** Adds a TOTP factor to a user, through a new session. Moves the clock one step forward. */
+export async function addTOTPTo(
+  api: API,
+  { id, email, password }: Pick<TOTPUser, "id" | "email" | "password">,
+): Promise<TOTPUser> {
   const session = cookiesOf(await api.post("/api/session/", { username: email, password }));
   const made = await api.post(`/users/${id}/factors`, { kind: "totp", label: "Phone" }, session);
   assert.equal(made.status, 201, made.text);

@@ -98,7 +98,7 @@ export function makeGate(parts: GateParts): Gate {
     levelOf(proofs) >= neededLevel(account, rule);
 
   const standing: Standing = (scheme, identity) => {
-    if (scheme.proves === "program") return identity;
+    if (scheme.proves === "program") return withoutProofs(identity);
     const proved = withProofs(scheme, identity);
     if (identity.needs !== undefined) return judge(proved, identity.needs);
     // No kind of factor is registered, so no account needs one.
@@ -163,21 +163,30 @@ const insufficient: Rejection = {
 };
 
 /**
- * Adds the proofs of the credential to the identity. A scheme that does not report its proofs gives level 1 and no
- * proof.
+ * Adds the proofs of the credential to the identity, as its scheme declares them. A scheme that does not declare its
+ * proofs gives level 1 and no proof.
  */
 function withProofs({ proves }: Scheme, identity: Identity): Identity {
-  if (proves === "each")
-    return identity.level === undefined ? { ...identity, ...provedBy(identity.proofs ?? []) } : identity;
-  if (proves === undefined || proves === "program") {
-    const { authTime: _, ...rest } = identity;
-    return { ...rest, level: 1 };
-  }
+  if (proves === "each") return withOwnProofs(identity);
+  if (proves === undefined || proves === "program") return { ...withoutProofs(identity), level: 1 };
   // A scheme that does not know the time of its proof never gives a fresh login.
   const at = identity.authTime ?? 0;
   const proofs = proves.map((method): Proof => ({ method, at }));
   const { authTime: _, ...rest } = identity;
   return { ...rest, proofs, level: levelOf(proofs), ...(identity.authTime === undefined ? {} : { authTime: at }) };
+}
+
+/** Returns the identity with the level of its proofs. Level 2 counts only with proofs of level 2. */
+function withOwnProofs(identity: Identity): Identity {
+  const { level, proofs = [] } = identity;
+  if (level !== undefined && (level < 2 || levelOf(proofs) === 2)) return identity;
+  return { ...withoutProofs(identity), level: 1, ...(proofs.length === 0 ? {} : provedBy(proofs)) };
+}
+
+/** Returns the identity without proofs, for a credential that proves nothing about its user. */
+function withoutProofs(identity: Identity): Identity {
+  const { proofs, level, authTime, ...rest } = identity;
+  return proofs === undefined && level === undefined && authTime === undefined ? identity : rest;
 }
 
 function findNeeds(accounts: Accounts, { id }: Identity): Eventually<1 | 2> {

@@ -1,0 +1,214 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  type accountsCollection,
+  apiTokensCollection,
+  namedKeys,
+  namedKeysCollection,
+  sessionsCollection,
+  type Account,
+  type Admission,
+  type APITokens,
+  type NamedKeys,
+  type SessionLogin,
+  type TokenLogin,
+} from "../../src/door/auth.ts";
+import {
+  accounts,
+  apiTokens,
+  authenticated,
+  defineEndpoint,
+  defineFeature,
+  sessionLogin,
+  tokenLogin,
+  type Context,
+} from "../../src/door/index.ts";
+import { addTOTP } from "../harness/factors.ts";
+import { outsideLogins, type OutsideOptions } from "../harness/outside-logins.ts";
+import { open, serve as serveOwn, email, password } from "../harness/own-logins.ts";
+import { serve } from "../harness/serve.ts";
+
+const now = ({ now: at }: { readonly now: number }) => at;
+const strong = (at: number) =>
+  ({
+    authTime: at,
+    level: 2,
+    proofs: [
+      { method: "pwd", at },
+      { method: "otp", at },
+    ],
+  }) as const;
+
+/** Schemes whose identities claim more than their declaration says. */
+const overstating = {
+  silent: { claims: (call) => strong(now(call)) },
+  program: { proves: "program", claims: (call) => strong(now(call)) },
+  level: { proves: "each", claims: (call) => ({ authTime: now(call), level: 2 }) },
+  weak: { proves: "each", claims: (call) => ({ ...strong(now(call)), proofs: [{ method: "pwd", at: now(call) }] }) },
+  listed: { proves: ["pwd"], claims: (call) => strong(now(call)) },
+} satisfies OutsideOptions["more"];
+
+test("believes only the proofs that a scheme declares", async (t) => {
+  const api = await serve(t, { config: { features: outsideLogins({ more: overstating }).features } });
+  const plain = await api.user("Bob");
+  const ann = await addTOTP(api, "Ann");
+
+  for (const name of Object.keys(overstating)) {
+    const headers = { [`x-${name}`]: ann.email };
+    const read = await api.get("/protected/", headers);
+    const isProgram = name === "program";
+    assert.deepEqual([read.status, read.json.code], isProgram ? [200, undefined] : [401, "factor_required"], name);
+    const made = await api.post(`/users/${ann.id}/keys`, { name }, headers);
+    assert.deepEqual(
+      [made.status, made.json.code],
+      [401, isProgram ? "confirmation_required" : "factor_required"],
+      name,
+    );
+
+    const own = { [`x-${name}`]: plain.email };
+    const shown = (await api.get("/api/session/", own)).json;
+    assert.ok((shown.level ?? 1) < 2, `${name} ${shown.level}`);
+    // A login of unknown time is not fresh.
+    const key = await api.post(`/users/${plain.id}/keys`, { name }, own);
+    assert.equal(key.status, name === "weak" || name === "listed" ? 201 : 400, `${name} ${key.text}`);
+  }
+});
+
+interface Makers {
+  readonly sessions: SessionLogin;
+  readonly tokens: TokenLogin;
+  readonly apiTokens: APITokens;
+  readonly keys: NamedKeys;
+}
+
+type Make = (makers: Makers, context: Context, given: Admission) => Promise<unknown>;
+
+const key = { name: "laptop", scopes: null, expiresAt: null };
+
+/** Everything that starts a login or makes a credential. */
+const makers: Readonly<Record<string, Make>> = {
+  "sessions.create": ({ sessions }, { call }, given) => sessions.sessions.create(given, call),
+  "session-login, begin.start": ({ sessions }, context, given) => sessions.begin.start(context, given, {}),
+  "session-login, begin.renew": ({ sessions }, context, given) =>
+    sessions.begin.renew!(context, given, { id: "a", options: {} }),
+  "pairs.issue": async ({ tokens }, { now }, given) => tokens.pairs.issue(given, now),
+  "pairs.renew": async ({ tokens }, { now }, given) => tokens.pairs.renew(given, "family", now),
+  "token-login, begin.start": ({ tokens }, context, given) => tokens.begin.start(context, given, { cookie: false }),
+  "token-login, begin.renew": ({ tokens }, context, given) =>
+    tokens.begin.renew!(context, given, { id: "family", options: { cookie: false } }),
+  "apiTokens.issue": ({ apiTokens: made }, { now }, given) => made.issue(given, now),
+  "keys.create": ({ keys }, { now }, given) => keys.create(given, key, now),
+};
+
+/** Values that are no admission, as JavaScript code could give them. */
+const impostors: Readonly<Record<string, (account: Account, real: Admission) => unknown>> = {
+  nothing: () => undefined,
+  null: () => null,
+  "an id": ({ id }) => id,
+  "an account": (account) => account,
+  "a literal": (account) => ({ userId: account.id, generation: account.generation, proofs: [], level: 2 }),
+  "a copy": (_, real) => ({ ...real }),
+  "JSON of one": (_, real) => JSON.parse(JSON.stringify(real)) as unknown,
+  "its prototype": (_, real) => Object.create(Object.getPrototypeOf(real) as object) as unknown,
+  "an heir": (_, real) => Object.create(real) as unknown,
+  "a proxy": (_, real) => new Proxy(real, {}),
+};
+
+test("starts nothing with a value that is no admission, or with one that was spent", async (t) => {
+  const people = accounts(open);
+  const features = {
+    sessions: sessionLogin(people),
+    tokens: tokenLogin(people),
+    apiTokens: apiTokens(people),
+    keys: namedKeys(people),
+  };
+  const results: string[] = [];
+  const tries = defineFeature({
+    name: "tries",
+    needs: [people, ...Object.values(features)],
+    setUp(host) {
+      const { requireAccount, vouch } = host.use(people);
+      const made: Makers = {
+        sessions: host.use(features.sessions),
+        tokens: host.use(features.tokens),
+        apiTokens: host.use(features.apiTokens),
+        keys: host.use(features.keys),
+      };
+      return {
+        offer: null,
+        endpoints: [
+          defineEndpoint({
+            method: "POST",
+            path: "/tries/{id}",
+            access: authenticated,
+            async handle(context) {
+              const account = await requireAccount(context);
+              for (const [name, make] of Object.entries(makers)) {
+                for (const [what, impostor] of Object.entries(impostors)) {
+                  const given = impostor(account, await vouch(context, account)) as Admission;
+                  await assert.rejects(
+                    async () => make(made, context, given),
+                    /people\.beginLogin and people\.vouch make it/,
+                    `${name} took ${what}`,
+                  );
+                }
+                const spent = await vouch(context, account);
+                if (!name.endsWith("renew")) await made.tokens.pairs.issue(spent, context.now);
+                else await make(made, context, spent);
+                await assert.rejects(async () => make(made, context, spent), /has started a login before/, name);
+                results.push(name);
+              }
+              return { status: 204 };
+            },
+          }),
+        ],
+      };
+    },
+  });
+  const api = await serveOwn(t, people, [...Object.values(features), tries]);
+  const session = await api.ask("POST", "/api/session/", { username: email, password });
+  const cookie = { cookie: session.headers.getSetCookie()[0]!.split(";")[0]! };
+
+  const answer = await api.ask("POST", "/tries/1", undefined, cookie);
+
+  assert.equal(answer.status, 204, answer.text);
+  assert.deepEqual(results, Object.keys(makers));
+  const { store } = api.service;
+  const count = async (collection: typeof accountsCollection): Promise<number> =>
+    (await store.list({ collection, where: null, sort: [], limit: 100 })).length;
+  // The login of the test, and one session for the real admission that `renew` took.
+  assert.deepEqual(
+    [await count(sessionsCollection), await count(apiTokensCollection), await count(namedKeysCollection)],
+    [2, 0, 0],
+  );
+});
+
+/** Checked by the compiler. Code that skips the gate does not compile. */
+function misuses(made: Makers, context: Context, account: Account, given: Admission): readonly unknown[] {
+  const literal = { userId: 1, generation: 1, proofs: [], level: 2 } as const;
+  return [
+    // @ts-expect-error -- an account
+    made.sessions.sessions.create(account, context.call),
+    // @ts-expect-error -- a literal
+    made.sessions.begin.start(context, literal, {}),
+    // @ts-expect-error -- nothing
+    made.sessions.begin.start(context),
+    // @ts-expect-error -- an account
+    made.tokens.pairs.issue(account, 0),
+    // @ts-expect-error -- a literal
+    made.tokens.pairs.renew(literal, "family", 0),
+    // @ts-expect-error -- a literal
+    made.tokens.begin.start(context, literal, { cookie: false }),
+    // @ts-expect-error -- an id
+    made.apiTokens.issue(1, 0),
+    // @ts-expect-error -- an account
+    made.keys.create(account, key, 0),
+    // @ts-expect-error -- a copy
+    made.keys.create({ ...given }, key, 0),
+    // @ts-expect-error -- only a token pair makes access tokens
+    made.tokens.access.issue(account, "family", 0),
+    // @ts-expect-error -- the class is a type alone
+    (): Admission => new Admission(account, []),
+  ];
+}
+void misuses;

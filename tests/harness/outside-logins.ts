@@ -1,0 +1,96 @@
+import { absent, identityOf, type People, type Proof } from "../../src/door/auth.ts";
+import type { Call } from "../../src/door/http.ts";
+import {
+  accepted,
+  defineEndpoint,
+  defineFeature,
+  problem,
+  rejected,
+  type Feature,
+  type Identity,
+  type Scheme,
+} from "../../src/door/index.ts";
+import type { ConfigFile } from "../../src/service/system/config-file.ts";
+
+// Logins as a third party writes them for the ready-made service, with the public exports alone.
+
+/** Three logins of a third party, and the accounts that they use. */
+export interface OutsideLogins {
+  readonly features: NonNullable<ConfigFile["features"]>;
+  /** The accounts of the service that was started last with these features. */
+  people(): People;
+}
+
+/** Options of the logins of a third party. */
+export interface OutsideOptions {
+  /** Schemes in addition to `badge` and `robot`, by their names. Each reads `X-<Name>`. */
+  readonly more?: Readonly<Record<string, Pick<Scheme, "proves"> & { readonly claims?: Claims }>>;
+}
+
+/** The members that a scheme adds to its identity. */
+export type Claims = (call: Call) => Partial<Pick<Identity, "authTime" | "level" | "needs" | "proofs">>;
+
+/**
+ * Makes three logins: the scheme `badge`, which proves possession; the scheme `robot` for programs; and the endpoints
+ * `/badge/session` and `/badge/tokens`, which start a login.
+ */
+export function outsideLogins({ more = {} }: OutsideOptions = {}): OutsideLogins {
+  let people: People | null = null;
+  const schemes = {
+    badge: { proves: ["hwk"], claims: ({ now }: Call) => ({ authTime: now }) },
+    robot: { proves: "program", claims: ({ now }: Call) => ({ authTime: now }) },
+    ...more,
+  } satisfies OutsideOptions["more"];
+  return {
+    people: () => people!,
+    features: ({ accounts, "session-login": sessions, "token-login": tokens }) =>
+      [
+        defineFeature({
+          name: "outside-logins",
+          needs: [accounts, sessions, tokens],
+          setUp(host) {
+            people = host.use(accounts);
+            const { beginLogin, accounts: found } = people;
+            const begins = { session: host.use(sessions).begin, tokens: host.use(tokens).begin };
+            const endpoints = (["session", "tokens"] as const).map((kind) =>
+              defineEndpoint({
+                method: "POST",
+                path: `/badge/${kind}`,
+                access: "open",
+                logsIn: true,
+                async handle(context) {
+                  const account = await found.findByUsername(context.call.header("x-badge-login") ?? "");
+                  if (account?.active !== true) throw problem("invalid_credentials");
+                  const proofs: readonly [Proof] = [{ method: "hwk", at: context.now }];
+                  return kind === "session"
+                    ? beginLogin(context, { account, proofs, begin: begins.session, options: {} })
+                    : beginLogin(context, { account, proofs, begin: begins.tokens, options: { cookie: false } });
+                },
+              }),
+            );
+            return {
+              offer: null,
+              endpoints,
+              schemes: Object.entries(schemes).map(([name, { proves, claims }]) =>
+                schemeOf(people!, name, proves, claims),
+              ),
+            };
+          },
+        }),
+      ] satisfies readonly Feature[],
+  };
+}
+
+/** A scheme that believes the username in its header field. */
+function schemeOf({ accounts }: People, name: string, proves: Scheme["proves"], claims: Claims = () => ({})): Scheme {
+  return {
+    name,
+    carriers: [{ in: "header", name: `X-${name}` }],
+    ...(proves === undefined ? {} : { proves }),
+    async authenticate(username, call) {
+      if (username === "") return absent;
+      const account = await accounts.findByUsername(username);
+      return account?.active === true ? accepted(identityOf(account, name, claims(call))) : rejected("inactive");
+    },
+  };
+}
