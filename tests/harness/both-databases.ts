@@ -21,6 +21,7 @@ import {
   type Store,
 } from "../../src/door/stores.ts";
 import type { Database } from "../../src/service/settings/values.ts";
+import { nextTurn } from "./next-turn.ts";
 import { askPostgres, startPostgres, type TestServer } from "./postgres.ts";
 
 /** A database of one engine, with operations on the whole. */
@@ -75,6 +76,7 @@ function onSQLite(file: string): TestDatabase<File> {
     async run(sql) {
       using others = new DatabaseSync(file, { timeout: 5000 });
       others.exec(sql);
+      await nextTurn();
     },
     async ask(sql) {
       using others = new DatabaseSync(file, { timeout: 5000 });

@@ -7,6 +7,7 @@ import pg from "pg";
 import { Secret } from "../../src/door/index.ts";
 import type { Mount } from "../../src/door/resources.ts";
 import { postgresStore, sqliteStore, type Store } from "../../src/door/stores.ts";
+import { nextTurn } from "./next-turn.ts";
 import { ownService, type Own } from "./own-service.ts";
 import { startPostgres, type TestServer } from "./postgres.ts";
 
@@ -59,7 +60,11 @@ async function inSQLite(t: TestContext, made: string): Promise<Before> {
   return {
     engine: "sqlite",
     url: `sqlite:${path}`,
-    sql: async (text) => others.prepare(text).all(),
+    async sql(text) {
+      const rows = others.prepare(text).all();
+      await nextTurn();
+      return rows;
+    },
     serve: (...mounts) => ownService(t, { store: makeStore(), mounts }),
     makeStore,
   };

@@ -5,6 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { after, type TestContext } from "node:test";
 import { Secret } from "../../src/door/index.ts";
 import { postgresStore, sqliteStore, type Store } from "../../src/door/stores.ts";
+import { nextTurn } from "./next-turn.ts";
 import { askPostgres, startPostgres, testsOnPostgres, type TestServer } from "./postgres.ts";
 
 // The databases of tests that run on SQLite (`npm test`) and on PostgreSQL (`npm run test:postgres`).
@@ -72,7 +73,9 @@ export function sharedFile(t: TestContext): SharedDatabase {
     open: () => sqliteStore({ path: file }),
     async ask(sql) {
       using others = new DatabaseSync(file, { timeout: 5000 });
-      return others.prepare(sql).all();
+      const rows = others.prepare(sql).all();
+      await nextTurn();
+      return rows;
     },
   };
 }

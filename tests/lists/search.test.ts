@@ -20,6 +20,7 @@ import {
 import { sqliteStore, type Store } from "../../src/door/stores.ts";
 import type { ExplainedList } from "../../src/http/mount/explaining.ts";
 import type { Collection, ListQuery } from "../../src/store/store.ts";
+import { nextTurn } from "../harness/next-turn.ts";
 import { linksOf, ownService, type people } from "../harness/own-service.ts";
 import { serve, type API } from "../harness/serve.ts";
 import { emptyStore } from "../harness/test-store.ts";
@@ -305,6 +306,7 @@ test("searches a rare word after many writes only in the index and the waiting r
   t.after(() => other.close());
   other.exec(`BEGIN IMMEDIATE; DELETE FROM "_things_words" WHERE "id" % 1500 = 8 AND "id" > 1000;
     INSERT INTO "_things_words" SELECT '', "id" FROM "things" WHERE "id" > 900; COMMIT; BEGIN IMMEDIATE`);
+  await nextTurn();
 
   const rare = await own.get("/things?search=rare");
   const plain = await own.get("/things?search=plain&limit=1");
