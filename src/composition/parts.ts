@@ -49,6 +49,7 @@ export function factsOf(
     asksForFactors: all.some(({ standing }) => standing !== undefined),
     look: all.find(({ look }) => look !== undefined)?.look ?? null,
     waysIn: all.flatMap(({ waysIn = [] }) => waysIn),
+    pages: all.find(({ pages }) => pages !== undefined)?.pages ?? null,
     problems: [...new Set(all.flatMap(problemsOf))],
     measure() {
       const taken = new Set<string>();

@@ -5,7 +5,7 @@
  */
 import "./index.ts";
 
-export type { Host, Parts, ServiceFacts, Upkeep, WayIn } from "../feature/feature.ts";
+export type { AccountPages, Host, Parts, ServiceFacts, Upkeep, WayIn } from "../feature/feature.ts";
 export { outbox, type Outbox, type OutboxOptions } from "../features/outbox/outbox.ts";
 export type { Delivery, Job, Queue, RecordEvent, Subscriber, Worker } from "../features/outbox/contract.ts";
 export type { Alongside, RecordWrite } from "../http/alongside.ts";

@@ -2,24 +2,16 @@ import { types } from "node:util";
 import { atOnce } from "../core/checking/at-once.ts";
 import {
   aFunction,
-  anObject,
-  anything,
   isObject,
   isText,
   matching,
   membersMistakes,
-  objectOf,
-  objectWith,
-  optional,
   shown,
-  text,
-  texts,
   uncalled,
   type Check,
 } from "../core/checking/members.ts";
 import { isThrown } from "../core/checking/thrown.ts";
 import { otherCopiesWithin } from "../core/copy.ts";
-import type { Look } from "../core/html/look.ts";
 import type { Offering } from "../http/core.ts";
 import { aFeatureList } from "../http/endpoint/checking.ts";
 import { declarationMistakes } from "../http/endpoint/declared.ts";
@@ -28,6 +20,7 @@ import { DeclarationError } from "../resource/resource.ts";
 import { clashesOf, missingReferences, unreadTypes, type NamedParts } from "./clashes.ts";
 import { faultOf } from "./failure.ts";
 import type { Assembled, Feature, Host, Parts, ServiceParts } from "./feature.ts";
+import { partsMembers } from "./parts-checks.ts";
 import { permissionMistakes } from "./permitted.ts";
 import { upkeepMistakes } from "./upkeep.ts";
 
@@ -155,54 +148,6 @@ export function listsOf(all: readonly ServiceParts[]): Required<ServiceParts> {
   };
 }
 
-/** The checks for lists of parts. Each part is checked separately. */
-export const partsLists: Readonly<Record<keyof ServiceParts, Check>> = {
-  schemes: anything,
-  mounts: anything,
-  endpoints: anything,
-  formats: anything,
-  collections: anything,
-};
-
-/** A path of the service, without a query. `//host` and `/\\host` are other sites. */
-const PATH = /^\/(?![/\\])[^?#\s]*$/;
-
-const lookMembers: Readonly<Record<keyof Look, Check>> = { title: text, logo: optional(text), style: anObject };
-
-const partsMembers: Readonly<Record<keyof Parts, Check>> = {
-  ...partsLists,
-  offer: (value) =>
-    value === undefined ? "it has to be what the feature offers to others; null where that is nothing" : null,
-  scopesAllow: optional(aFunction),
-  standing: optional(aFunction),
-  limiter: optional(objectWith("a limiter, like that of rateLimits()", "arriving", "identified")),
-  identity: optional(texts),
-  roles: optional(texts),
-  tags: optional((value) =>
-    isObject(value) && Object.values(value).every(isText)
-      ? null
-      : 'it has to be texts by tag, like { books: "What there is to read." }',
-  ),
-  look: optional(objectOf(lookMembers, "it has to be how pages look: a title and a style")),
-  waysIn: optional((value) =>
-    Array.isArray(value) &&
-    value.every((each) => isObject(each) && isText(each["title"]) && isText(each["href"]) && PATH.test(each["href"]))
-      ? null
-      : 'it has to be a list of titles with paths of this service, like { title: "Company", href: "/api/login/company/start" }',
-  ),
-  observe: optional(aFunction),
-  alongside: optional(aFunction),
-  problems: optional((value) =>
-    Array.isArray(value) && value.every((each) => isObject(each) && isText(each["code"]))
-      ? null
-      : "it has to be a list of problems of one's own, made with defineProblem",
-  ),
-  mistakes: optional(aFunction),
-  measure: optional(aFunction),
-  upkeep: anything,
-  start: optional(aFunction),
-  stop: optional(aFunction),
-};
 const featureMembers: Readonly<Record<keyof Feature, Check>> = {
   name: matching(/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/, "it has to be lower-case words joined by hyphens, like audit-trail"),
   needs: aFeatureList,

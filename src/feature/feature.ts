@@ -65,6 +65,8 @@ export interface Parts<Offer = unknown> extends ServiceParts {
   readonly look?: Look;
   /** Other ways to log in, for the login page: for example one for each identity provider. */
   readonly waysIn?: readonly WayIn[];
+  /** The pages on which people log in and manage their accounts. The first one counts. */
+  readonly pages?: AccountPages;
   /** Problems that no endpoint and no mount of it names. The API's documentation lists them for every operation. */
   readonly problems?: readonly ProblemDefinition[];
   /** Returns changes for the transaction of every write of a mounted resource. They are written together with it, or not at all. */
@@ -95,6 +97,21 @@ export interface WayIn {
    * page to show after the login, with the base path.
    */
   readonly href: string;
+}
+
+/** The paths of the pages on which people log in and manage their accounts, without the base path. */
+export interface AccountPages {
+  /** Shows every way to log in. Takes the parameter `next`: the page to show after the login, with the base path. */
+  readonly login: string;
+  /** Asks for the second factor of a login. Takes `next` too. */
+  readonly factor: string;
+  readonly signup: string;
+  /** Sends a mail to a user who forgot the password. */
+  readonly forgot: string;
+  /** Sets a new password. Takes the parameter `token`. */
+  readonly reset: string;
+  /** Confirms an e-mail address. Takes the parameter `token`. */
+  readonly verify: string;
 }
 
 /** The combined parts of all features. */
@@ -146,6 +163,8 @@ export interface ServiceFacts extends Required<Omit<ServiceParts, "collections">
   readonly look: Look | null;
   /** The other ways to log in, of all features. */
   readonly waysIn: readonly WayIn[];
+  /** The pages of accounts. Null if no feature has them. */
+  readonly pages: AccountPages | null;
   /** The problems that are not in the catalogue. */
   readonly problems: readonly ProblemDefinition[];
   /** Returns the number of requests in progress. */

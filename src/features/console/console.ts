@@ -11,16 +11,17 @@ import type { Endpoint } from "../../http/endpoint/endpoint.ts";
 import type { DataBody, Format, ProblemDocument } from "../../http/formats/format.ts";
 import type { View } from "../../http/formats/view.ts";
 import { servedBy } from "../../http/mount/endpoints.ts";
+import { accountPages, pageEndpoints, takenPages } from "./account-pages.ts";
 import { parameterOf } from "./addresses.ts";
 import { giveWayFor, inCell, onPage } from "./excerpt.ts";
 import { choicesFor } from "./forms/choices.ts";
-import { hasLoginForm } from "./forms/login-form.ts";
-import { ACCOUNT_PATH, SESSION_PATH, writeFramed } from "./frame.ts";
+import { ACCOUNT_PATH, writeFramed } from "./frame.ts";
 import { labelsFor, noLabels } from "./labels.ts";
 import { colorRule, consoleOptions, type ConsoleOptions } from "./options.ts";
 import { drawAccount } from "./pages/account-page.ts";
-import { drawFactor, LOGIN_PATH } from "./pages/factor-page.ts";
+import { drawFactor, drawWaitingLogin } from "./pages/factor-page.ts";
 import { drawList } from "./pages/list-page.ts";
+import { drawLoginPage } from "./pages/login-page.ts";
 import { drawPlain } from "./pages/plain-page.ts";
 import { drawProblem } from "./pages/problem-page.ts";
 import { drawRecord } from "./pages/record-page.ts";
@@ -29,6 +30,7 @@ import { isRows } from "./pages/rows.ts";
 import { drawSession } from "./pages/session-page.ts";
 import { drawWhy } from "./pages/why-page.ts";
 import type { Drawing, Drawn, Labels, Site } from "./site.ts";
+import { LOGIN_PATH, SESSION_PATH, waysOf } from "./ways-in.ts";
 import { WHY_PATH, whyEndpoint } from "./why.ts";
 
 const policy =
@@ -51,9 +53,10 @@ export function consolePages(options: ConsoleOptions): Feature<null> {
     name: "console",
     setUp({ basePath, service }) {
       requireOptions(options, consoleOptions);
-      const { title, logo, colors = {}, templates = {} } = options;
+      const { title, logo, colors = {}, templates = {}, pages } = options;
       const style = pageStyle(colorRule(colors));
       const script = pageScript();
+      const paths = { ...accountPages, ...pages };
       const site: Site = {
         title,
         ...(logo === undefined ? {} : { logo }),
@@ -62,6 +65,8 @@ export function consolePages(options: ConsoleOptions): Feature<null> {
           [SESSION_PATH]: drawSession,
           [WHY_PATH]: drawWhy,
           [ACCOUNT_PATH]: drawAccount,
+          [paths.login]: drawLoginPage,
+          [paths.factor]: drawWaitingLogin,
           [LOGIN_PATH]: drawFactor,
           [`${LOGIN_PATH}factors/`]: drawFactor,
           "/users/{id}/factors": drawFactor,
@@ -73,14 +78,16 @@ export function consolePages(options: ConsoleOptions): Feature<null> {
           style: `${basePath}/console/${style.name}`,
           script: `${basePath}/console/${script.name}`,
         },
+        pages: paths,
         facts: service,
       };
       return {
         offer: null,
         look: { title, style, ...(logo === undefined ? {} : { logo }) },
-        formats: [pages(site)],
-        mistakes: (assembled) => unservedTemplates(templates, assembled),
-        endpoints: [assetEndpoint([style, script]), whyEndpoint(service, basePath)],
+        formats: [pageFormat(site)],
+        pages: paths,
+        mistakes: (assembled) => [...unservedTemplates(templates, assembled), ...takenPages(paths, assembled)],
+        endpoints: [assetEndpoint([style, script]), whyEndpoint(service, basePath), ...pageEndpoints(paths, service)],
       };
     },
   });
@@ -119,7 +126,7 @@ function assetEndpoint(assets: readonly Asset[]): Endpoint {
   });
 }
 
-function pages(site: Site): Format {
+function pageFormat(site: Site): Format {
   return {
     mediaType: "text/html",
     problemMediaType: "text/html",
@@ -127,7 +134,7 @@ function pages(site: Site): Format {
     charset: "utf-8",
     contentSecurityPolicy: policy,
     tagged: "by content",
-    asksInPlaceOf: (challenge) => hasLoginForm(site) && /^(?:basic|digest)\b/i.test(challenge),
+    asksInPlaceOf: (challenge) => waysOf(site.facts()).password !== null && /^(?:basic|digest)\b/i.test(challenge),
     write: async (body, view) => writeFramed(site, view, await draw(site, body, view)),
     writeProblem: async (document: ProblemDocument, view) =>
       writeFramed(site, view, await drawProblem(site, view, document), document.request_id),

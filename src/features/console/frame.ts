@@ -1,14 +1,13 @@
+import { isUnsafe } from "../../core/call/cross-site.ts";
 import { html, type PageContent, type Markup } from "../../core/html/markup.ts";
 import { writePage } from "../../core/html/page.ts";
 import type { View } from "../../http/formats/view.ts";
 import { curlOf, inFormat, targetOf, withParameters } from "./addresses.ts";
 import { isReadable, isServed, partsOf } from "./paths.ts";
 import { addressOf, type Drawn, type Site } from "./site.ts";
+import { hasWays, SESSION_PATH } from "./ways-in.ts";
 import { WHY_PATH } from "./why.ts";
 import { statusText } from "./words.ts";
-
-/** The page where users see who they are, log in and log out. */
-export const SESSION_PATH = "/api/session/";
 
 /** The path of an account, with everything that its user or an administrator can do with it. */
 export const ACCOUNT_PATH = "/users/{id}/account";
@@ -82,9 +81,17 @@ function toolsOf(site: Site, view: View): PageContent {
  * then asks the root.
  */
 function wayIn(site: Site, view: View, session: string): Markup {
-  if (view.wasIdentified || view.status === 401) return html`<a href="${session}">Log in</a>`;
+  if (view.wasIdentified || view.status === 401) return html`<a href="${loginLink(site, view, session)}">Log in</a>`;
   const asks = isServed(site, "/") ? html` data-login="${addressOf(view, "/")}"` : "";
   return html`<a href="${session}"${asks}>Who you are</a>`;
+}
+
+/** Returns the address of the login page, which leads back to this page. */
+function loginLink(site: Site, view: View, session: string): string {
+  if (!hasWays(site.facts())) return session;
+  const login = addressOf(view, site.pages.login);
+  if (isUnsafe(view.call.method)) return login;
+  return `${login}?${new URLSearchParams({ next: targetOf(view) }).toString()}`;
 }
 
 function hasXML({ facts }: Site): boolean {

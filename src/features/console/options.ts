@@ -8,6 +8,8 @@ import {
   type Check,
 } from "../../core/checking/members.ts";
 import type { ChecksOf } from "../../core/checking/options.ts";
+import type { AccountPages } from "../../feature/feature.ts";
+import { accountPages } from "./account-pages.ts";
 import type { Template } from "./site.ts";
 
 /** The look and the names of pages. */
@@ -18,6 +20,11 @@ export interface ConsoleOptions {
   readonly logo?: string;
   /** Custom colors in CSS notation: `{ accent: "light-dark(#3a4bbd, #a9b4ff)" }`. */
   readonly colors?: Readonly<Partial<Record<(typeof colorNames)[number], string>>>;
+  /**
+   * Other paths for the pages on which people log in and manage their accounts. Default: `/login`, `/login/factor`, `/signup`, `/forgot`,
+   * `/reset` and `/verify`.
+   */
+  readonly pages?: Readonly<Partial<AccountPages>>;
   /** Draws the responses of some paths in a custom way, by declared path: `/orders/{id}`. */
   readonly templates?: Readonly<Record<string, Template>>;
 }
@@ -47,6 +54,12 @@ const aColor: Check = (value) =>
     ? null
     : "it has to be a colour as CSS has them, like #3a4bbd";
 
+const pageNames = Object.keys(accountPages);
+
+/** A declared path without parameters. */
+const aPage: Check = (value) =>
+  isText(value) && /^(?:\/[a-z0-9][a-z0-9._~-]*)+$/i.test(value) ? null : "it has to be a path, like /people/login";
+
 /** The check of each option. */
 export const consoleOptions: ChecksOf<ConsoleOptions> = {
   title: text,
@@ -59,6 +72,11 @@ export const consoleOptions: ChecksOf<ConsoleOptions> = {
     isObject(value)
       ? together(membersMistakes(value, Object.fromEntries(colorNames.map((name) => [name, optional(aColor)]))))
       : `it has to be colours as CSS has them, of ${colorNames.join(", ")}`,
+  ),
+  pages: optional((value) =>
+    isObject(value)
+      ? together(membersMistakes(value, Object.fromEntries(pageNames.map((name) => [name, optional(aPage)]))))
+      : `it has to be paths of pages, of ${pageNames.join(", ")}`,
   ),
   templates: optional((value) =>
     isObject(value) && Object.values(value).every((each) => typeof each === "function")

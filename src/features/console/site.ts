@@ -1,5 +1,5 @@
 import type { Markup } from "../../core/html/markup.ts";
-import type { ServiceFacts } from "../../feature/feature.ts";
+import type { AccountPages, ServiceFacts } from "../../feature/feature.ts";
 import type { DataBody } from "../../http/formats/format.ts";
 import type { Offer, View } from "../../http/formats/view.ts";
 import type { Field } from "../../resource/kinds/field.ts";
@@ -16,6 +16,8 @@ export interface Site {
   readonly assets: { readonly style: string; readonly script: string };
   /** The custom templates, by declared path: `/orders/{id}`. */
   readonly templates: Readonly<Record<string, Template>>;
+  /** The paths of the pages of accounts. */
+  readonly pages: AccountPages;
   facts(): ServiceFacts;
 }
 

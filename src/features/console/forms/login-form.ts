@@ -1,20 +1,49 @@
 import { isUnsafe } from "../../../core/call/cross-site.ts";
 import { isObject } from "../../../core/checking/members.ts";
-import { linkTo } from "../../../core/html/link.ts";
+import { linkTo, pathHere } from "../../../core/html/link.ts";
 import { html, type PageContent } from "../../../core/html/markup.ts";
-import type { Endpoint } from "../../../http/endpoint/endpoint.ts";
-import { formType } from "../../../http/formats/form.ts";
 import type { View } from "../../../http/formats/view.ts";
-import { targetOf } from "../addresses.ts";
-import { SESSION_PATH } from "../frame.ts";
+import { parameterOf, targetOf } from "../addresses.ts";
+import { isServed } from "../paths.ts";
 import { addressOf, type Site } from "../site.ts";
+import { hasWays, SESSION_PATH, waysOf } from "../ways-in.ts";
 
-/** Returns the login form, if there is one. It works without the script: the response redirects to this page. */
-export function loginFormOf(site: Site, view: View): PageContent {
-  if (!hasLoginForm(site)) return "";
-  const { username = "", next } = sentTo(view);
+/** The state of a login form. */
+interface LoginState {
+  /** True if the form is the subject of the page, so that its first empty field gets the focus. */
+  readonly isSubject?: boolean;
+  /** The reason why the last attempt failed. */
+  readonly wrong?: string;
+}
+
+/**
+ * Returns every way to log in. All of them work without the script, except passkeys: the response redirects to the page
+ * that the caller wanted.
+ */
+export async function loginFormOf(site: Site, view: View, state: LoginState = {}): Promise<PageContent> {
+  if (!hasWays(site.facts())) return "";
+  const { password, others } = waysOf(site.facts());
+  const { next } = sentTo(site, view);
+  // A link, because the policy of pages lets no form end at another site, also not by a redirect.
+  const buttons = others.map(
+    ({ title, href }) =>
+      html`<a class="btn" href="${addressOf(view, href)}?${new URLSearchParams({ next }).toString()}">${title}</a> `,
+  );
+  return html`<div class="stack">
+    ${password === null ? "" : passwordForm(site, view, state)}
+    ${buttons.length === 0 ? "" : html`<div class="row">${buttons}</div>`} ${await linksOf(site, view)}
+  </div>`;
+}
+
+function passwordForm(site: Site, view: View, { isSubject = false, wrong }: LoginState): PageContent {
+  const { username = "", next } = sentTo(site, view);
+  const error: PageContent =
+    wrong === undefined ? "" : html`<p class="wrong" id="login-error" role="alert">${wrong}</p>`;
+  const marks: PageContent = wrong === undefined ? "" : html` aria-invalid="true" aria-describedby="login-error"`;
+  const focus = html` autofocus`;
   return html`<form class="panel form" method="post" action="${addressOf(view, SESSION_PATH)}" aria-label="Log in">
     <input type="hidden" name="next" value="${next}" />
+    ${error}
     <p class="field">
       <label for="username">Username or e-mail</label>
       <input
@@ -24,43 +53,53 @@ export function loginFormOf(site: Site, view: View): PageContent {
         autocomplete="username"
         autocapitalize="none"
         spellcheck="false"
-        required
+        required${marks}${isSubject && username === "" ? focus : ""}
       />
     </p>
     <p class="field">
       <label for="password">Password</label>
-      <input id="password" name="password" type="password" autocomplete="current-password" required />
+      <input id="password" name="password" type="password" autocomplete="current-password" required${marks}${isSubject && username !== "" ? focus : ""} />
     </p>
     <div class="row"><button class="btn main">Log in</button></div>
   </form>`;
 }
 
-/** Returns true if people can log in on a page: a feature may have replaced the login by one that takes no form, or asks for something else. */
-export function hasLoginForm(site: Site): boolean {
-  const login = site.facts().endpoints.find(({ path, method }) => path === SESSION_PATH && method === "POST");
-  if (login === undefined || login.consumes?.includes(formType) !== true) return false;
-  const asked = fieldsAsked(login);
-  return asked === null || ["username", "password"].every((name) => asked.includes(name));
+/** Returns the links to the pages for people who cannot log in yet, as far as the service has them. */
+async function linksOf(site: Site, view: View): Promise<PageContent> {
+  const { forgot, signup } = site.pages;
+  const links: readonly PageContent[] = [
+    isServed(site, RESET_PATH, "POST") ? html`<a href="${addressOf(view, forgot)}">Forgot your password?</a>` : "",
+    (await canSignUp(site, view)) ? html`<a href="${addressOf(view, signup)}">Sign up</a>` : "",
+  ];
+  return links.every((each) => each === "") ? "" : html`<p class="row">${links}</p>`;
 }
 
-/** The names of the fields that a login declares. Null if it declares none. */
-function fieldsAsked({ body, documentation }: Endpoint): readonly string[] | null {
-  const shape = documentation?.request ?? body;
-  if (!isObject(shape)) return null;
-  const fields = shape["fields"] ?? shape["properties"];
-  return isObject(fields) ? Object.keys(fields) : null;
+/** The path that sends a mail to a user who forgot the password. */
+const RESET_PATH = "/api/password/reset/";
+
+/** Returns true if a caller without an account may create one. */
+async function canSignUp(site: Site, view: View): Promise<boolean> {
+  if (view.identity !== null || !isServed(site, site.pages.signup)) return false;
+  return (await view.offers("/users")).some(({ method }) => method === "POST");
 }
 
-/** Returns the values of the last attempt, never the password. The next page is this one, except on the login page. */
-function sentTo({ sent, call, query, basePath }: View): { readonly username?: string; readonly next: string } {
+/**
+ * Returns the values of the last attempt, never the password. The next page is this one, except on the login pages. There
+ * it is the one of the form or of the link.
+ */
+function sentTo(site: Site, view: View): { readonly username?: string; readonly next: string } {
+  const { sent, call, basePath } = view;
+  const root = `${basePath}/`;
   if (isObject(sent) && call.method === "POST") {
     const { username, next } = sent;
     return {
       ...(typeof username === "string" ? { username } : {}),
-      next: typeof next === "string" ? next : `${basePath}/`,
+      next: (typeof next === "string" ? pathHere(next) : null) ?? root,
     };
   }
-  const isHere = call.path.replace(/\/$/, "") === basePath + SESSION_PATH.slice(0, -1);
-  if (isHere || isUnsafe(call.method)) return { next: `${basePath}/` };
-  return { next: linkTo(targetOf({ call, query })) };
+  const here = call.path.replace(/(?<=.)\/$/, "").slice(basePath.length);
+  if (here === site.pages.login || here === site.pages.factor)
+    return { next: pathHere(parameterOf(view, "next")) ?? root };
+  if (here === SESSION_PATH.slice(0, -1) || isUnsafe(call.method)) return { next: root };
+  return { next: linkTo(targetOf(view)) };
 }

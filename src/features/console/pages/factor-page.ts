@@ -3,15 +3,14 @@ import { pathHere } from "../../../core/html/link.ts";
 import { html, type Markup, type PageContent } from "../../../core/html/markup.ts";
 import type { ProblemDocument } from "../../../http/formats/format.ts";
 import type { View } from "../../../http/formats/view.ts";
+import { parameterOf } from "../addresses.ts";
 import { writeForm } from "../forms/form.ts";
 import { code } from "../parts.ts";
 import { addressOf, type Drawing, type Drawn } from "../site.ts";
+import { LOGIN_PATH } from "../ways-in.ts";
 import { recordOf } from "./rows.ts";
 
 // The second step of a login, without JavaScript. A passkey needs JavaScript, so these pages offer the other factors.
-
-/** The login that waits for another proof, and the path that completes it. */
-export const LOGIN_PATH = "/api/login/";
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -28,6 +27,17 @@ export async function drawFactor(drawing: Drawing): Promise<Drawn | null> {
       view.place?.path === `${LOGIN_PATH}factors/` ? codeForm(view, [value], null) : await confirmForm(view, value),
     );
   return isWaiting(value) ? drawWaiting(view, value, null) : null;
+}
+
+/** Draws the page for the second factor of the login that the cookie of this browser names. */
+export async function drawWaitingLogin({ site, view }: Drawing): Promise<Drawn> {
+  const waiting = recordOf(await view.ask(LOGIN_PATH));
+  if (isWaiting(waiting)) return drawWaiting(view, waiting, null);
+  const next = new URLSearchParams({ next: nextOf(view) }).toString();
+  const title = "Log in again";
+  const main = html`${headOf(title, "This login has expired, or it is complete. A login waits five minutes for its second factor.")}
+    <p class="row"><a class="btn main" href="${addressOf(view, site.pages.login)}?${next}">Log in</a></p>`;
+  return { title, main, narrow: true };
 }
 
 /** Draws the problem of a login that waits for a factor, or of a wrong code. Returns null for every other problem. */
@@ -136,8 +146,9 @@ function drawCodes(view: View, codes: readonly string[]): Drawn {
 }
 
 /** The page to show after the login: the one that the form names, if it is a path of this service. */
-function nextOf({ sent, call, basePath }: View): string {
-  const next = isObject(sent) ? sent["next"] : undefined;
+function nextOf(view: View): string {
+  const { sent, call, basePath } = view;
+  const next = isObject(sent) ? sent["next"] : parameterOf(view, "next");
   const path = typeof next === "string" ? pathHere(next) : null;
   return path === null || path === call.path ? `${basePath}/` : path;
 }

@@ -8,14 +8,15 @@ import { isTooLong, onPage } from "../excerpt.ts";
 import { choicesFor } from "../forms/choices.ts";
 import { writeForm, writeMistakes } from "../forms/form.ts";
 import { inputsOf } from "../forms/inputs.ts";
-import { hasLoginForm, loginFormOf } from "../forms/login-form.ts";
-import { SESSION_PATH } from "../frame.ts";
+import { loginFormOf } from "../forms/login-form.ts";
 import { labelsFor, noLabels } from "../labels.ts";
 import { asJSON, column, table } from "../parts.ts";
 import { askedPath, isReadable, isServed } from "../paths.ts";
 import { addressOf, titleOf, type Drawn, type Site } from "../site.ts";
+import { hasWays, SESSION_PATH } from "../ways-in.ts";
 import { drawConflict } from "./conflict-page.ts";
 import { drawFactorProblem } from "./factor-page.ts";
+import { drawLoginAgain } from "./login-page.ts";
 import { extensionsOf } from "./problem-extensions.ts";
 import { drawWithoutRoot } from "./root-page.ts";
 import { recordOf } from "./rows.ts";
@@ -30,10 +31,14 @@ export async function drawProblem(site: Site, view: View, document: ProblemDocum
   if (form !== null) return { title: form.title, narrow: true, main: html`${form.main}${programs(document)}` };
   // If no scheme has a challenge, for example with sessions only, the status is 403.
   const isUnknown = document.code === "not_authenticated" || document.code === "authentication_failed";
-  if (isUnknown && hasLoginForm(site))
+  if (isUnknown && hasWays(site.facts()))
     return isLoginPage(view) ? drawLogin(site, view, document) : drawLoginFirst(site, view, document);
   const { title, code } = document;
   const detail = code === "invalid_credentials" ? "Wrong name or password." : document.detail;
+  if (code === "invalid_credentials" && isLoginPage(view) && view.call.method === "POST") {
+    const { main, ...rest } = await drawLoginAgain(site, view, detail);
+    return { ...rest, main: html`${main} ${programs(document)}` };
+  }
   if (code === "not_found" && askedPath(view) === "/" && !isServed(site, "/"))
     return drawNothingHere(site, view, document);
   const { why = "", cure = "", extensions } = catalogueWith(site.facts().problems)[code] ?? {};
@@ -44,7 +49,7 @@ export async function drawProblem(site: Site, view: View, document: ProblemDocum
       </div>
     </div>
     ${mistakesOf(document)} ${extensionsOf(document, extensions)} ${waysOn(site, view, document)}
-    ${document.status === 401 ? html`${loginFormOf(site, view)}${schemesOf(view)}` : ""}
+    ${document.status === 401 ? html`${await loginFormOf(site, view)}${schemesOf(view)}` : ""}
     ${section("Why", why)}${section("What to do", cure)} ${programs(document)}`;
   return { title, narrow: true, main };
 }
@@ -74,7 +79,7 @@ function isLoginPage(view: View): boolean {
 }
 
 /** Draws the login page. There it is not a mistake that the caller is not logged in. */
-function drawLogin(site: Site, view: View, document: ProblemDocument): Drawn {
+async function drawLogin(site: Site, view: View, document: ProblemDocument): Promise<Drawn> {
   const main = html`<div class="duo">
     <section class="stack" aria-labelledby="log-in">
       <div class="head">
@@ -83,7 +88,7 @@ function drawLogin(site: Site, view: View, document: ProblemDocument): Drawn {
           <p>For people with a browser.</p>
         </div>
       </div>
-      ${loginFormOf(site, view)}
+      ${await loginFormOf(site, view)}
       <p class="rule">A wrong name and a wrong password get the same answer. After ten wrong tries in a minute you wait a moment.</p>
     </section>
     ${programOf(site, view)}
@@ -93,7 +98,7 @@ function drawLogin(site: Site, view: View, document: ProblemDocument): Drawn {
 }
 
 /** Draws the login form for a caller who is not logged in. */
-function drawLoginFirst(site: Site, view: View, document: ProblemDocument): Drawn {
+async function drawLoginFirst(site: Site, view: View, document: ProblemDocument): Promise<Drawn> {
   const title = isUnsafe(view.call.method) ? "Log in to do this" : "Log in to see this";
   const said =
     document.code === "not_authenticated" ? "your request did not say" : "your request did not say, or says it no more";
@@ -103,7 +108,7 @@ function drawLoginFirst(site: Site, view: View, document: ProblemDocument): Draw
         <p><code>${view.call.path}</code> needs to know who is asking, and ${said}. Whether anything is here is told afterwards.</p>
       </div>
     </div>
-    ${loginFormOf(site, view)}${schemesOf(view)} ${programs(document)}`;
+    ${await loginFormOf(site, view)}${schemesOf(view)} ${programs(document)}`;
   return { title, narrow: true, main };
 }
 
@@ -122,7 +127,7 @@ function waysOn(site: Site, view: View, { status }: ProblemDocument): PageConten
     status === 412 ? link(path, "See it as it is now") : "",
     status === 400 && isRead && view.query !== "" && isReadable(site, path) ? link(path, "Without what was asked") : "",
     isRead && (status === 429 || status >= 500) && isReadable(site, path) ? link(path, "Try again") : "",
-    status === 403 && hasLoginForm(site) ? link(SESSION_PATH, "Log in as somebody else") : "",
+    status === 403 && hasWays(site.facts()) ? link(site.pages.login, "Log in as another user") : "",
     status === 405 && isReadable(site, path) ? link(path, html`Read ${path}`) : "",
     status === 404 && path !== "/" && isReadable(site, up) ? link(up, html`Up to ${up}`) : "",
     status === 404 ? link("/", "What there is") : "",

@@ -28,7 +28,7 @@ ${code("curl", "For a shell", "the command", commandOf(drawing))}</section>
 ${schemesOf(drawing)}</section>
 </div>
 <aside class="side" aria-label="You and this service">
-<section><h2>${isObject(caller) ? "You" : "Log in"}</h2>${isObject(caller) ? callerOf(caller) : loginFormOf(drawing.site, drawing.view)}</section>
+<section><h2>${isObject(caller) ? "You" : "Log in"}</h2>${isObject(caller) ? callerOf(caller) : await loginFormOf(drawing.site, drawing.view)}</section>
 <section><h2>Read more</h2><ul class="stack near">${Object.entries(links).flatMap(([name, path]) => (typeof path === "string" ? [html`<li><a href="${path}">${name === "openapi" ? "OpenAPI" : titleOf(name)}</a></li>`] : []))}</ul></section>
 </aside>
 </div>`;

@@ -1,0 +1,75 @@
+import {
+  aFunction,
+  anObject,
+  anything,
+  isObject,
+  isText,
+  objectOf,
+  objectWith,
+  optional,
+  text,
+  texts,
+  type Check,
+} from "../core/checking/members.ts";
+import type { Look } from "../core/html/look.ts";
+import type { AccountPages, Parts, ServiceParts } from "./feature.ts";
+
+/** The checks for lists of parts. Each part is checked separately. */
+export const partsLists: Readonly<Record<keyof ServiceParts, Check>> = {
+  schemes: anything,
+  mounts: anything,
+  endpoints: anything,
+  formats: anything,
+  collections: anything,
+};
+
+const pagesMembers: Readonly<Record<keyof AccountPages, Check>> = {
+  login: text,
+  factor: text,
+  signup: text,
+  forgot: text,
+  reset: text,
+  verify: text,
+};
+
+/** A path of the service, without a query. `//host` and `/\\host` are other sites. */
+const PATH = /^\/(?![/\\])[^?#\s]*$/;
+
+const lookMembers: Readonly<Record<keyof Look, Check>> = { title: text, logo: optional(text), style: anObject };
+
+/** The checks for the parts of a feature. */
+export const partsMembers: Readonly<Record<keyof Parts, Check>> = {
+  ...partsLists,
+  offer: (value) =>
+    value === undefined ? "it has to be what the feature offers to others; null where that is nothing" : null,
+  scopesAllow: optional(aFunction),
+  standing: optional(aFunction),
+  limiter: optional(objectWith("a limiter, like that of rateLimits()", "arriving", "identified")),
+  identity: optional(texts),
+  roles: optional(texts),
+  tags: optional((value) =>
+    isObject(value) && Object.values(value).every(isText)
+      ? null
+      : 'it has to be texts by tag, like { books: "What there is to read." }',
+  ),
+  look: optional(objectOf(lookMembers, "it has to be how pages look: a title and a style")),
+  pages: optional(objectOf(pagesMembers, "it has to be the paths of the pages of accounts")),
+  waysIn: optional((value) =>
+    Array.isArray(value) &&
+    value.every((each) => isObject(each) && isText(each["title"]) && isText(each["href"]) && PATH.test(each["href"]))
+      ? null
+      : 'it has to be a list of titles with paths of this service, like { title: "Company", href: "/api/login/company/start" }',
+  ),
+  observe: optional(aFunction),
+  alongside: optional(aFunction),
+  problems: optional((value) =>
+    Array.isArray(value) && value.every((each) => isObject(each) && isText(each["code"]))
+      ? null
+      : "it has to be a list of problems of one's own, made with defineProblem",
+  ),
+  mistakes: optional(aFunction),
+  measure: optional(aFunction),
+  upkeep: anything,
+  start: optional(aFunction),
+  stop: optional(aFunction),
+};

@@ -1,0 +1,54 @@
+import { isObject } from "../../core/checking/members.ts";
+import type { ServiceFacts, WayIn } from "../../feature/feature.ts";
+import type { Endpoint } from "../../http/endpoint/endpoint.ts";
+import { formType } from "../../http/formats/form.ts";
+
+/** The page where users see who they are, log in and log out. */
+export const SESSION_PATH = "/api/session/";
+
+/** The login that waits for another proof, and the path that completes it. */
+export const LOGIN_PATH = "/api/login/";
+
+/** The path that starts a login with a passkey. */
+export const PASSKEY_PATH = "/api/login/passkey/";
+
+/** The ways to log in on a page. */
+export interface WaysIn {
+  /** The path that takes a form with a name and a password. Null if there is none. */
+  readonly password: string | null;
+  /** The path that starts a login with a passkey. Null if there is none. */
+  readonly passkey: string | null;
+  readonly others: readonly WayIn[];
+}
+
+/** Returns the ways to log in on a page. */
+export function waysOf(facts: ServiceFacts): WaysIn {
+  const login = facts.endpoints.find(({ path, method }) => path === SESSION_PATH && method === "POST");
+  const passkeys = facts.endpoints.some(({ path, method }) => path === PASSKEY_PATH && method === "POST");
+  return {
+    password: login !== undefined && takesPasswords(login) ? SESSION_PATH : null,
+    passkey: login !== undefined && passkeys ? PASSKEY_PATH : null,
+    others: facts.waysIn,
+  };
+}
+
+/** Returns true if people can log in on a page. */
+export function hasWays(facts: ServiceFacts): boolean {
+  const { password, passkey, others } = waysOf(facts);
+  return password !== null || passkey !== null || others.length > 0;
+}
+
+/** A feature may have replaced the login by one that takes no form, or asks for something else. */
+function takesPasswords(login: Endpoint): boolean {
+  if (login.consumes?.includes(formType) !== true) return false;
+  const asked = fieldsAsked(login);
+  return asked === null || ["username", "password"].every((name) => asked.includes(name));
+}
+
+/** The names of the fields that a login declares. Null if it declares none. */
+function fieldsAsked({ body, documentation }: Endpoint): readonly string[] | null {
+  const shape = documentation?.request ?? body;
+  if (!isObject(shape)) return null;
+  const fields = shape["fields"] ?? shape["properties"];
+  return isObject(fields) ? Object.keys(fields) : null;
+}

@@ -1,0 +1,165 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { consolePages } from "../../src/door/features.ts";
+import { anyone, createService, defineFeature, defineResource, mount, text } from "../../src/door/index.ts";
+import { DeclarationError } from "../../src/door/resources.ts";
+import { addTOTP, cookiesOf } from "../harness/factors.ts";
+import { adminPassword, serve, type API, type Answered } from "../harness/serve.ts";
+import { emptyStore } from "../harness/test-store.ts";
+
+const page = { accept: "text/html,application/xhtml+xml,*/*;q=0.8", "sec-fetch-site": "same-origin" };
+
+/** Returns a page in one line, without the line breaks of its source. */
+function lineOf({ text }: Answered): string {
+  return text.replaceAll(/\s+/g, " ");
+}
+
+async function send(api: API, path: string, fields: Readonly<Record<string, string>>, cookie = {}): Promise<Answered> {
+  const headers = { ...page, ...cookie, "content-type": "application/x-www-form-urlencoded" };
+  return api.ask("POST", path, { body: new URLSearchParams(fields).toString(), headers });
+}
+
+test("shows the login form at /login, with the focus in the name field", async (t) => {
+  const api = await serve(t);
+
+  const shown = await api.get("/login?next=%2Forders%3Flimit%3D2", page);
+  const line = lineOf(shown);
+
+  assert.equal(shown.status, 200);
+  assert.equal(shown.headers.get("cache-control"), "no-store");
+  assert.match(line, /<h1 tabindex="-1">Log in<\/h1>/);
+  assert.match(line, /<form class="panel form" method="post" action="\/api\/session\/"/);
+  assert.match(line, /<input id="username"[^>]* autofocus \/>/);
+  assert.equal(line.match(/ autofocus/g)?.length, 1);
+  assert.match(line, /name="next" value="\/orders\?limit=2"/);
+  assert.doesNotMatch(line, /Forgot your password|Sign up/);
+  const done = await send(api, "/api/session/", {
+    username: "admin",
+    password: adminPassword,
+    next: "/orders?limit=2",
+  });
+  assert.deepEqual([done.status, done.headers.get("location")], [303, "/orders?limit=2"]);
+  assert.deepEqual((await api.get("/login")).json, {
+    password: "/api/session/",
+    passkey: "/api/login/passkey/",
+    others: [],
+  });
+});
+
+test("answers a failed login with one sentence, and keeps the name and the next page", async (t) => {
+  const api = await serve(t);
+  await api.user("Ann");
+  for (const username of ["ann@example.com", "nobody@example.com"]) {
+    const failed = await send(api, "/api/session/", { username, password: "wrong-secret", next: "/orders" });
+    const line = lineOf(failed);
+
+    assert.equal(failed.status, 401);
+    assert.match(line, /<title>Log in ·/);
+    assert.match(line, /<p class="wrong" id="login-error" role="alert">Wrong name or password\.<\/p>/);
+    assert.match(line, new RegExp(`name="username" value="${username}"`));
+    assert.match(line, /name="next" value="\/orders"/);
+    assert.match(line, /<input id="password"[^>]* aria-describedby="login-error" autofocus \/>/);
+    assert.doesNotMatch(line, /wrong-secret/);
+  }
+});
+
+test("follows a `next` to a path of this service only", async (t) => {
+  const api = await serve(t);
+  const ann = await addTOTP(api, "Ann");
+  const { headers } = await send(api, "/api/session/", { username: ann.email, password: ann.password });
+  const cookie = { cookie: headers.getSetCookie()[0]!.split(";")[0]! };
+  for (const next of ["https://evil.example/", "//evil.example", "/\\evil.example", "javascript:alert(1)", "/.//evil"])
+    for (const [path, sent] of [
+      ["/login", page],
+      ["/login/factor", { ...page, ...cookie }],
+    ] as const) {
+      const shown = await api.get(`${path}?next=${encodeURIComponent(next)}`, sent);
+      const [, target] = /name="next" value="([^"]*)"/.exec(shown.text)!;
+      assert.equal(new URL(target!, "http://shop.example").host, "shop.example", `${path} ${next}`);
+    }
+});
+
+test("asks at /login/factor for the second factor of the login that waits", async (t) => {
+  const api = await serve(t);
+  const ann = await addTOTP(api, "Ann");
+  const first = await send(api, "/api/session/", { username: ann.email, password: ann.password, next: "/orders" });
+
+  const asked = await api.get("/login/factor?next=/orders", { ...page, ...cookiesOf(first) });
+  assert.match(asked.text, /Enter your code/);
+  assert.match(asked.text, /name="next" value="\/orders"/);
+  const fields = { factor: ann.factor, code: ann.code(), next: "/orders" };
+  const done = await send(api, "/api/login/", fields, cookiesOf(first));
+  assert.deepEqual([done.status, done.headers.get("location")], [303, "/orders"]);
+
+  const late = await api.get("/login/factor?next=/orders", { ...page, ...cookiesOf(first) });
+  assert.match(late.text, /Log in again/);
+  assert.match(late.text, /href="\/login\?next=%2Forders"/);
+});
+
+test("leads from every page to the login and back", async (t) => {
+  const api = await serve(t, { settings: { LATCHKEY_SCHEMES: "session,bearer" } });
+  const refused = await api.get("/orders?status=open", page);
+  assert.match(refused.text, /<a href="\/login\?next=%2Forders%3Fstatus%3Dopen">Log in<\/a>/);
+});
+
+test("adds a button for each way in of a feature", async (t) => {
+  const company = defineFeature({
+    name: "company",
+    setUp: () => ({ offer: null, waysIn: [{ title: "Log in with <Company>", href: "/api/login/company/start" }] }),
+  });
+  const api = await serve(t, { config: { features: [company] } });
+
+  const line = lineOf(await api.get("/login?next=/orders", page));
+
+  assert.match(
+    line,
+    /<a class="btn" href="\/api\/login\/company\/start\?next=%2Forders">Log in with &lt;Company&gt;<\/a>/,
+  );
+});
+
+const open = async (options: Parameters<typeof consolePages>[0], path: string) => {
+  const resource = defineResource({ name: "entry", plural: path.slice(1), fields: { title: text() } });
+  const mounts = [mount(resource, { permission: anyone })];
+  return createService({ store: await emptyStore(), mounts, features: [consolePages(options)] });
+};
+
+test("stops the start for a resource with the path of a page, and moves the page by an option", async () => {
+  for (const [name, path] of [
+    ["login", "/login"],
+    ["signup", "/signup"],
+    ["forgot", "/forgot"],
+    ["reset", "/reset"],
+    ["verify", "/verify"],
+  ] as const) {
+    await assert.rejects(open({ title: "Notes" }, path), (error: unknown) => {
+      assert.ok(error instanceof DeclarationError);
+      const mistakes = error.mistakes.join("\n");
+      assert.ok(mistakes.includes(`consolePages({ pages: { ${name}: "/people${path}" } })`), mistakes);
+      return true;
+    });
+    const service = await open({ title: "Notes", pages: { [name]: `/people${path}` } }, path);
+    assert.ok(service.serves(path));
+    await service.close();
+  }
+  await assert.rejects(open({ title: "Notes", pages: { login: "login" } }, "/notes"), /pages\.?.*path/);
+});
+
+test("moves the login page, and every link to it", async (t) => {
+  const pages = { login: "/people/login", factor: "/people/factor" };
+  const config = { without: ["console"], features: [consolePages({ title: "Notes", pages })] } as const;
+  const api = await serve(t, { config });
+
+  assert.equal((await api.get("/login", page)).status, 404);
+  assert.match((await api.get("/people/login?next=/orders", page)).text, /name="next" value="\/orders"/);
+  assert.match((await api.get("/orders", page)).text, /<a href="\/people\/login\?next=%2Forders">Log in<\/a>/);
+  assert.match((await api.get("/people/factor", page)).text, /Log in again/);
+});
+
+test("is 404 if the service has no login for people", async () => {
+  const service = await open({ title: "Notes" }, "/notes");
+  for (const path of ["/login", "/login/factor"]) {
+    const answer = await service.fetch(new Request(`http://127.0.0.1${path}`), { peer: "127.0.0.1" });
+    assert.equal(answer.status, 404, path);
+  }
+  await service.close();
+});
