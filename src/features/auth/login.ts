@@ -1,3 +1,4 @@
+import type { Standing } from "../../access/scheme/scheme.ts";
 import type { LoginThrottle } from "../../access/throttle/throttle.ts";
 import type { Reply } from "../../core/call/call.ts";
 import type { Identity, Proof, Role } from "../../core/identity.ts";
@@ -87,6 +88,8 @@ export interface People {
   requireFreshLogin(context: Context, password: string | undefined): Promise<void>;
   /** True if these proofs are enough for the account. */
   isEnough(account: Account, proofs: readonly Proof[]): boolean;
+  /** Decides about an accepted credential. The service does it for the credentials of every request. */
+  readonly standing: Standing;
   /**
    * Returns the expiry of a credential that is made through a login that an outside party vouches for, in milliseconds since the epoch.
    * Returns null if it needs none. Ends the request with 403 if such a login may not make credentials.

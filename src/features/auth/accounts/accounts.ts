@@ -138,6 +138,7 @@ function setUp(host: Host, options: AccountsOptions): ReturnType<AccountsFeature
     requireAccount: (context) => requireAccount(parts, context),
     requireFreshLogin: (context, password) => requireFreshLogin(parts, context, password),
     challenge: (call) => challengeOf(call, host.service().schemes),
+    takesOutsideLogins: () => told.outside,
   });
   const usersParts: UsersParts = {
     store,
@@ -174,7 +175,7 @@ function setUp(host: Host, options: AccountsOptions): ReturnType<AccountsFeature
     identity: identityFields,
     roles,
     collections: [accountsCollection, bindingsCollection, revocationsCollection, ...gateCollections],
-    mistakes: endings.mistakes,
+    mistakes: (all) => [...endings.mistakes(all), ...assembled.mistakes(all)],
     upkeep: [
       { everySeconds: PRUNE_SECONDS, due: (now) => revocations.prune(now) },
       { everySeconds: PRUNE_SECONDS, due: assembled.upkeep },
@@ -245,6 +246,7 @@ function offerOf(host: Host, parts: AccountsParts, collected: Collected): People
       return requireLogin(parts, context, { username, password }, host.service().schemes);
     },
     isEnough: gate.isEnough,
+    standing: gate.standing,
     vouch: (context, account, password) => vouch(parts, context, account, password),
     notices: (notifier) => void notifiers.push(notifier),
     requireFreshLogin: (context, password) => requireFreshLogin(parts, context, password),

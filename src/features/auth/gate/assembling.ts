@@ -1,5 +1,5 @@
 import type { Call } from "../../../core/call/call.ts";
-import type { Host } from "../../../feature/feature.ts";
+import type { Assembled, Host } from "../../../feature/feature.ts";
 import type { Endpoint } from "../../../http/endpoint/endpoint.ts";
 import type { Context } from "../../../http/exchange.ts";
 import type { Change, Collection } from "../../../store/store.ts";
@@ -16,6 +16,7 @@ import { factorsCollection, makeFactors } from "./factors.ts";
 import { makeGate, type Gate } from "./gate.ts";
 import { makePendingLogins, pendingLoginsCollection } from "./pending.ts";
 import { makeRecoveryCodes } from "./recovery.ts";
+import { gateMistakes } from "./start-checks.ts";
 import { factorTriesCollection, makeFactorTries } from "./tries.ts";
 
 /** The tables of the gate. */
@@ -39,6 +40,8 @@ export interface GateOptions {
   requireAccount(context: Context): Promise<Account>;
   requireFreshLogin(context: Context, password: string | undefined): Promise<void>;
   challenge(call: Call): string;
+  /** Returns true if another party decides who logs in. Called after every feature is set up. */
+  takesOutsideLogins(): boolean;
 }
 
 /** The gate of one service with its endpoints and its upkeep. */
@@ -47,6 +50,8 @@ export interface AssembledGate {
   readonly parts: FactorEndpointsParts;
   /** Returns the endpoints. Called after every feature is set up. Returns none if no kind of factor is registered. */
   endpoints(): readonly Endpoint[];
+  /** Returns the reasons why the rule about second factors cannot hold. Called after every feature is set up. */
+  mistakes(all: Assembled): readonly string[];
   upkeep(now: number): readonly Change[];
 }
 
@@ -92,6 +97,12 @@ export function assembleGate(options: GateOptions): AssembledGate {
     gate,
     parts,
     endpoints: () => [...gateEndpoints(parts), ...factorEndpoints(parts)],
+    mistakes: ({ schemes }) =>
+      gateMistakes(schemes, {
+        rule,
+        hasKinds: gate.kinds.size > 0,
+        takesOutsideLogins: options.takesOutsideLogins(),
+      }),
     upkeep: (now) => [...pending.due(now), ...factors.due(now), ...tries.due(now)],
   };
 }

@@ -1,4 +1,5 @@
 import type { Rejection, Scheme } from "../../../access/scheme/scheme.ts";
+import { judgeStanding } from "../../../access/scheme/standing.ts";
 import type { Reply } from "../../../core/call/call.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import { builtInEndpoint } from "../../../http/endpoint/built-in.ts";
@@ -47,6 +48,7 @@ export interface TokensParts {
   readonly keys: SigningKeys;
   /** The names of the cookies. */
   readonly cookies: CookieNames;
+  readonly scheme: Scheme;
   /** Returns the other parts of the scheme, which accept tokens of other issuers. */
   others(): readonly Scheme[];
   /** The kind of login that starts here. */
@@ -170,7 +172,7 @@ const documentation = {
     tag: "tokens",
     request: verifyBody,
     responses: { 200: { description: "It would.", schema: objectSchema("verify", {}) } },
-    problems: ["token_not_valid", "invalid_token", "too_many_attempts"],
+    problems: ["token_not_valid", "invalid_token", "factor_required", "too_many_attempts"],
   },
   keys: {
     summary: "The public keys of access tokens (RFC 7517)",
@@ -271,9 +273,10 @@ function requireToken(
 
 async function verify(parts: TokensParts, context: Context): Promise<Reply> {
   const { token } = requireDraft(verifyBody, context, { id: null, current: null }).values;
+  const { call } = context;
   const other = parts.others().find((part) => part.recognizes?.(token) === true);
-  const verdict = await (other?.authenticate(token, context.call, other.carriers[0]!) ??
-    parts.pairs.verify(token, context.call));
+  const given = await (other?.authenticate(token, call, other.carriers[0]!) ?? parts.pairs.verify(token, call));
+  const verdict = await judgeStanding(other ?? parts.scheme, given, call, parts.people.standing);
   const code = other === undefined ? "token_not_valid" : (other.rejectedAs ?? "invalid_token");
   if (verdict.kind === "accepted")
     return { status: 200, cache: "no-store", body: { kind: "data", value: {}, element: "verify" } };

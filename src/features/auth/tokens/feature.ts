@@ -123,7 +123,7 @@ export function tokenLogin(people: AccountsFeature, options: TokenLoginOptions =
       });
       const scheme = bearer({ access, cookie: accessCookie });
       const others = () => host.service().schemes.filter((each) => each.name === scheme.name && each !== scheme);
-      const parts = { people: offered, pairs, keys, cookies, others };
+      const parts = { people: offered, pairs, keys, cookies, scheme, others };
       const begin = offered.begins(tokenBeginning(enabled, () => parts));
       offered.rememberRevocations(accessSeconds);
       offered.endsWith("password", familiesCollection);

@@ -4,6 +4,7 @@ import { aBoolean, aFunction, anObject, optional, text, wholeFrom } from "../../
 import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
 import { aSecret, type Secret } from "../../../core/crypto/secret.ts";
 import type { Proof } from "../../../core/identity.ts";
+import { provedBy } from "../../../core/levels.ts";
 import type { Observer } from "../../../core/observation.ts";
 import type { Change, Store } from "../../../store/store.ts";
 import { identityOf, type Account, type Accounts } from "../accounts/stored-accounts.ts";
@@ -159,7 +160,7 @@ export function tokenPairs(options: TokenPairsOptions): TokenPairs {
       if (standing.kind === "rejected") return standing;
       const { token, account } = standing;
       if (!(await uses.isFresh(token))) return rejected("revoked");
-      return accepted(identityOf(account, "bearer", { expiresAt: token.exp * 1000 }));
+      return accepted(identityOf(account, "bearer", { expiresAt: token.exp * 1000, ...provedBy(token.proofs) }));
     },
     list: families.list,
     async endOne(userId, family, now) {

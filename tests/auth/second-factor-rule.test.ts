@@ -1,0 +1,121 @@
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+import { totp } from "../../src/door/auth.ts";
+import { accounts, createService, rejected, Secret, sessionLogin, type Scheme } from "../../src/door/index.ts";
+import { cookiesOf } from "../harness/factors.ts";
+import { adminPassword, serve, type API } from "../harness/serve.ts";
+import { emptyStore, sharedDatabase } from "../harness/test-store.ts";
+
+const secret = new Secret("a secret of the service, long enough");
+const silent: Scheme = {
+  name: "badge",
+  carriers: [{ in: "header", name: "X-Badge" }],
+  authenticate: () => rejected("unknown"),
+};
+
+/** Starts a service with this rule and scheme. Returns the reason why it does not start, or null. */
+async function start(t: TestContext, rule: "optional" | "admins" | "everyone", scheme: Scheme, hasFactors = true) {
+  const people = accounts({ secondFactor: rule });
+  const features = [people, sessionLogin(people), ...(hasFactors ? [totp(people)] : [])];
+  const started = createService({ store: await emptyStore(), secret, features, schemes: [scheme], observe: null });
+  return started.then(
+    (service) => {
+      t.after(() => service.close());
+      return null;
+    },
+    (error: unknown) => (error as Error).message,
+  );
+}
+
+test("stops the start if a rule asks for factors and a scheme does not declare what it proves", async (t) => {
+  for (const rule of ["admins", "everyone"] as const) {
+    const reason = await start(t, rule, silent);
+    assert.match(
+      reason!,
+      new RegExp(
+        `accounts: secondFactor is ${rule}, and the scheme badge does not declare what it proves; give it proves`,
+      ),
+    );
+    assert.equal(await start(t, rule, { ...silent, proves: ["hwk"] }), null);
+    assert.equal(await start(t, rule, { ...silent, proves: "each" }), null);
+    assert.equal(await start(t, rule, { ...silent, proves: "program" }), null);
+  }
+  assert.equal(await start(t, "optional", silent), null);
+});
+
+test("stops the start of the ready-made service for a scheme of the config file that declares nothing", async (t) => {
+  const config = { schemes: [silent] };
+  await assert.rejects(
+    serve(t, { settings: { LATCHKEY_SECOND_FACTOR: "admins" }, config }),
+    /scheme badge does not declare/,
+  );
+  await serve(t, { config });
+});
+
+test("stops the start if a rule asks for factors and the service has no kind of factor", async (t) => {
+  const scheme: Scheme = { ...silent, proves: ["hwk"] };
+  assert.match(
+    (await start(t, "admins", scheme, false))!,
+    /no feature has a kind of second factor.*add totp\(people\)/,
+  );
+  assert.equal(await start(t, "optional", scheme, false), null);
+});
+
+/** Returns the credentials of a user: every kind of login, and those of programs. */
+async function logIn(api: API, username: string, password: string) {
+  const login = { username, password };
+  const cookie = cookiesOf(await api.post("/api/session/", login));
+  const pair = (await api.post("/api/token/", login)).json;
+  const { token } = (await api.post("/api-token-auth/", login)).json;
+  const { id } = (await api.get("/api/session/", cookie)).json.user;
+  const { key } = (await api.post(`/users/${id}/keys`, { name: "backup" }, cookie)).json;
+  return { cookie, access: { authorization: `Bearer ${pair.access}` }, refresh: pair.refresh as string, token, key };
+}
+
+type Logins = Awaited<ReturnType<typeof logIn>>;
+
+/** Returns which of these credentials work. */
+async function working(api: API, { cookie, access, refresh, token, key }: Logins): Promise<readonly string[]> {
+  const by = (name: string, headers: Readonly<Record<string, string>>) =>
+    [name, () => api.get("/protected/", headers)] as const;
+  const tries = [
+    by("session", cookie),
+    by("access", access),
+    ["verify", () => api.post("/api/token/verify/", { token: access.authorization.slice(7) })] as const,
+    ["refresh", () => api.post("/api/token/refresh/", { refresh })] as const,
+    by("token", { authorization: `Token ${token}` }),
+    by("key", { authorization: `Token ${key}` }),
+  ];
+  const works: string[] = [];
+  for (const [name, ask] of tries) {
+    const { status, json } = await ask();
+    assert.ok(status === 200 || status === 401, `${name} ${status}`);
+    if (status === 401) assert.ok(json.detail, name);
+    if (status === 200) works.push(name);
+  }
+  return works;
+}
+
+test("ends the logins below the level of a new rule at the next start, and keeps tokens and keys of programs", async (t) => {
+  const settings = {
+    LATCHKEY_DATABASE: (await sharedDatabase(t)).url,
+    LATCHKEY_SECRET: "a secret that both of the services know",
+  };
+  const all = ["session", "access", "verify", "refresh", "token", "key"];
+  const programs = ["token", "key"];
+  const before = await serve(t, { settings });
+  const { email, password } = await before.user("Ann");
+  const admin = await logIn(before, "admin", adminPassword);
+  const ann = await logIn(before, email, password);
+  await before.service.close();
+
+  const admins = await serve(t, { settings: { ...settings, LATCHKEY_SECOND_FACTOR: "admins" } });
+  assert.deepEqual(await working(admins, admin), programs);
+  assert.deepEqual(await working(admins, ann), all);
+  assert.equal((await admins.get("/protected/", admins.admin)).json.code, "factor_required");
+  await admins.service.close();
+
+  const everyone = await serve(t, { settings: { ...settings, LATCHKEY_SECOND_FACTOR: "everyone" } });
+  assert.deepEqual(await working(everyone, admin), programs);
+  assert.deepEqual(await working(everyone, ann), programs);
+});
