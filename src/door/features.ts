@@ -8,6 +8,19 @@ import "./index.ts";
 export type { AccountPages, Host, Parts, ServiceFacts, Upkeep, WayIn } from "../feature/feature.ts";
 export { outbox, type Outbox, type OutboxOptions } from "../features/outbox/outbox.ts";
 export type { Delivery, Job, Queue, RecordEvent, Subscriber, Worker } from "../features/outbox/contract.ts";
+export { mail, type MailOptions } from "../features/mail/mail.ts";
+export { mailFiles } from "../features/mail/files.ts";
+export type {
+  Composed,
+  Mail,
+  Mailer,
+  MailKind,
+  MailTemplate,
+  MailTemplates,
+  QueueMail,
+  SendMail,
+} from "../features/mail/contract.ts";
+export type { TemplatesByLanguage } from "../features/mail/templates.ts";
 export type { Alongside, RecordWrite } from "../http/alongside.ts";
 export { health, type Health } from "../features/ops/health.ts";
 export { metrics, type MetricsOffer, type MetricsOptions } from "../features/ops/prometheus.ts";

@@ -1,0 +1,120 @@
+import type { MailTemplates } from "./contract.ts";
+
+/** The templates in English. */
+export const english: MailTemplates = {
+  sign_up: {
+    subject: "Confirm your e-mail address",
+    text: `Confirm your address to create your account at {service}. Open this link:
+
+{link}
+
+Or enter this code within 10 minutes:
+{code}
+
+The link works for 24 hours. If you did not ask for an account, ignore this mail. No account is created without your confirmation.`,
+  },
+  account_exists: {
+    subject: "You already have an account",
+    text: `A new account at {service} was requested with your address. You already have one.
+
+If it was you, log in. If you have forgotten your password, ask for a new one on the login page. If it was not you, ignore this mail.`,
+  },
+  invitation: {
+    subject: "Your invitation to {service}",
+    text: `You have a new account at {service}. Open this link to choose your password:
+
+{link}
+
+Or enter this code within 10 minutes:
+{code}
+
+The link works for 7 days.`,
+  },
+  password_reset: {
+    subject: "Choose a new password",
+    text: `A new password was requested for your account at {service}. If it was you, open this link:
+
+{link}
+
+Or enter this code within 10 minutes:
+{code}
+
+The link works for 30 minutes and only once. If it was not you, ignore this mail. Your password stays as it is.`,
+  },
+  login_code: {
+    subject: "Log in to {service}",
+    text: `Open this link to log in to {service}:
+
+{link}
+
+Or enter this code within 10 minutes:
+{code}
+
+The link works for 30 minutes and only once. If you did not want to log in, ignore this mail. Never give the code to another person.`,
+  },
+  email_change: {
+    subject: "Confirm your new e-mail address",
+    text: `Your account at {service} gets this address when you confirm it. Open this link:
+
+{link}
+
+Or enter this code within 10 minutes:
+{code}
+
+The link works for 30 minutes. If you did not ask for it, ignore this mail.`,
+  },
+  address_taken: {
+    subject: "Your address was named for another account",
+    text: `Another account at {service} asked for your address. Your account already has it, so nothing has changed.
+
+If it was you, log in to the account that has this address. If it was not you, ignore this mail.`,
+  },
+  factor_added: {
+    subject: "A second step was added to your login",
+    text: `A second factor was added to your account at {service} on {at}. All other logins have ended.
+
+If it was not you, change your password and ask an administrator for help.`,
+  },
+  factor_removed: {
+    subject: "A second step was removed from your login",
+    text: `A second factor was removed from your account at {service} on {at}.
+
+If it was not you, change your password and ask an administrator for help.`,
+  },
+  factor_guessed: {
+    subject: "Wrong codes for your account",
+    text: `Many wrong codes were entered for your account at {service} up to {at}. No more codes are accepted for now.
+
+The person who entered them probably knows your password. If it was not you, change it.`,
+  },
+  recovery_codes_made: {
+    subject: "New recovery codes for your account",
+    text: `New recovery codes were made for your account at {service} on {at}. The old ones are no longer valid.
+
+If it was not you, change your password and ask an administrator for help.`,
+  },
+  recovery_code_used: {
+    subject: "A recovery code was used",
+    text: `A recovery code was used to log in to your account at {service} on {at}. It is no longer valid.
+
+If it was not you, change your password and ask an administrator for help.`,
+  },
+  token_made: {
+    subject: "A token or a key was made for your account",
+    text: `An API token or a key was made for your account at {service} on {at}. Programs can use it to act as you.
+
+If you did not expect it, revoke it on your account page and ask an administrator for help.`,
+  },
+  password_changed: {
+    subject: "Your password was changed",
+    text: `The password of your account at {service} was changed on {at}.
+
+If it was not you, ask for a new password on the login page at once.`,
+  },
+  email_changed: {
+    subject: "Your e-mail address was changed",
+    text: `The address of your account at {service} was changed on {at}. Mails now go to the new address.
+
+If it was not you, ask an administrator for help.`,
+  },
+};

@@ -1,0 +1,47 @@
+import { randomUUID } from "node:crypto";
+import { mkdir, open, rename, rm } from "node:fs/promises";
+import path from "node:path";
+import { text } from "../../core/checking/members.ts";
+import { requireArguments } from "../../core/checking/options.ts";
+import type { Mail, SendMail } from "./contract.ts";
+import { messageOf } from "./message.ts";
+
+/**
+ * Sends no mail but writes each message as one `.eml` file, for development and tests. The folder is made if it is missing. A file appears
+ * whole, and only its owner can read it (mode 0600), because links in it open accounts. Its name begins with the time.
+ *
+ * @example
+ * ```ts
+ * import { mailFiles } from "latchkey/features";
+ *
+ * export const send = mailFiles("mails");
+ * ```
+ */
+export function mailFiles(folder: string): SendMail {
+  requireArguments("mailFiles", arguments, { folder: text });
+  return async (mail, { signal }) => {
+    signal.throwIfAborted();
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const name = nameOf(mail);
+    const unfinished = path.join(folder, `.${name}.${randomUUID()}`);
+    try {
+      const file = await open(unfinished, "wx", 0o600);
+      try {
+        await file.writeFile(messageOf(mail));
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+      await rename(unfinished, path.join(folder, name));
+    } catch (error) {
+      await rm(unfinished, { force: true });
+      throw error;
+    }
+  };
+}
+
+function nameOf({ at, id }: Mail): string {
+  const time = new Date(at).toISOString().replaceAll(":", "-");
+  // Several services may use one folder.
+  return `${time}-${id.replaceAll(/[^\w.-]/g, "_")}-${randomUUID().slice(0, 8)}.eml`;
+}

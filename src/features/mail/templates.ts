@@ -1,0 +1,159 @@
+import { isObject, isText, shown } from "../../core/checking/members.ts";
+import { suggestion } from "../../core/checking/nearest.ts";
+import { html, type Markup } from "../../core/html/markup.ts";
+import { isHeaderText } from "./address.ts";
+import type { Composed, MailTemplate, MailTemplates } from "./contract.ts";
+import { english } from "./english.ts";
+import { german } from "./german.ts";
+
+const builtIn: Readonly<Record<string, MailTemplates>> = { en: english, de: german };
+
+/** Templates by language: `en`, `de`. */
+export type TemplatesByLanguage = Readonly<Record<string, MailTemplates>>;
+
+const PLACEHOLDER = /\{(\w+)\}/g;
+const FULL_URL = /^https?:\/\/[^\s<>"]+$/;
+const CODE = /^\d{8}$/;
+const LANGUAGE = /^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/;
+
+/** The content of a mail after its template is filled in. */
+export interface FilledTemplate {
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+}
+
+/** Fills in templates. */
+export interface Templates {
+  /** Throws if there is no such template, or if a value does not fit. */
+  fill(composed: Composed, service: string): FilledTemplate;
+}
+
+/** Makes the templates of a service: the given ones, and the built-in ones for the others. */
+export function templatesOf(given: TemplatesByLanguage, language: string): Templates {
+  const find = (name: string, wanted: string): readonly [MailTemplate, string] => {
+    for (const each of [wanted, wanted.split("-")[0]!, language, language.split("-")[0]!, "en"]) {
+      const template = given[each]?.[name] ?? builtIn[each]?.[name];
+      if (template !== undefined) return [template, each];
+    }
+    throw new Error(`There is no mail template ${name}. Add it to the option templates of mail().`);
+  };
+  return {
+    fill({ template: name, values, language: wanted = language }, service) {
+      requireValues(values);
+      const [template, found] = find(name, wanted);
+      const all = { ...values, service };
+      const subject = fillIn(template.subject, all);
+      if (!isHeaderText(subject)) throw new Error(`The subject of the mail template ${name} is not one line of text.`);
+      const paragraphs = paragraphsOf(template.text, all);
+      return {
+        subject,
+        text: `${paragraphs.join("\n\n")}\n`,
+        html: String(template.html === undefined ? pageOf(subject, found, paragraphs) : fillInHTML(template.html, all)),
+      };
+    },
+  };
+}
+
+/** Throws if a value is not what its name says: a template could otherwise carry a text that a caller chose. */
+function requireValues(values: Composed["values"]): void {
+  for (const [name, value] of Object.entries(values)) {
+    const fits = name === "link" ? FULL_URL.test(value) : name === "code" ? CODE.test(value) : true;
+    // Links with long tokens are the longest values. A line of a mail has at most 998 octets.
+    if (!fits || value.length > 900 || /[\p{Cc}\u2028\u2029]/u.test(value))
+      throw new Error(
+        `The value ${name} of a mail does not fit: a link is a URL, a code has eight digits, others are one line.`,
+      );
+  }
+}
+
+/** Replaces the placeholders of a text. A value is never searched for placeholders. */
+function fillIn(text: string, values: Composed["values"]): string {
+  return text.replaceAll(PLACEHOLDER, (_, name: string) => values[name] ?? "");
+}
+
+function fillInHTML(text: string, values: Composed["values"]): string {
+  return text.replaceAll(PLACEHOLDER, (_, name: string) => String(html`${values[name] ?? ""}`));
+}
+
+/** Returns the paragraphs whose values are all there. */
+function paragraphsOf(text: string, values: Composed["values"]): readonly string[] {
+  return text
+    .trim()
+    .split(/\n[ \t]*\n\s*/)
+    .filter((paragraph) => placeholdersIn(paragraph).every((name) => Object.hasOwn(values, name)))
+    .map((paragraph) => fillIn(paragraph, values));
+}
+
+function placeholdersIn(text: string): readonly string[] {
+  return Array.from(text.matchAll(PLACEHOLDER), ([, name]) => name!);
+}
+
+/** Makes the HTML of a mail from its paragraphs. */
+function pageOf(subject: string, language: string, paragraphs: readonly string[]): Markup {
+  const lineOf = (line: string): Markup => {
+    if (FULL_URL.test(line)) return html`<a href="${line}">${line}</a>`;
+    return CODE.test(line) ? html`<strong style="font-size:1.5em;letter-spacing:.1em">${line}</strong>` : html`${line}`;
+  };
+  const paragraphOf = (paragraph: string): Markup =>
+    html`<p>${paragraph.split("\n").map((line, at) => html`${at === 0 ? "" : html`<br>\n`}${lineOf(line)}`)}</p>\n`;
+  return html`<!doctype html>
+<html lang="${language}">
+<head><meta charset="utf-8"><title>${subject}</title></head>
+<body style="font-family:sans-serif;line-height:1.5">
+${paragraphs.map(paragraphOf)}</body>
+</html>
+`;
+}
+
+/** Returns the mistakes in the templates of an application, each with its location. */
+export function templateMistakes(given: unknown): readonly string[] {
+  if (given === undefined) return [];
+  if (!isObject(given)) return [`templates is ${shown(given)}; it has to be an object by language: { en: { … } }`];
+  return Object.entries(given).flatMap(([language, templates]) => {
+    const place = `templates.${language}`;
+    if (!LANGUAGE.test(language)) return [`${place}: write a language, like en or pt-BR`];
+    if (!isObject(templates)) return [`${place} is ${shown(templates)}; it has to be an object of templates`];
+    return Object.entries(templates).flatMap(([name, template]) =>
+      mistakesOf(name, template).map((mistake) => `${place}.${name}: ${mistake}`),
+    );
+  });
+}
+
+function mistakesOf(name: string, template: unknown): readonly string[] {
+  if (!isObject(template)) return [`it is ${shown(template)}; it has to be an object with subject and text`];
+  const { subject, text, html: own } = template;
+  if (!isText(subject) || !isHeaderText(subject)) return ["subject has to be one line of at most 200 characters"];
+  if (!isText(text)) return ["text has to be a text"];
+  if (own !== undefined && !isText(own)) return ["html has to be a text"];
+  const known = Object.keys(template).filter((member) => !["subject", "text", "html"].includes(member));
+  const secret = ["link", "code"];
+  return [
+    ...known.map((member) => `there is no member ${member}; it has subject, text and html`),
+    ...placeholdersIn(subject)
+      .filter((each) => secret.includes(each))
+      .map((each) => `the subject has {${each}}, which belongs into the text`),
+    ...text
+      .split("\n")
+      .filter((line) => secret.some((each) => line.includes(`{${each}}`) && line !== `{${each}}`))
+      .map((line) => `${shown(line)} has more than a link or a code; put {link} and {code} on lines of their own`),
+    ...replacedMistakes(name, { subject, text, ...(own === undefined ? {} : { html: own }) }),
+  ];
+}
+
+/** A template that replaces a built-in one has its values, and its link and its code. */
+function replacedMistakes(name: string, template: MailTemplate): readonly string[] {
+  const replaced = english[name];
+  if (replaced === undefined) return [];
+  const known = [...new Set([...placeholdersIn(replaced.subject), ...placeholdersIn(replaced.text), "service"])];
+  const parts = [template.subject, template.text, template.html ?? ""];
+  const needed = known.filter((each) => each === "link" || each === "code");
+  const bodies = template.html === undefined ? [template.text] : [template.text, template.html];
+  return [...new Set(parts.flatMap(placeholdersIn).filter((each) => !known.includes(each)))]
+    .map((each) => `there is no value ${each}${suggestion(each, known)}`)
+    .concat(
+      needed
+        .filter((each) => !bodies.every((body) => body.includes(`{${each}}`)))
+        .map((each) => `it has no {${each}}; without it, its reader cannot go on`),
+    );
+}
