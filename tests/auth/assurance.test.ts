@@ -119,7 +119,7 @@ test("names every served field with its readers and writers", async (t) => {
     .flatMap(([, { properties = {} }]) => Object.keys(properties));
   assert.ok(written.includes("current_password"));
   for (const name of written) assert.ok(has("user", name), `user ${name}`);
-  for (const name of ["role", "active", "created_at", "last_login_at"])
+  for (const name of ["role", "active", "created_at", "last_login_at", "email_verified_at"])
     assert.ok(has("account", name), `account ${name}`);
 });
 

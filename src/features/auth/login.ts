@@ -98,6 +98,20 @@ export interface People {
   /** Returns the changes that make a user and the account of the same id. `at` is their position in the transaction. */
   insertUser(user: NewUser, at?: number): readonly Change[];
   /**
+   * Sets a password safely. Checks it as `/users` does (length, common and breached passwords, the user's and the service's names), ends
+   * every session, token family, access token, pending login, link and code of the account, and sends a notice. `endKeys` also ends the API
+   * token and the keys. Ends the request with 400 at `/password` if the password is not acceptable, and with 409 if the account has changed
+   * since it was read. Check the caller first.
+   */
+  changePassword(account: Account, password: string, options?: { readonly endKeys?: boolean }): Promise<void>;
+  /** Returns the changes of `changePassword`, for your own transaction. It is refused as `OVERTAKEN` if the account has changed. */
+  passwordChanges(context: Context, given: NewPassword): Promise<readonly Change[]>;
+  /**
+   * Returns the changes after a proof that the user reads the mailbox of the account's address. The first proof of an account that another
+   * person may have prepared ends every other way into it: password, logins, factors, passkeys, identities, API token and keys.
+   */
+  proveAddress(account: Account, now: number): readonly Change[];
+  /**
    * Registers a collection with a `user_id` whose rows are deleted with the account and when the password changes, or only with the account
    * ("account"). The table must be in the feature's collections. Called in `setUp`. Throws `DeclarationError` if the table has no integer
    * column `user_id`.
@@ -114,6 +128,16 @@ export interface People {
    * Called in `setUp`.
    */
   takeOutsideLogins(): void;
+}
+
+/** A new password of an account. */
+export interface NewPassword {
+  readonly account: Account;
+  readonly password: string;
+  /** True if the API token and the keys end too. Default: false. */
+  readonly endKeys?: boolean;
+  /** True if the user has just proved to read the mailbox of the account's address. Default: false. */
+  readonly provesAddress?: boolean;
 }
 
 /** The body of a login: a name and a password, or the members of another first proof. */
@@ -143,6 +167,8 @@ export interface NewUser {
   readonly passwordHash: string | null;
   /** The time until which the password is valid, unless it is used before (RFC 3339). Default: no limit. */
   readonly passwordUntil?: string;
+  /** The time at which the user proved the address (RFC 3339). Default: never. */
+  readonly emailVerifiedAt?: string | null;
   /** Default: true. */
   readonly active?: boolean;
   /** RFC 3339. Default: `now`. */

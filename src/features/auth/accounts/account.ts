@@ -32,6 +32,11 @@ const accountResource = (roles: readonly Role[]) =>
       active: boolean(),
       created_at: dateTime({ readOnly: true }),
       last_login_at: dateTime({ readOnly: true, optional: true }),
+      email_verified_at: dateTime({
+        readOnly: true,
+        optional: true,
+        description: "The first proof of the e-mail address.",
+      }),
       current_password: text(ownPassword),
     },
   });
@@ -118,8 +123,9 @@ function showAccount({
   active,
   created_at,
   last_login_at,
+  email_verified_at,
 }: StoredRecord): Readonly<Record<string, unknown>> {
-  return { username, role, active, created_at, last_login_at };
+  return { username, role, active, created_at, last_login_at, email_verified_at };
 }
 
 /** Prepares columns of the accounts' own table. The resource shows some of them. */

@@ -23,11 +23,13 @@ import { loginListEndpoints } from "./logins.ts";
 import { insertUser } from "./new-user.ts";
 import type { AccountsParts, UsersParts } from "./parts.ts";
 import { aRangeURL, breachedPasswords } from "./passwords/breached-passwords.ts";
+import { changePassword, passwordChanges } from "./passwords/changing.ts";
 import { hashesAtOnce } from "./passwords/hash-threads.ts";
 import { oneTimePasswordEndpoint } from "./passwords/one-time-password.ts";
 import { makePasswords, type Passwords } from "./passwords/passwords.ts";
 import { outsideEnd, requireFreshLogin, vouch } from "./passwords/proof.ts";
 import { challengeOf, requireAccount, requireLogin, requireNameAndPassword, requireUser } from "./people.ts";
+import { proveAddress } from "./proved-address.ts";
 import { requireDeclaredRoles } from "./roles.ts";
 import { accountsCollection, storeAccounts, type Accounts } from "./stored-accounts.ts";
 import { mountUsers } from "./users.ts";
@@ -156,6 +158,7 @@ function setUp(host: Host, options: AccountsOptions): ReturnType<AccountsFeature
     registration: options.registration ?? "closed",
     serviceNames: [host.name, issuer, ...host.ownOrigins.map((origin) => new URL(origin).hostname)],
     outsideCredentialsSeconds: options.outsideCredentialsSeconds ?? 30 * DAY_SECONDS,
+    outsideLogins: [{ collection: bindingsCollection }],
     sources,
     roles,
     takesOutsideLogins: () => told.outside,
@@ -252,6 +255,10 @@ function offerOf(host: Host, parts: AccountsParts, collected: Collected): People
     requireFreshLogin: (context, password) => requireFreshLogin(parts, context, password),
     outsideEnd: (context) => outsideEnd(parts, context),
     insertUser: (user, at) => insertUser(users, user, at),
+    changePassword: (account, password, { endKeys = false } = {}) =>
+      changePassword(parts, { account, password, endKeys }, host.now()),
+    passwordChanges: (context, given) => passwordChanges(parts, context, given, context.call.now),
+    proveAddress: (account, now) => proveAddress(parts, account, now),
     endsWith: endings.add,
     listLogins: (source) => void sources.push(source),
     rememberRevocations(seconds) {

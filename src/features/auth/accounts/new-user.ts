@@ -23,6 +23,8 @@ export function insertUser(
     created_at: more.createdAt ?? new Date(now).toISOString(),
     last_login_at: more.lastLoginAt ?? null,
     username_origin: "given",
+    email_verified_at: more.emailVerifiedAt ?? null,
+    email_origin: "given",
   };
   return [
     { kind: "insert", collection: users.collection, values: { name, email, ...ownValues(users.resource.fields, now) } },

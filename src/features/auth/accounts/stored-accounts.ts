@@ -37,6 +37,10 @@ export interface Account {
   readonly createdAt: string;
   /** RFC 3339. Null: never. */
   readonly lastLoginAt: string | null;
+  /** RFC 3339: the first proof that the user reads the mailbox of the e-mail address. Null, or left out: never. */
+  readonly emailVerifiedAt?: string | null;
+  /** The origin of an unproved e-mail address. Left out: `given`. */
+  readonly emailOrigin?: EmailOrigin;
   /** The number of active second factors. Missing means none. */
   readonly factors?: number;
   /** The user's own fields in the identity. Left out if there are none. */
@@ -67,6 +71,10 @@ export const accountsCollection: Collection = {
      * The number of active second factors, written together with the factor. Each request compares it with its login.
      */
     { name: "factors", type: "integer", default: 0 },
+    /** The first proof of the e-mail address. Null again after a change without a proof. */
+    { name: "email_verified_at", type: "date-time", nullable: true },
+    /** The origin of the e-mail address (`EmailOrigin`). Null if it is older than this column. */
+    { name: "email_origin", type: "text", nullable: true },
   ],
   // Writes check whether there is another administrator. Among all accounts, there are few of them.
   indexes: [["role", "active"]],
@@ -77,6 +85,12 @@ export const accountsCollection: Collection = {
  * name in an external system, so an external login never claims it.
  */
 export type UsernameOrigin = "given" | "chosen";
+
+/**
+ * `given` by an administrator, an import, the command or a proxy, or `chosen` by the user. Another person may have chosen it: until its
+ * first proof, the account may be prepared for the owner of the mailbox.
+ */
+export type EmailOrigin = "given" | "chosen";
 
 /**
  * Returns the generation of a new account: the time of its creation (milliseconds). So the tokens of a deleted account
@@ -162,6 +176,9 @@ export function accountOf({ record }: Row): Account {
     keptFamily: record["kept_family"] as string | null,
     roleChanges: record["role_changes"] as number,
     factors: (record["factors"] ?? 0) as number,
+    emailVerifiedAt: (record["email_verified_at"] ?? null) as string | null,
+    // Before the column existed, the same user or administrator chose both the username and the address.
+    emailOrigin: (record["email_origin"] ?? record["username_origin"] ?? "given") as EmailOrigin,
     createdAt: record["created_at"] as string,
     lastLoginAt: record["last_login_at"] as string | null,
   };

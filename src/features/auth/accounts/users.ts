@@ -88,6 +88,7 @@ async function createAccount(
         created_at: new Date(call.now).toISOString(),
         last_login_at: null,
         username_origin: usernameOriginOf(context),
+        email_origin: isAdministrator(context) ? "given" : "chosen",
       };
       return [{ kind: "insert", collection: accountsCollection, key: keyOf(0), values: account }];
     },
@@ -127,6 +128,7 @@ async function changeAccount(
       const values: WrittenValues = {
         ...("username" in names ? { username: names.username, username_origin: usernameOriginOf(context) } : {}),
         ...(username === undefined ? {} : { username_follows_email: false }),
+        ...(isMoved ? unprovedAddress(context) : {}),
         ...(password === undefined
           ? {}
           : {
@@ -140,10 +142,20 @@ async function changeAccount(
       return [
         { kind: "update", collection: accountsCollection, key: id, values, revision: row.revision },
         ...ended,
-        ...(password === undefined ? [] : parts.revocations.endAccount(account, call.now, endKeys)),
+        ...(password === undefined
+          ? []
+          : [
+              ...parts.revocations.endAccount(account, call.now, endKeys),
+              ...parts.notify("password_changed", account, call.now),
+            ]),
       ];
     },
   };
+}
+
+/** A changed address is not proved. If its user chose it, the account may be prepared for the owner of the mailbox. */
+function unprovedAddress(context: Context): WrittenValues {
+  return { email_verified_at: null, ...(isAdministrator(context) ? {} : { email_origin: "chosen" }) };
 }
 
 const endsNoKeys: Issue = {

@@ -12,7 +12,7 @@ interface Names {
 /** Ends the request (400) if this password is not acceptable for any user. */
 export async function requireGoodPassword(
   parts: UsersParts,
-  context: Context,
+  context: Context | null,
   password: string,
   names: Names,
 ): Promise<void> {
@@ -27,12 +27,13 @@ export async function requireGoodPassword(
  */
 async function isKnown(
   { isBreached, throttle }: UsersParts,
-  { call, identity }: Context,
+  context: Context | null,
   password: string,
 ): Promise<boolean> {
   if (isBreached === null) return false;
-  if (identity !== null) return isBreached(password);
-  return throttle.probe(call, async () => {
+  // Without a request, the service itself sets the password.
+  if (context === null || context.identity !== null) return isBreached(password);
+  return throttle.probe(context.call, async () => {
     const result = await isBreached(password);
     return { counts: result, result };
   });

@@ -1,0 +1,45 @@
+import { problem } from "../../../../core/problem/problem.ts";
+import type { Context } from "../../../../http/exchange.ts";
+import type { Change } from "../../../../store/store.ts";
+import { equals } from "../../conditions.ts";
+import type { NewPassword } from "../../login.ts";
+import type { AccountsParts } from "../parts.ts";
+import { endPreparedWays, isPrepared, verifyEmail } from "../proved-address.ts";
+import { accountsCollection } from "../stored-accounts.ts";
+import { requireGoodPassword } from "./good-password.ts";
+
+/**
+ * Returns the changes that set a password: its hash, the end of every login, pending login, link and code, and a notice. Ends the request
+ * (400 at `/password`) if the password is not acceptable. `context` is the request behind it. Null if the service itself sets the password.
+ */
+export async function passwordChanges(
+  parts: AccountsParts,
+  context: Context | null,
+  { account, password, endKeys = false, provesAddress = false }: NewPassword,
+  now: number,
+): Promise<readonly Change[]> {
+  const { id, username } = account;
+  const user = await parts.store.find(parts.users.collection, id);
+  const email = (user?.record["email"] ?? null) as string | null;
+  await requireGoodPassword(parts, context, password, { username, email });
+  const values = {
+    password_hash: await parts.passwords.hash(context?.call ?? null, password, String(id)),
+    password_until: null,
+    password_once: null,
+  };
+  const endsWays = provesAddress && isPrepared(account);
+  return [
+    ...parts.revocations.endAccount(account, now, endKeys || endsWays),
+    ...(endsWays ? endPreparedWays(parts, account, now) : []),
+    ...(provesAddress && !endsWays ? verifyEmail(account, now) : []),
+    { kind: "updateAll", collection: accountsCollection, where: equals("id", id), values },
+    ...parts.notify("password_changed", account, now),
+  ];
+}
+
+/** Sets a password in its own transaction. Ends the request with 409 if the account has changed since it was read. */
+export async function changePassword(parts: AccountsParts, given: NewPassword, now: number): Promise<void> {
+  const changes = await passwordChanges(parts, null, given, now);
+  const { kind } = await parts.store.write({ changes });
+  if (kind !== "written") throw problem("conflict", { detail: "The account was changed at the same time. Try again." });
+}

@@ -1,0 +1,51 @@
+import type { Change, WrittenValues } from "../../../store/store.ts";
+import { equals, ofUser, timeText } from "../conditions.ts";
+import { factorsCollection } from "../gate/factors.ts";
+import type { AccountsParts } from "./parts.ts";
+import { accountsCollection, type Account } from "./stored-accounts.ts";
+
+/**
+ * True if another person may have prepared this account: its user chose the address, and nobody has proved it yet. Accounts that an
+ * administrator, an import or the command made are never prepared.
+ */
+export function isPrepared({ emailVerifiedAt = null, emailOrigin = "given" }: Account): boolean {
+  return emailVerifiedAt === null && emailOrigin === "chosen";
+}
+
+/** Returns the change that notes the first proof of the account's address. */
+export function verifyEmail(account: Account, now: number, more: WrittenValues = {}): readonly Change[] {
+  const { id, emailVerifiedAt = null } = account;
+  const values = { ...more, ...(emailVerifiedAt === null ? { email_verified_at: timeText(now) } : {}) };
+  if (Object.keys(values).length === 0) return [];
+  return [{ kind: "updateAll", collection: accountsCollection, where: equals("id", id), values }];
+}
+
+/**
+ * Returns the changes that end what `endAccount` keeps of a prepared account: factors, passkeys, identities and the password. Put them after
+ * the changes of `endAccount`, which wait for a request that changes the account at the same time.
+ */
+export function endPreparedWays(
+  { outsideLogins }: Pick<AccountsParts, "outsideLogins">,
+  account: Account,
+  now: number,
+): readonly Change[] {
+  const where = ofUser(account.id);
+  return [
+    { kind: "deleteAll", collection: factorsCollection, where },
+    ...outsideLogins.map((each): Change => ({
+      kind: "deleteAll",
+      collection: each.collection,
+      where: each.where === undefined ? where : { all: [where, each.where] },
+    })),
+    ...verifyEmail(account, now, { factors: 0, password_hash: null, password_until: null, password_once: null }),
+  ];
+}
+
+/**
+ * Returns the changes of a proof of the account's address by a mail login. The first proof of a prepared account ends every other way into
+ * it, also API tokens and keys.
+ */
+export function proveAddress(parts: AccountsParts, account: Account, now: number): readonly Change[] {
+  if (!isPrepared(account)) return verifyEmail(account, now);
+  return [...parts.revocations.endAccount(account, now, true), ...endPreparedWays(parts, account, now)];
+}
