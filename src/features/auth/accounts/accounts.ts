@@ -122,11 +122,8 @@ function setUp(host: Host, options: AccountsOptions): ReturnType<AccountsFeature
   const found = storeAccounts(store, { names: identityFields, collection: () => parts.users.collection });
   const bindings = storeBindings({ store, accounts: found, observe });
   const passwords = passwordsOf(host, found, options, rule);
-  const revocations = makeRevocations({
-    store,
-    accessSeconds: () => told.revocationSeconds,
-    ...endings.ends,
-  });
+  const accessSeconds = (): number => told.revocationSeconds;
+  const revocations = makeRevocations({ store, accessSeconds, ...endings.ends });
   endings.add("password", pendingLoginsCollection);
   const assembled = assembleGate({
     host,
