@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { codeOf, stepOf } from "../../src/features/auth/totp/codes.ts";
+import { parseBase32 } from "../harness/factors.ts";
 import { bearer, endings, startProcesses, watchEnding, type Processes } from "../harness/many-processes.ts";
 import { startPostgres, type TestServer } from "../harness/postgres.ts";
 
@@ -76,6 +78,35 @@ for (const { engine, database, worstMs } of engines) {
       assert.equal(new Set(answers.map(({ json }) => json.id as number)).size, 1);
       assert.equal(answers.filter((answer) => answer.headers.get("idempotency-replayed") === "true").length, 8);
       assert.equal((await processes.ask(1, "GET", "/orders", { headers: bearer(user) })).json.length, 1);
+    });
+
+    test("permits ten wrong codes of a second factor through all processes together", async () => {
+      const user = await processes.user();
+      const { username, password } = user;
+      const path = `/users/${user.id}/factors`;
+      const headers = bearer(user);
+      const { id, secret } = (await processes.ask(0, "POST", path, { headers, body: { kind: "totp" } })).json;
+      const code = codeOf(parseBase32(secret), stepOf(Date.now()));
+      const made = await processes.ask(0, "POST", `${path}/${id}/confirm`, { headers, body: { code } });
+      const [recovery] = made.json.recovery_codes;
+      const begin = async (which: number): Promise<string> =>
+        (await processes.ask(which, "POST", "/api/token/", { body: { username, password } })).json.login.pending;
+      const complete = (which: number, body: object) => processes.ask(which, "POST", "/api/login/", { body });
+      const logins = [await begin(0), await begin(1), await begin(2), await begin(0)];
+
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, (_, at) =>
+          complete(at % 3, { pending: logins[at % 4], factor: id, code: `${at}`.padStart(6, "9") }),
+        ),
+      );
+
+      const wrong = answers.filter(({ json }) => json.code === "invalid_credentials");
+      assert.equal(wrong.length, 10, answers.map(({ status }) => status).join());
+      for (const which of [0, 1, 2]) {
+        const refused = await complete(which, { pending: await begin(which), factor: "recovery", code: recovery });
+        assert.equal(refused.status, 429);
+        assert.ok(Number(refused.headers.get("retry-after")) > 3000);
+      }
     });
 
     // This test is last: after it, this address has too many guesses.

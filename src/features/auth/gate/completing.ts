@@ -9,7 +9,7 @@ import type { FactorAnswer, FactorSuccess, StoredFactor } from "./contract.ts";
 import { clearedPendingCookie, findPendingCookie } from "./cookie.ts";
 import { activate, requireKind } from "./enrolling.ts";
 import { RECOVERY } from "./factors.ts";
-import { findSubject, type GateEndpointsParts } from "./parts.ts";
+import { tryAnswer, type GateEndpointsParts } from "./parts.ts";
 import type { PendingLogin } from "./pending.ts";
 
 /** The body that a client sends to complete a login. */
@@ -81,14 +81,8 @@ async function answer(
   if ((await parts.pending.count(login)) === null) throw expired(parts, call);
   if (body.factor === "password") return answerByPassword(parts, call, { login, account }, body.password);
   const factor = await requireFactor(parts, { login, account }, body);
-  const subject = await findSubject(parts, call, account);
-  const { isLast } = await parts.tries.count(subject, call.now);
-  const success = await check(parts, call, account, { login, factor, body });
-  if (success === null) {
-    if (isLast) await parts.store.write({ changes: parts.notify("factor_guessed", account, call.now) });
-    throw wrong(parts, call);
-  }
-  await parts.tries.takeBack(subject, call.now);
+  const success = await tryAnswer(parts, call, account, () => check(parts, call, account, { login, factor, body }));
+  if (success === null) throw wrong(parts, call);
   const proof: Proof = { ...success.proof, at: call.now, factor: String(factor.id) };
   if (factor.active) {
     const notices = factor.kind === RECOVERY ? parts.notify("recovery_code_used", account, call.now) : [];

@@ -16,8 +16,7 @@ import { proofField, withoutKey } from "../fresh-login.ts";
 import type { StoredFactor } from "./contract.ts";
 import { activate, enrol, replaceCodes, requireKind } from "./enrolling.ts";
 import { RECOVERY } from "./factors.ts";
-import type { GateEndpointsParts } from "./parts.ts";
-import { findSubject } from "./parts.ts";
+import { tryAnswer, type GateEndpointsParts } from "./parts.ts";
 import { removeFactor } from "./removing.ts";
 import { renewLogin } from "./renewing.ts";
 
@@ -143,11 +142,9 @@ async function confirm(parts: FactorEndpointsParts, context: FactorContext): Pro
   const pointer = `/${kind.answeredBy}`;
   if ((kind.answeredBy === "code" ? code : credential) === null)
     throw invalid([{ pointer, code: "required", detail: "This field is required." }]);
-  const subject = await findSubject(parts, call, account);
-  await parts.tries.count(subject, call.now);
-  const success = await kind.confirm(call, account, factor, { code, credential: credential as JSONValue });
+  const answer = { code, credential: credential as JSONValue };
+  const success = await tryAnswer(parts, call, account, () => kind.confirm(call, account, factor, answer));
   if (success === null) throw invalid([{ pointer, code: "invalid", detail: "The answer of the factor is wrong." }]);
-  await parts.tries.takeBack(subject, call.now);
   const { changes, recoveryCodes } = activate(parts, account, factor, success, {
     now: call.now,
     endKeys: endKeys === true,

@@ -1,11 +1,12 @@
 import type { LoginThrottle } from "../../../access/throttle/throttle.ts";
 import type { Call } from "../../../core/call/call.ts";
 import { formatNetwork } from "../../../core/call/trusted-proxies.ts";
+import type { Eventually } from "../../../core/eventually.ts";
 import type { Change, Store } from "../../../store/store.ts";
 import type { Passwords } from "../accounts/passwords/passwords.ts";
 import type { Account, Accounts } from "../accounts/stored-accounts.ts";
 import type { Revocations } from "../tokens/revocation.ts";
-import type { Notice } from "./contract.ts";
+import type { FactorSuccess, Notice } from "./contract.ts";
 import type { Factors } from "./factors.ts";
 import type { Gate } from "./gate.ts";
 import type { PendingLogins } from "./pending.ts";
@@ -39,7 +40,26 @@ export interface GateEndpointsParts {
  * Returns the subject under which wrong codes of an account are counted. An address from which the account logged in
  * before has a separate subject.
  */
-export async function findSubject({ throttle }: GateEndpointsParts, call: Call, account: Account): Promise<string> {
+async function findSubject({ throttle }: GateEndpointsParts, call: Call, account: Account): Promise<string> {
   const isKnown = await throttle.isKnown(call, account.username);
   return isKnown ? `${account.id} ${formatNetwork(call.client.address)}` : String(account.id);
+}
+
+/**
+ * Checks an answer of a factor, and counts it before. Returns null if it is wrong. Ends the request with 429 if there
+ * were too many wrong ones. The tenth wrong one in an hour sends a notice.
+ */
+export async function tryAnswer(
+  parts: GateEndpointsParts,
+  call: Call,
+  account: Account,
+  check: () => Eventually<FactorSuccess | null>,
+): Promise<FactorSuccess | null> {
+  const { store, tries, notify } = parts;
+  const subject = await findSubject(parts, call, account);
+  const { isLast } = await tries.count(subject, call.now);
+  const success = await check();
+  if (success !== null) await tries.takeBack(subject, call.now);
+  else if (isLast) await store.write({ changes: notify("factor_guessed", account, call.now) });
+  return success;
 }
