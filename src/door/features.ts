@@ -9,6 +9,8 @@ export type { AccountPages, Host, Parts, ServiceFacts, Upkeep, WayIn } from "../
 export { outbox, type Outbox, type OutboxOptions } from "../features/outbox/outbox.ts";
 export type { Delivery, Job, Queue, RecordEvent, Subscriber, Worker } from "../features/outbox/contract.ts";
 export { mail, type MailOptions } from "../features/mail/mail.ts";
+export { smtpSender, type SMTPOptions } from "../features/mail/smtp.ts";
+export { readSMTPURL, type SMTPServer } from "../features/mail/smtp-url.ts";
 export { mailFiles } from "../features/mail/files.ts";
 export type {
   Composed,
