@@ -38,5 +38,10 @@ await build({
 for (const file of entries.filter((entry) => entry !== "cli/latchkey").map((entry) => path.join(target, `${entry}.js`)))
   writeFileSync(file, readFileSync(file, "utf8").replace(/^(?!#!)/m, 'import "../chunks/node-version.js";\n'));
 // Next to the chunks that read them.
-for (const file of ["core/crypto/common-passwords.bin", "core/html/page.css", "core/html/page.js"])
+for (const file of [
+  "core/crypto/common-passwords.bin",
+  "core/html/page.css",
+  "core/html/page.js",
+  "core/html/passkeys.js",
+])
   cpSync(source(file), path.join(target, "chunks", path.basename(file)));

@@ -42,11 +42,12 @@ const checks: Readonly<Record<string, Check>> = {
     everySubmission: true,
   },
   browser: {
-    about: "Drives the console and `/docs` in Chromium, by mouse and keyboard, with axe. Needs Debian's chromium.",
+    about:
+      "Drives the console and `/docs` in Chromium, by mouse and keyboard, with passkeys and axe. Needs Debian's chromium.",
     commands: [
       install("browser"),
       ["tsc", "-p", "tools/browser"],
-      tests("tools/browser/{accounts,browser,console,forms}.test.ts"),
+      tests("tools/browser/{accounts,browser,console,forms,passkeys}.test.ts"),
     ],
     everySubmission: true,
   },

@@ -102,6 +102,31 @@ test("leads from every page to the login and back", async (t) => {
   assert.match(refused.text, /<a href="\/login\?next=%2Forders%3Fstatus%3Dopen">Log in<\/a>/);
 });
 
+test("offers passkeys at a host name, a link to localhost at a loopback address, and nothing at another address", async (t) => {
+  const api = await serve(t);
+  for (const [host, offered] of [
+    [
+      "localhost:8000",
+      /data-passkey="get" data-method="POST" data-path="\/api\/session\/" data-start="\/api\/login\/passkey\/"/,
+    ],
+    [
+      "127.0.0.1:8000",
+      /<a href="http:\/\/localhost:8000\/login\?next=%2Forders">Log in with a passkey at localhost<\/a>/,
+    ],
+    ["[::1]:8000", /<a href="http:\/\/localhost:8000\/login\?next=%2Forders">/],
+  ] as const)
+    assert.match(lineOf(await api.get("/login?next=/orders", { ...page, host })), offered, host);
+  assert.doesNotMatch((await api.get("/login", { ...page, host: "192.0.2.1:8000" })).text, /passkey(?!s\.)/);
+});
+
+test("says the same for every passkey that is not accepted", async (t) => {
+  const api = await serve(t);
+  const { pending } = (await api.post("/api/login/passkey/")).json;
+  const refused = await api.post("/api/session/", { pending, credential: { id: "AA" } }, page);
+  assert.equal(refused.status, 401);
+  assert.match(refused.text, /This passkey was not accepted/);
+});
+
 test("adds a button for each way in of a feature", async (t) => {
   const company = defineFeature({
     name: "company",

@@ -20,7 +20,7 @@ export interface Look {
 /** Returns the style of pages, for light and dark mode. Custom rules come last. */
 export function pageStyle(rules = ""): Asset {
   style ??= read("page.css");
-  return rules === "" ? style : assetOf("css", style.text + rules);
+  return rules === "" ? style : assetOf("page", "css", style.text + rules);
 }
 
 /** Returns the script of pages: copying, relative times, keys, and the methods that forms lack. Pages also work without it. */
@@ -28,17 +28,24 @@ export function pageScript(): Asset {
   return (script ??= read("page.js"));
 }
 
+/** Returns the script that uses passkeys. It needs the script of pages. */
+export function passkeyScript(): Asset {
+  return (passkeys ??= read("passkeys.js"));
+}
+
 // Read on first use, because a service that only programs use never needs them.
 let style: Asset | null = null;
 let script: Asset | null = null;
+let passkeys: Asset | null = null;
 
-function read(file: "page.css" | "page.js"): Asset {
+function read(file: "page.css" | "page.js" | "passkeys.js"): Asset {
   const text = readFileSync(new URL(`./${file}`, import.meta.url), "utf8");
-  return assetOf(file === "page.css" ? "css" : "js", text);
+  const [name = "", kind] = file.split(".");
+  return assetOf(name, kind === "css" ? "css" : "js", text);
 }
 
 /** Returns a file. A changed file has a different name, so caches keep each for a year. */
-function assetOf(kind: "css" | "js", text: string): Asset {
+function assetOf(name: string, kind: "css" | "js", text: string): Asset {
   const type = kind === "css" ? "text/css; charset=utf-8" : "text/javascript; charset=utf-8";
-  return { name: `page.${hash("sha256", text, "hex").slice(0, 12)}.${kind}`, type, text };
+  return { name: `${name}.${hash("sha256", text, "hex").slice(0, 12)}.${kind}`, type, text };
 }

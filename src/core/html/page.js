@@ -230,9 +230,10 @@ const replace = (page, sent) => {
   (one("main [role=alert]") ?? one("main")).focus();
 };
 
-/** Opens the next page. If it is the current page, loads it again. */
+/** Opens the next page. If it is the current page, loads it again. After a login, the whole page is another one. */
 const go = async (next, sent) => {
   const to = new URL(next, location.href);
+  if (sent?.dataset.leave !== undefined) return location.assign(next);
   if (to.pathname + to.search !== location.pathname + location.search) return location.assign(next);
   try {
     replace(await pageOf(await fetch(to, { headers: { Accept: "text/html" } })), sent);

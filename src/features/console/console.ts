@@ -2,7 +2,7 @@ import type { Reply } from "../../core/call/call.ts";
 import { isObject } from "../../core/checking/members.ts";
 import { suggestion } from "../../core/checking/nearest.ts";
 import { requireOptions } from "../../core/checking/options.ts";
-import { pageScript, pageStyle, type Asset } from "../../core/html/look.ts";
+import { pageScript, pageStyle, passkeyScript, type Asset } from "../../core/html/look.ts";
 import { problem } from "../../core/problem/problem.ts";
 import { defineFeature, type Assembled, type Feature } from "../../feature/feature.ts";
 import { belowBasePath } from "../../http/base-path.ts";
@@ -19,9 +19,10 @@ import { ACCOUNT_PATH, writeFramed } from "./frame.ts";
 import { labelsFor, noLabels } from "./labels.ts";
 import { colorRule, consoleOptions, type ConsoleOptions } from "./options.ts";
 import { drawAccount } from "./pages/account-page.ts";
-import { drawFactor, drawWaitingLogin } from "./pages/factor-page.ts";
+import { drawWaitingLogin } from "./pages/factor-page.ts";
 import { drawList } from "./pages/list-page.ts";
 import { drawLoginPage } from "./pages/login-page.ts";
+import { CONFIRM_PATH, drawFactor } from "./pages/new-factor-page.ts";
 import { drawPlain } from "./pages/plain-page.ts";
 import { drawProblem } from "./pages/problem-page.ts";
 import { drawRecord } from "./pages/record-page.ts";
@@ -55,7 +56,7 @@ export function consolePages(options: ConsoleOptions): Feature<null> {
       requireOptions(options, consoleOptions);
       const { title, logo, colors = {}, templates = {}, pages } = options;
       const style = pageStyle(colorRule(colors));
-      const script = pageScript();
+      const [script, passkeys] = [pageScript(), passkeyScript()];
       const paths = { ...accountPages, ...pages };
       const site: Site = {
         title,
@@ -71,12 +72,13 @@ export function consolePages(options: ConsoleOptions): Feature<null> {
           [`${LOGIN_PATH}factors/`]: drawFactor,
           "/users/{id}/factors": drawFactor,
           "/users/{id}/factors/recovery": drawFactor,
-          "/users/{id}/factors/{factor_id}/confirm": drawFactor,
+          [CONFIRM_PATH]: drawFactor,
           ...templates,
         },
         assets: {
           style: `${basePath}/console/${style.name}`,
           script: `${basePath}/console/${script.name}`,
+          passkeys: `${basePath}/console/${passkeys.name}`,
         },
         pages: paths,
         facts: service,
@@ -87,7 +89,11 @@ export function consolePages(options: ConsoleOptions): Feature<null> {
         formats: [pageFormat(site)],
         pages: paths,
         mistakes: (assembled) => [...unservedTemplates(templates, assembled), ...takenPages(paths, assembled)],
-        endpoints: [assetEndpoint([style, script]), whyEndpoint(service, basePath), ...pageEndpoints(paths, service)],
+        endpoints: [
+          assetEndpoint([style, script, passkeys]),
+          whyEndpoint(service, basePath),
+          ...pageEndpoints(paths, service),
+        ],
       };
     },
   });
@@ -113,7 +119,7 @@ function assetEndpoint(assets: readonly Asset[]): Endpoint {
     query: "ignored",
     produces: "text/css",
     documentation: {
-      summary: "The style and the script of pages",
+      summary: "The style and the scripts of pages",
       tag: "system",
       responses: { 200: { description: "The file." }, 304: { description: "The caller has it already." } },
     },

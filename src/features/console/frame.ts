@@ -5,7 +5,7 @@ import type { View } from "../../http/formats/view.ts";
 import { curlOf, inFormat, targetOf, withParameters } from "./addresses.ts";
 import { isReadable, isServed, partsOf } from "./paths.ts";
 import { addressOf, type Drawn, type Site } from "./site.ts";
-import { hasWays, SESSION_PATH } from "./ways-in.ts";
+import { hasWays, PASSKEY_PATH, SESSION_PATH } from "./ways-in.ts";
 import { WHY_PATH } from "./why.ts";
 import { statusText } from "./words.ts";
 
@@ -14,7 +14,8 @@ export const ACCOUNT_PATH = "/users/{id}/account";
 
 /** Writes a whole page: the bar with the path and the caller, the response in one line, the main part, and the foot. */
 export function writeFramed(site: Site, view: View, { title, main, narrow }: Drawn, requestId?: string): string {
-  const { style, script } = site.assets;
+  const { style, script, passkeys } = site.assets;
+  const hasPasskeys = isServed(site, PASSKEY_PATH, "POST");
   return writePage({
     title,
     service: site.title,
@@ -23,7 +24,7 @@ export function writeFramed(site: Site, view: View, { title, main, narrow }: Dra
     root: true,
     ...(site.logo === undefined ? {} : { logo: site.logo }),
     head: html`<link rel="stylesheet" href="${style}" />
-      <script src="${script}" defer></script>`,
+      <script src="${script}" defer></script>${hasPasskeys ? html` <script src="${passkeys}" defer></script>` : ""}`,
     crumbs: crumbsOf(site, view),
     tools: toolsOf(site, view),
     strip: stripOf(site, view),

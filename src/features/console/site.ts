@@ -12,8 +12,8 @@ export interface Site {
   readonly title: string;
   /** The URL of an image. Default: the key symbol. */
   readonly logo?: string;
-  /** The URLs of style and script. */
-  readonly assets: { readonly style: string; readonly script: string };
+  /** The URLs of the style and of the scripts. */
+  readonly assets: { readonly style: string; readonly script: string; readonly passkeys: string };
   /** The custom templates, by declared path: `/orders/{id}`. */
   readonly templates: Readonly<Record<string, Template>>;
   /** The paths of the pages of accounts. */

@@ -7,13 +7,14 @@ import { parameterOf, targetOf } from "../addresses.ts";
 import { isServed } from "../paths.ts";
 import { addressOf, type Site } from "../site.ts";
 import { hasWays, SESSION_PATH, waysOf } from "../ways-in.ts";
+import { writePasskeyForm, type PasskeyForm } from "./passkey-form.ts";
 
 /** The state of a login form. */
 interface LoginState {
   /** True if the form is the subject of the page, so that its first empty field gets the focus. */
   readonly isSubject?: boolean;
-  /** The reason why the last attempt failed. */
-  readonly wrong?: string;
+  /** The reason why the last attempt failed, and whether it was an attempt by password. */
+  readonly wrong?: { readonly reason: string; readonly byPassword: boolean };
 }
 
 /**
@@ -22,28 +23,33 @@ interface LoginState {
  */
 export async function loginFormOf(site: Site, view: View, state: LoginState = {}): Promise<PageContent> {
   if (!hasWays(site.facts())) return "";
-  const { password, others } = waysOf(site.facts());
+  const { password, passkey, others } = waysOf(site.facts());
   const { next } = sentTo(site, view);
+  const query = new URLSearchParams({ next }).toString();
   // A link, because the policy of pages lets no form end at another site, also not by a redirect.
   const buttons = others.map(
-    ({ title, href }) =>
-      html`<a class="btn" href="${addressOf(view, href)}?${new URLSearchParams({ next }).toString()}">${title}</a> `,
+    ({ title, href }) => html`<a class="btn" href="${addressOf(view, href)}?${query}">${title}</a> `,
   );
+  const { wrong } = state;
   return html`<div class="stack">
+    ${wrong === undefined ? "" : html`<p class="wrong" id="login-error" role="alert">${wrong.reason}</p>`}
     ${password === null ? "" : passwordForm(site, view, state)}
+    ${passkey === null ? "" : writePasskeyForm(view, passkeyLogin(passkey, next), `${addressOf(view, site.pages.login)}?${query}`)}
     ${buttons.length === 0 ? "" : html`<div class="row">${buttons}</div>`} ${await linksOf(site, view)}
   </div>`;
 }
 
+function passkeyLogin(start: string, next: string): PasskeyForm {
+  const does = "Log in with a passkey";
+  return { path: SESSION_PATH, does, asks: { start }, next, label: does };
+}
+
 function passwordForm(site: Site, view: View, { isSubject = false, wrong }: LoginState): PageContent {
   const { username = "", next } = sentTo(site, view);
-  const error: PageContent =
-    wrong === undefined ? "" : html`<p class="wrong" id="login-error" role="alert">${wrong}</p>`;
-  const marks: PageContent = wrong === undefined ? "" : html` aria-invalid="true" aria-describedby="login-error"`;
+  const marks = wrong?.byPassword === true ? html` aria-invalid="true" aria-describedby="login-error"` : "";
   const focus = html` autofocus`;
   return html`<form class="panel form" method="post" action="${addressOf(view, SESSION_PATH)}" aria-label="Log in">
     <input type="hidden" name="next" value="${next}" />
-    ${error}
     <p class="field">
       <label for="username">Username or e-mail</label>
       <input

@@ -1,9 +1,12 @@
 import { html, type Markup, type PageContent } from "../../../core/html/markup.ts";
 import type { Offer, View } from "../../../http/formats/view.ts";
 import { writeButton, writeForm } from "../forms/form.ts";
+import { passkeysElsewhere } from "../forms/passkey-form.ts";
 import { column, table } from "../parts.ts";
+import { isServed } from "../paths.ts";
 import { addressOf, type Drawing } from "../site.ts";
 import { showValue } from "../values.ts";
+import { PASSKEY_PATH } from "../ways-in.ts";
 import { isRows, recordOf } from "./rows.ts";
 
 type Row = Readonly<Record<string, unknown>>;
@@ -96,7 +99,7 @@ function newKey(view: View, offer: Offer): Markup {
 
 /** The second factors and passkeys of the account, each with a button that removes it. */
 export async function factorsOf(drawing: Drawing, user: string, isOwn: boolean): Promise<PageContent> {
-  const { view } = drawing;
+  const { view, site } = drawing;
   const path = `${user}/factors`;
   const rows = await rowsAt(view, path);
   if (rows === null) return "";
@@ -116,14 +119,20 @@ export async function factorsOf(drawing: Drawing, user: string, isOwn: boolean):
     rows.length === 0
       ? html`<p class="dim">There is none. A second factor protects the account if the password is stolen.</p>`
       : table(linkTo(view, path, "All"), heads("Name", "Kind", "Added", "Last used"), lines);
-  const form =
+  const forms: PageContent =
     add === undefined
       ? ""
-      : html`<details class="more">
-          <summary>Add an authenticator app</summary>
-          ${writeForm({ view, offer: add, only: ["label", "current_password"], values: { kind: "totp" }, more: html`<input type="hidden" name="kind" value="totp" />`, does: "Add the app", prefix: "factor" })}
-        </details>`;
-  return section("factors", "Second factors", "", html`${list}${form}`);
+      : html`${newFactor(view, add, "totp", "an authenticator app", "Add the app")}
+        ${isServed(site, PASSKEY_PATH, "POST") ? (passkeysElsewhere(view, "Add a passkey") ?? newFactor(view, add, "passkey", "a passkey", "Add the passkey")) : ""}`;
+  return section("factors", "Second factors and passkeys", "", html`${list}${forms}`);
+}
+
+function newFactor(view: View, offer: Offer, kind: string, what: string, does: string): Markup {
+  const parts = { view, offer, only: ["label", "current_password"], values: { kind }, does, prefix: kind };
+  return html`<details class="more">
+    <summary>Add ${what}</summary>
+    ${writeForm({ ...parts, more: html`<input type="hidden" name="kind" value="${kind}" />` })}
+  </details>`;
 }
 
 /** The one token of the user, which can be shown again. */

@@ -4,35 +4,24 @@ import { html, type Markup, type PageContent } from "../../../core/html/markup.t
 import type { ProblemDocument } from "../../../http/formats/format.ts";
 import type { View } from "../../../http/formats/view.ts";
 import { parameterOf } from "../addresses.ts";
-import { writeForm } from "../forms/form.ts";
-import { code } from "../parts.ts";
-import { addressOf, type Drawing, type Drawn } from "../site.ts";
-import { LOGIN_PATH } from "../ways-in.ts";
+import { passkeysElsewhere, writePasskeyForm } from "../forms/passkey-form.ts";
+import { isServed } from "../paths.ts";
+import { addressOf, type Drawing, type Drawn, type Site } from "../site.ts";
+import { LOGIN_PATH, PASSKEY_PATH } from "../ways-in.ts";
+import { WRONG_PASSKEY } from "./login-page.ts";
 import { recordOf } from "./rows.ts";
 
-// The second step of a login, without JavaScript. A passkey needs JavaScript, so these pages offer the other factors.
+// The second step of a login. Only passkeys need JavaScript.
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** Draws the answers of a login and of a new factor. Returns null if the answer is none of them. */
-export async function drawFactor(drawing: Drawing): Promise<Drawn | null> {
-  const { view, body } = drawing;
-  const { value } = body;
-  if (!isObject(value)) return null;
-  const { recovery_codes: codes, secret } = value;
-  if (Array.isArray(codes)) return drawCodes(view, codes.map(String));
-  if (typeof secret === "string")
-    return drawNewFactor(
-      value,
-      view.place?.path === `${LOGIN_PATH}factors/` ? codeForm(view, [value], null) : await confirmForm(view, value),
-    );
-  return isWaiting(value) ? drawWaiting(view, value, null) : null;
-}
+/** A login that waits for another proof. */
+export type Waiting = Values & { readonly needs: string; readonly factors: readonly unknown[] };
 
 /** Draws the page for the second factor of the login that the cookie of this browser names. */
 export async function drawWaitingLogin({ site, view }: Drawing): Promise<Drawn> {
   const waiting = recordOf(await view.ask(LOGIN_PATH));
-  if (isWaiting(waiting)) return drawWaiting(view, waiting, null);
+  if (isWaiting(waiting)) return drawWaiting(site, view, waiting);
   const next = new URLSearchParams({ next: nextOf(view) }).toString();
   const title = "Log in again";
   const main = html`${headOf(title, "This login has expired, or it is complete. A login waits five minutes for its second factor.")}
@@ -40,33 +29,48 @@ export async function drawWaitingLogin({ site, view }: Drawing): Promise<Drawn> 
   return { title, main, narrow: true };
 }
 
-/** Draws the problem of a login that waits for a factor, or of a wrong code. Returns null for every other problem. */
-export async function drawFactorProblem(view: View, document: ProblemDocument): Promise<Drawn | null> {
+/** Draws the problem of a login that waits for a factor, or of a wrong answer. Returns null for every other problem. */
+export async function drawFactorProblem(site: Site, view: View, document: ProblemDocument): Promise<Drawn | null> {
   const { login, code: problemCode } = document;
-  if (problemCode === "factor_required" && isWaiting(login)) return drawWaiting(view, login, null);
+  if (problemCode === "factor_required" && isWaiting(login)) return drawWaiting(site, view, login);
   if (problemCode !== "invalid_credentials" || view.place?.path !== LOGIN_PATH) return null;
   const waiting = recordOf(await view.ask(LOGIN_PATH));
-  return isWaiting(waiting) ? drawWaiting(view, waiting, "Wrong code.") : null;
+  const byPasskey = isObject(view.sent) && view.sent["credential"] !== undefined;
+  return isWaiting(waiting) ? drawWaiting(site, view, waiting, byPasskey ? WRONG_PASSKEY : "Wrong code.") : null;
 }
 
-function isWaiting(value: unknown): value is Values & { readonly factors: readonly unknown[] } {
+/** Returns true if a value is a login that waits for another proof. */
+export function isWaiting(value: unknown): value is Waiting {
   return isObject(value) && typeof value["needs"] === "string" && Array.isArray(value["factors"]);
 }
 
-function drawWaiting(
-  view: View,
-  login: Values & { readonly factors: readonly unknown[] },
-  wrong: string | null,
-): Drawn {
-  const isEnrolment = login["needs"] === "enrolment";
-  const title = isEnrolment ? "Add a second factor" : "Enter your code";
-  const factors = login.factors.filter(isObject).filter(({ kind }) => kind === "totp" || kind === "recovery");
-  const main = html`${headOf(title, isEnrolment ? "Your account must have a second factor. Add one to log in." : "Your password is correct. Your account also needs a second factor.")}
-    ${isEnrolment ? enrolmentForm(view) : codeForm(view, factors, wrong)}`;
+/** Draws a login that waits for another proof, with a form for each kind of factor. */
+export function drawWaiting(site: Site, view: View, { needs, factors }: Waiting, wrong?: string): Drawn {
+  const all = factors.filter(isObject);
+  const isMail = all.some(({ kind }) => kind === "mail");
+  if (needs === "enrolment" && !isMail) {
+    const title = "Add a second factor";
+    const main = html`${headOf(title, "Your account must have a second factor. Add one to log in.")} ${enrolmentForms(site, view)}`;
+    return { title, main, narrow: true };
+  }
+  const passkey = all.find(({ kind }) => kind === "passkey");
+  const codes = all.filter(({ kind }) => kind === "totp" || kind === "recovery" || kind === "mail");
+  const title = codes.length === 0 && passkey !== undefined ? "Use your passkey" : "Enter your code";
+  const text = isMail
+    ? "Your password is correct. We have sent a code to your e-mail address."
+    : "Your password is correct. Your account also needs a second factor.";
+  const main = html`${headOf(title, text)}
+    <div class="stack">
+      ${wrong === undefined ? "" : html`<p class="wrong" id="code-error" role="alert">${wrong}</p>`}
+      ${passkey === undefined ? "" : passkeyForm(site, view, passkey)}
+      ${codes.length === 0 ? "" : codeForm(view, codes, wrong === undefined ? "" : "code-error")}
+      ${codes.length === 0 && passkey === undefined ? html`<p>The factors of this account need a program. <a href="${addressOf(view, "/")}">To the start page</a></p>` : ""}
+    </div>`;
   return { title, main, narrow: true };
 }
 
-function headOf(title: string, text: string): Markup {
+/** Returns the head of a page. */
+export function headOf(title: string, text: string): Markup {
   return html`<div class="head">
     <div>
       <h1 tabindex="-1">${title}</h1>
@@ -75,16 +79,24 @@ function headOf(title: string, text: string): Markup {
   </div>`;
 }
 
-function codeForm(view: View, factors: readonly Values[], wrong: string | null): Markup {
-  const [first] = factors;
-  if (first === undefined)
-    return html`<p>The factors of this account need a program or JavaScript. <a href="${addressOf(view, "/")}">To the start page</a></p>`;
+/** One form is enough for all passkeys of an account: the browser shows those that it has. */
+function passkeyForm(site: Site, view: View, { id, ask }: Values): PageContent {
+  const does = "Use a passkey";
+  const next = nextOf(view);
+  const fields = { factor: String(id), next };
+  const login = `${addressOf(view, site.pages.login)}?${new URLSearchParams({ next }).toString()}`;
+  const form = { path: LOGIN_PATH, does, looks: "main", asks: { options: ask }, fields, next, label: does };
+  return writePasskeyForm(view, form, login);
+}
+
+/** Returns the form for a code. `error` is the id of the reason why the last code was wrong, or empty. */
+export function codeForm(view: View, factors: readonly Values[], error: string): Markup {
   const choices = factors.map(
     ({ id, label, kind }) => html`<option value="${String(id)}">${String(label ?? kind)}</option>`,
   );
   const which =
     factors.length === 1
-      ? html`<input type="hidden" name="factor" value="${String(first["id"])}" />`
+      ? html`<input type="hidden" name="factor" value="${String(factors[0]!["id"])}" />`
       : html`<p class="field">
           <label for="factor">Factor</label>
           <select id="factor" name="factor">
@@ -93,60 +105,42 @@ function codeForm(view: View, factors: readonly Values[], wrong: string | null):
         </p>`;
   return html`<form class="panel form" method="post" action="${addressOf(view, LOGIN_PATH)}" aria-label="Complete the login">
     <input type="hidden" name="next" value="${nextOf(view)}" />
-    ${which}${codeField(wrong)}
+    ${which}${codeField(error)}
     <div class="row"><button class="btn main">Log in</button></div>
   </form>`;
 }
 
-function codeField(wrong: string | null): Markup {
-  const error: PageContent =
-    wrong === null ? "" : html`<span class="wrong" id="code-error" role="alert">${wrong}</span>`;
-  const attributes: PageContent = wrong === null ? "" : html` aria-invalid="true" aria-describedby="code-error"`;
+function codeField(error: string): Markup {
+  const attributes: PageContent = error === "" ? "" : html` aria-invalid="true" aria-describedby="${error}"`;
   return html`<p class="field">
     <label for="code">Code</label>
-    <input id="code" name="code" autocomplete="one-time-code" autocapitalize="none" spellcheck="false" required${attributes} />
-    ${error}
+    <input id="code" name="code" autocomplete="one-time-code" autocapitalize="none" spellcheck="false" required autofocus${attributes} />
   </p>`;
 }
 
-function enrolmentForm(view: View): Markup {
-  return html`<form class="panel form" method="post" action="${addressOf(view, `${LOGIN_PATH}factors/`)}" aria-label="Add a factor">
-    <input type="hidden" name="next" value="${nextOf(view)}" />
-    <input type="hidden" name="kind" value="totp" />
-    <p>You need an authenticator app on your phone.</p>
-    <div class="row"><button class="btn main">Set up the app</button></div>
-  </form>`;
-}
-
-/** Confirms a factor that a user adds on the account page. */
-async function confirmForm(view: View, { id }: Values): Promise<PageContent> {
-  const offers = await view.offers(`/users/${String(view.place?.params["id"])}/factors/${String(id)}/confirm`);
-  const offer = offers.find(({ method }) => method === "POST");
-  return offer === undefined
-    ? ""
-    : writeForm({ view, offer, only: ["code"], does: "Confirm the app", prefix: "confirm" });
-}
-
-function drawNewFactor(factor: Values, form: PageContent): Drawn {
-  const title = "Set up the authenticator app";
-  const main = html`${headOf(title, "Add this key to the app, then enter the code that the app shows.")}
-    ${code("secret", "Key", "the key", String(factor["secret"]))}
-    <p><a class="btn" href="${String(factor["uri"])}">Open in an app on this device</a></p>
-    ${form}`;
-  return { title, main, narrow: true };
-}
-
-/** Recovery codes are shown once. The page can be printed. */
-function drawCodes(view: View, codes: readonly string[]): Drawn {
-  const title = "Your recovery codes";
-  const main = html`${headOf(title, "Print these codes or write them down. Each one replaces your second factor once. This page shows them only now.")}
-    ${code("codes", "Recovery codes", "the recovery codes", codes.join("\n"))}
-    <p class="row"><a class="btn main" href="${nextOf(view)}">I have saved them</a></p>`;
-  return { title, main, narrow: true };
+function enrolmentForms(site: Site, view: View): Markup {
+  const action = addressOf(view, `${LOGIN_PATH}factors/`);
+  const next = html`<input type="hidden" name="next" value="${nextOf(view)}" />`;
+  const passkey = isServed(site, PASSKEY_PATH, "POST")
+    ? (passkeysElsewhere(view, "Add a passkey", addressOf(view, site.pages.login)) ??
+      html`<form class="panel form" data-js hidden data-method="POST" data-path="${action}" data-stay aria-label="Add a passkey">
+        ${next} <input type="hidden" name="kind" value="passkey" />
+        <p>A passkey is stored on this device, or in your password manager.</p>
+        <div class="row"><button class="btn">Add a passkey</button></div>
+      </form>`)
+    : "";
+  return html`<div class="stack">
+    <form class="panel form" method="post" action="${action}" aria-label="Add a factor">
+      ${next} <input type="hidden" name="kind" value="totp" />
+      <p>You need an authenticator app on your phone.</p>
+      <div class="row"><button class="btn main">Set up the app</button></div>
+    </form>
+    ${passkey}
+  </div>`;
 }
 
 /** The page to show after the login: the one that the form names, if it is a path of this service. */
-function nextOf(view: View): string {
+export function nextOf(view: View): string {
   const { sent, call, basePath } = view;
   const next = isObject(sent) ? sent["next"] : parameterOf(view, "next");
   const path = typeof next === "string" ? pathHere(next) : null;

@@ -24,7 +24,7 @@ import { programOf } from "./session-page.ts";
 
 /** Draws a problem: what happened, why, and what to do. The typed values are kept. */
 export async function drawProblem(site: Site, view: View, document: ProblemDocument): Promise<Drawn> {
-  const factor = await drawFactorProblem(view, document);
+  const factor = await drawFactorProblem(site, view, document);
   if (factor !== null) return { ...factor, main: html`${factor.main}${programs(document)}` };
   const form =
     document.status === 412 ? await drawConflict(view, askedPath(view)) : await formAgain(site, view, document);
@@ -34,11 +34,11 @@ export async function drawProblem(site: Site, view: View, document: ProblemDocum
   if (isUnknown && hasWays(site.facts()))
     return isLoginPage(view) ? drawLogin(site, view, document) : drawLoginFirst(site, view, document);
   const { title, code } = document;
-  const detail = code === "invalid_credentials" ? "Wrong name or password." : document.detail;
   if (code === "invalid_credentials" && isLoginPage(view) && view.call.method === "POST") {
-    const { main, ...rest } = await drawLoginAgain(site, view, detail);
+    const { main, ...rest } = await drawLoginAgain(site, view);
     return { ...rest, main: html`${main} ${programs(document)}` };
   }
+  const detail = code === "invalid_credentials" ? "Wrong name or password." : document.detail;
   if (code === "not_found" && askedPath(view) === "/" && !isServed(site, "/"))
     return drawNothingHere(site, view, document);
   const { why = "", cure = "", extensions } = catalogueWith(site.facts().problems)[code] ?? {};

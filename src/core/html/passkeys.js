@@ -1,0 +1,68 @@
+// Passkeys on pages (WebAuthn Level 3). Runs after page.js, which sends the forms: this script puts the answer of the authenticator into
+// them first.
+"use strict";
+
+/** Asks the service for a challenge. It is bound to this login only, so it is requested when the user wants it. */
+const startLogin = async (form) => {
+  const reply = await fetch(form.dataset.start, { method: "POST", headers: { Accept: "application/json" } });
+  const { pending, ask, detail } = await reply.json();
+  if (!reply.ok) throw new Error(detail);
+  form.elements.pending.value = pending;
+  return ask;
+};
+
+const answerOf = async (form) => {
+  const asked = form.dataset.start === undefined ? JSON.parse(form.dataset.ask) : await startLogin(form);
+  if (form.dataset.passkey === "create")
+    return navigator.credentials.create({ publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(asked) });
+  return navigator.credentials.get({ publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(asked) });
+};
+
+const reasonOf = ({ name, message }) => {
+  if (name === "NotAllowedError") return "The passkey was not used. Try again, or choose another way.";
+  if (name === "InvalidStateError") return "This device already has a passkey for this account.";
+  if (name === "SecurityError") return "The passkeys of this service belong to another host. Choose another way.";
+  return message;
+};
+
+/** Shows the reason in the form, and moves the focus there. */
+const complain = (form, text) => {
+  const note = document.createElement("p");
+  note.className = "wrong";
+  note.role = "alert";
+  note.tabIndex = -1;
+  note.textContent = text;
+  one(":scope > [role=alert]", form)?.remove();
+  form.prepend(note);
+  note.focus();
+};
+
+const usePasskey = async (form) => {
+  if (form.getAttribute("aria-busy") === "true") return;
+  if (globalThis.PublicKeyCredential?.parseRequestOptionsFromJSON === undefined)
+    return complain(form, "This browser has no passkeys. Choose another way.");
+  const { credential } = form.elements;
+  form.setAttribute("aria-busy", "true");
+  try {
+    credential.value = JSON.stringify(await answerOf(form));
+  } catch (error) {
+    return complain(form, reasonOf(error));
+  } finally {
+    form.removeAttribute("aria-busy");
+  }
+  // page.js reads the fields before this call returns. An answer works once.
+  form.requestSubmit();
+  credential.value = "";
+};
+
+document.addEventListener(
+  "submit",
+  (event) => {
+    const form = event.target;
+    if (form.dataset.passkey === undefined || form.elements.credential.value !== "") return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    void usePasskey(form);
+  },
+  true,
+);

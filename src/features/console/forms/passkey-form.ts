@@ -1,0 +1,67 @@
+import { html, type Markup, type PageContent } from "../../../core/html/markup.ts";
+import type { View } from "../../../http/formats/view.ts";
+import { addressOf } from "../site.ts";
+
+/** A form that a passkey answers. Only the script can send it. */
+export interface PasskeyForm {
+  /** The path that takes the answer. */
+  readonly path: string;
+  /** The text of the button. */
+  readonly does: string;
+  /** Style of the button. Default: a plain button. */
+  readonly looks?: string;
+  /** The options for `navigator.credentials`, or the path that gives them. */
+  readonly asks: { readonly options: unknown } | { readonly start: string };
+  /** True to create a passkey. Default: use one. */
+  readonly creates?: boolean;
+  /** The other members of the body. */
+  readonly fields?: Readonly<Record<string, string>>;
+  /** The page to show afterwards. Default: the answer. */
+  readonly next?: string;
+  readonly label: string;
+}
+
+/**
+ * Writes a form that a passkey answers. On a loopback address it is a link to the same service at `localhost`, because passkeys are
+ * bound to a name. Empty if the service is at any other address without a name.
+ */
+export function writePasskeyForm(view: View, form: PasskeyForm, path: string = view.call.path): PageContent {
+  const elsewhere = passkeysElsewhere(view, form.does, path);
+  if (elsewhere !== null) return elsewhere;
+  const { does, looks = "", asks, creates = false, fields = {}, next, label } = form;
+  const inputs = Object.entries({ ...fields, ...("start" in asks ? { pending: "" } : {}) }).map(
+    ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" /> `,
+  );
+  const asked: Markup =
+    "start" in asks
+      ? html` data-start="${addressOf(view, asks.start)}"`
+      : html` data-ask="${JSON.stringify(asks.options)}"`;
+  const after = next === undefined ? html` data-stay` : html` data-then="${next}" data-leave`;
+  return html`<form data-js hidden aria-label="${label}" data-passkey="${creates ? "create" : "get"}" data-method="POST" data-path="${addressOf(view, form.path)}"${asked}${after}>
+    ${inputs}<input type="hidden" name="credential" data-type="json" value="" />
+    <div class="row"><button class="btn ${looks}">${does}</button></div>
+  </form> `;
+}
+
+/**
+ * Returns the content in place of a form for passkeys: the link to the same service at `localhost`, or nothing. Returns null if passkeys
+ * work here.
+ */
+export function passkeysElsewhere(view: View, does: string, path: string = view.call.path): PageContent | null {
+  const place = placeOf(view);
+  if (place === "here") return null;
+  return place === null
+    ? ""
+    : html`<p class="rule">Passkeys need a host name: <a href="${place}${path}">${does} at localhost</a></p>`;
+}
+
+/** Returns the origin of the same service with a host name, `here` if it has one, or null if there is none. */
+function placeOf({ call }: View): string | null {
+  const url = URL.parse(call.client.origin ?? "");
+  if (url === null) return null;
+  if (/^(?:127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname)) {
+    url.hostname = "localhost";
+    return url.origin;
+  }
+  return /^(?:\[.*\]|[\d.]+)$/.test(url.hostname) ? null : "here";
+}

@@ -1,0 +1,89 @@
+import { isObject } from "../../../core/checking/members.ts";
+import { html, type PageContent } from "../../../core/html/markup.ts";
+import type { View } from "../../../http/formats/view.ts";
+import { writeForm } from "../forms/form.ts";
+import { writePasskeyForm } from "../forms/passkey-form.ts";
+import { ACCOUNT_PATH } from "../frame.ts";
+import { code } from "../parts.ts";
+import { addressOf, type Drawing, type Drawn } from "../site.ts";
+import { LOGIN_PATH } from "../ways-in.ts";
+import { codeForm, drawWaiting, headOf, isWaiting, nextOf } from "./factor-page.ts";
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** Draws the answers of a login and of a new factor. Returns null if the answer is none of them. */
+export async function drawFactor({ site, view, body }: Drawing): Promise<Drawn | null> {
+  const { value } = body;
+  if (!isObject(value)) return null;
+  const { recovery_codes: codes, secret, options } = value;
+  if (Array.isArray(codes)) return drawCodes(view, codes.map(String));
+  if (typeof secret === "string") return drawApp(view, value);
+  if (isObject(options)) return drawPasskey(view, value, options);
+  if (view.place?.path === CONFIRM_PATH && typeof value["kind"] === "string") return drawAdded(view, value);
+  return isWaiting(value) ? drawWaiting(site, view, value) : null;
+}
+
+/** The path that makes a new factor count. */
+export const CONFIRM_PATH = "/users/{id}/factors/{factor_id}/confirm";
+
+async function drawApp(view: View, factor: Values): Promise<Drawn> {
+  const title = "Set up the authenticator app";
+  const form = isEnrolment(view) ? codeForm(view, [factor], "") : await confirmForm(view, factor);
+  const main = html`${headOf(title, "Add this key to the app, then enter the code that the app shows.")}
+    ${code("secret", "Key", "the key", String(factor["secret"]))}
+    <p><a class="btn" href="${String(factor["uri"])}">Open in an app on this device</a></p>
+    ${form}`;
+  return { title, main, narrow: true };
+}
+
+/** The browser asks the user before it makes the passkey. */
+function drawPasskey(view: View, { id }: Values, options: Values): Drawn {
+  const title = "Create the passkey";
+  const does = "Create the passkey";
+  const factor = String(id);
+  const form = isEnrolment(view)
+    ? { path: LOGIN_PATH, fields: { factor, next: nextOf(view) } }
+    : { path: CONFIRM_PATH.replace("{id}", userOf(view)).replace("{factor_id}", factor) };
+  const main = html`${headOf(title, "Your browser asks where to store it: on this device, on a phone, on a security key or in a password manager.")}
+    ${writePasskeyForm(view, { ...form, does, looks: "main", asks: { options }, creates: true, label: does })}`;
+  return { title, main, narrow: true };
+}
+
+function drawAdded(view: View, { kind, label }: Values): Drawn {
+  const title = kind === "passkey" ? "The passkey is added" : "The factor is added";
+  const main = html`${headOf(title, `“${String(label ?? kind)}” counts from now on.`)}
+    <p class="row"><a class="btn main" href="${accountOf(view)}">To your account</a></p>`;
+  return { title, main, narrow: true };
+}
+
+/** Confirms an app that a user adds on the account page. */
+async function confirmForm(view: View, { id }: Values): Promise<PageContent> {
+  const path = CONFIRM_PATH.replace("{id}", userOf(view)).replace("{factor_id}", String(id));
+  const offer = (await view.offers(path)).find(({ method }) => method === "POST");
+  return offer === undefined
+    ? ""
+    : writeForm({ view, offer, only: ["code"], does: "Confirm the app", prefix: "confirm" });
+}
+
+/** Recovery codes are shown once. The page can be printed. */
+function drawCodes(view: View, codes: readonly string[]): Drawn {
+  const title = "Your recovery codes";
+  const next = view.place?.params["id"] === undefined ? nextOf(view) : accountOf(view);
+  const main = html`${headOf(title, "Print these codes or write them down. Each one replaces your second factor once. This page shows them only now.")}
+    ${code("codes", "Recovery codes", "the recovery codes", codes.join("\n"))}
+    <p class="row"><a class="btn main" href="${next}">I have saved them</a></p>`;
+  return { title, main, narrow: true };
+}
+
+/** True for a factor that is added while logging in. */
+function isEnrolment({ place }: View): boolean {
+  return place?.path === `${LOGIN_PATH}factors/`;
+}
+
+function userOf({ place }: View): string {
+  return String(place?.params["id"]);
+}
+
+function accountOf(view: View): string {
+  return addressOf(view, ACCOUNT_PATH.replace("{id}", userOf(view)));
+}
