@@ -10,6 +10,7 @@ export { outbox, type Outbox, type OutboxOptions } from "../features/outbox/outb
 export type { Delivery, Job, Queue, RecordEvent, Subscriber, Worker } from "../features/outbox/contract.ts";
 export { mail, type MailOptions } from "../features/mail/mail.ts";
 export { smtpSender, type SMTPOptions } from "../features/mail/smtp.ts";
+export { readSender, type Sender } from "../features/mail/address.ts";
 export { readSMTPURL, type SMTPServer } from "../features/mail/smtp-url.ts";
 export { mailFiles } from "../features/mail/files.ts";
 export type {

@@ -1,5 +1,5 @@
 import type { AccountsFeature, APITokens, NamedKeys, SessionLogin, TokenLogin } from "../door/auth.ts";
-import type { Health, MetricsOffer } from "../door/features.ts";
+import type { Health, Mailer, MetricsOffer, Outbox } from "../door/features.ts";
 import type { Feature } from "../door/index.ts";
 
 /** The features in addition to the logins. */
@@ -39,4 +39,8 @@ export interface BuiltIn extends BuiltInLogins, Readonly<Record<(typeof besides)
   readonly accounts: AccountsFeature;
   readonly health: Feature<Health>;
   readonly metrics: Feature<MetricsOffer>;
+  /** The one outbox of the service. It is installed if a feature needs it. */
+  readonly outbox: Feature<Outbox>;
+  /** Sends mails. Null if mail is off. */
+  readonly mail: Feature<Mailer> | null;
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { consolePages, documentation, health, metrics } from "../door/features.ts";
+import { consolePages, documentation, health, mail, metrics, type SendMail } from "../door/features.ts";
 import { defineFeature, type Feature } from "../door/index.ts";
 import { seriesOf, type MetricFamily } from "../door/ops.ts";
 import type { BuiltIn } from "./built-in.ts";
@@ -7,6 +7,7 @@ import { mountedItems, mountedOrders } from "./endpoints/orders.ts";
 import { wayIn } from "./endpoints/way-in.ts";
 import { protectedEndpoint } from "./endpoints/who.ts";
 import { accountsOf, builtInLogins, cookieNames, furtherLogins } from "./logins.ts";
+import type { OwnAddress, SharedOutbox } from "./mail.ts";
 import { ConfigError } from "./settings/error.ts";
 import type { Settings } from "./settings/settings.ts";
 import type { ConfigFile } from "./system/config-file.ts";
@@ -16,15 +17,33 @@ export interface BuiltInOptions {
   readonly config: ConfigFile;
   readonly measured: () => readonly MetricFamily[];
   readonly gather: (() => Promise<string>) | undefined;
+  /** Sends mails. Null if mail is off. */
+  readonly send: SendMail | null;
+  readonly outbox: SharedOutbox;
+  readonly address: OwnAddress;
 }
 
 /** Makes the built-in features from the settings and the config file. */
-export function builtInFeatures({ settings, config, measured, gather }: BuiltInOptions): BuiltIn {
+export function builtInFeatures({
+  settings,
+  config,
+  measured,
+  gather,
+  send,
+  outbox: { outbox },
+  address,
+}: BuiltInOptions): BuiltIn {
   const people = accountsOf(settings, config.users);
   const cookies = cookieNames(settings);
   const about = { title: "Latchkey", version: "1", ...(config.api ?? { license }) };
+  const { title } = about;
   return {
     accounts: people,
+    outbox,
+    mail:
+      send === null || settings.mail === null
+        ? null
+        : mail(outbox, { send, from: settings.mail.from, publicURL: address.read, title }),
     health: health(),
     metrics: metrics({ families: () => [...measured(), buildInfo], ...(gather === undefined ? {} : { gather }) }),
     documentation: documentation(about),
@@ -53,15 +72,17 @@ export function chosenFeatures(
   settings: Settings,
   builtIn: BuiltIn,
   { without = [], features = [], endpoints = [] }: ConfigFile,
+  shared: SharedOutbox,
 ): readonly Feature[] {
   const hasOwnRoot = endpoints.some(({ method, path }) => method === "GET" && path === "/");
   const left = new Set<string>(hasOwnRoot ? [...without, "way-in"] : without);
-  const chosen = Object.entries<Feature>({ ...builtIn }).filter(([name]) => !left.has(name));
-  return [
-    ...chosen.map(([, feature]) => feature),
+  const { outbox: _, ...installed } = builtIn;
+  const chosen = Object.entries<Feature | null>(installed).filter(([name]) => !left.has(name));
+  return shared.addTo([
+    ...chosen.flatMap(([, feature]) => feature ?? []),
     ...furtherLogins(settings, builtIn.accounts).filter(({ name }) => !left.has(name)),
     ...(typeof features === "function" ? requireList(features(builtIn)) : features),
-  ];
+  ]);
 }
 
 /** Throws `ConfigError` if the function of a config file returns anything else. */

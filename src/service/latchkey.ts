@@ -6,6 +6,7 @@ import { DeclarationError } from "../door/resources.ts";
 import { postgresStore, sqliteStore, StoreUnavailable, type Store } from "../door/stores.ts";
 import { optionalFeatures, type BuiltIn } from "./built-in.ts";
 import { builtInFeatures, chosenFeatures } from "./features.ts";
+import { ownAddress, senderOf, sharedOutbox } from "./mail.ts";
 import { requireLatchkeyOptions, type LatchkeyOptions } from "./options.ts";
 import { importsCollection } from "./records/import-records.ts";
 import { ConfigError, type Settings } from "./settings/settings.ts";
@@ -25,6 +26,8 @@ export interface Latchkey extends Service {
   readonly unusedPassword: UnusedPassword | null;
   /** Returns the metrics of this process. */
   readonly metrics: () => readonly MetricFamily[];
+  /** Sets the URL on which it listens, for the links in mails if `LATCHKEY_PUBLIC_URL` is not set. */
+  listensAt(url: string): void;
   /** Makes `/readyz` answer 503 from now on. */
   stop(): void;
 }
@@ -34,6 +37,8 @@ export interface OpenLatchkey {
   readonly service: Service;
   readonly people: People;
   readonly builtIn: BuiltIn;
+  /** Sets the URL on which it listens, for links in mails. */
+  listensAt(url: string): void;
   /** Returns true if the service has a feature. A config file may leave features out. */
   has(feature: Feature): boolean;
 }
@@ -53,7 +58,7 @@ export interface OpenLatchkey {
 export async function createLatchkey(options: LatchkeyOptions): Promise<Latchkey> {
   requireLatchkeyOptions(options);
   const { settings } = options;
-  const { service, people, builtIn, has } = await openLatchkey(options);
+  const { service, people, builtIn, has, listensAt } = await openLatchkey(options);
   try {
     const parts = { settings, store: service.store, people };
     const firstAdministrator = await makeFirstAdministrator(parts, service.now(), options.passwordFile ?? null);
@@ -64,6 +69,7 @@ export async function createLatchkey(options: LatchkeyOptions): Promise<Latchkey
       firstAdministrator,
       unusedPassword,
       metrics: has(builtIn.metrics) ? service.use(builtIn.metrics).read : () => [],
+      listensAt,
       stop: has(builtIn.health) ? service.use(builtIn.health).stopping : () => undefined,
     };
   } catch (error) {
@@ -87,13 +93,17 @@ export async function openLatchkey({
   measured = () => [],
   gatherMetrics: gather,
   over = (below) => below,
+  overMail = (below) => below,
   makeUUID = (draw) => draw(),
 }: LatchkeyOptions): Promise<OpenLatchkey> {
   let service: Service | null = null;
   const tell: Observer = (observation) => (service === null ? observe : service.observe)?.(observation);
   const store = over(storeOf(settings, tell));
-  const builtIn = builtInFeatures({ settings, config, measured, gather });
-  const features = chosenFeatures(settings, builtIn, config);
+  const send = settings.mail === null ? null : overMail(await senderOf(settings.mail));
+  const outbox = sharedOutbox();
+  const address = ownAddress(settings);
+  const builtIn = builtInFeatures({ settings, config, measured, gather, send, outbox, address });
+  const features = chosenFeatures(settings, builtIn, config, outbox);
   service = await openedWith(settings, {
     name: serviceName,
     allowedOriginsSetting: "LATCHKEY_ALLOWED_ORIGINS",
@@ -119,7 +129,9 @@ export async function openLatchkey({
     makeUUID,
     ...(now === undefined ? {} : { now }),
   });
-  return { service, people: service.use(builtIn.accounts), builtIn, has: (feature) => features.includes(feature) };
+  const { listensAt } = address;
+  const has = (feature: Feature): boolean => features.includes(feature);
+  return { service, people: service.use(builtIn.accounts), builtIn, listensAt, has };
 }
 
 /** Throws `ConfigError` if the file is not a SQLite database. Only SQLite can detect this, with the code NOTADB. */

@@ -1,3 +1,4 @@
+import type { SendMail } from "../door/features.ts";
 import type { MetricFamily, Observer, Tracer } from "../door/ops.ts";
 import { nearest, shownName } from "../door/resources.ts";
 import type { Store } from "../door/stores.ts";
@@ -27,6 +28,8 @@ export interface LatchkeyOptions {
   readonly passwordFile?: string;
   /** Wraps the store. Default: no wrapper. */
   readonly over?: (store: Store) => Store;
+  /** Wraps the sender of mails, if mail is on. Default: no wrapper. */
+  readonly overMail?: (send: SendMail) => SendMail;
   /** Makes the ids of new records with UUIDs, as in `createService`. Default: `draw`. */
   readonly makeUUID?: (draw: () => string) => string;
 }
@@ -41,6 +44,7 @@ const members: Readonly<Record<keyof LatchkeyOptions, "object" | "function" | "t
   gatherMetrics: "function",
   passwordFile: "text",
   over: "function",
+  overMail: "function",
   makeUUID: "function",
 };
 const kinds = { object: "object", function: "function", text: "string" } as const;

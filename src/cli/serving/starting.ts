@@ -52,13 +52,15 @@ export async function requireFreeAddress({ host, port }: Address): Promise<void>
 /** Listens as configured. Closes the service if that fails. */
 export async function listenOrClose(latchkey: Latchkey, settings: Settings): Promise<Listener> {
   try {
-    return await listen(latchkey, {
+    const listener = await listen(latchkey, {
       host: settings.host,
       port: settings.port,
       connectionsPerAddress: settings.connectionsPerAddress,
       trustedProxies: settings.trustedProxies,
       ...(settings.tls === null ? {} : { tls: { cert: settings.tls.cert, key: settings.tls.key } }),
     });
+    latchkey.listensAt(listener.url);
+    return listener;
   } catch (error) {
     await latchkey.close();
     throw new NotListening(error, settings, latchkey.firstAdministrator);

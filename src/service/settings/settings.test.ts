@@ -114,6 +114,7 @@ test("runs without any setting on this machine, on SQLite, with the schemes that
     passwordCost: { memoryKiB: 19_456, passes: 2, lanes: 1 },
     breachedPasswordsURL: null,
     log: "info",
+    mail: null,
     registration: "closed",
   });
 });

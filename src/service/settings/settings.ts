@@ -5,7 +5,9 @@ import { isObject } from "../objects.ts";
 import type { ConfigFile } from "../system/config-file.ts";
 import { ConfigError } from "./error.ts";
 import { readIssuers } from "./issuers.ts";
+import type { MailSettings } from "./mail-settings.ts";
 import { readSecret, type OwnSecret } from "./own-secret.ts";
+import { readMail } from "./read-mail.ts";
 import { databaseIn, readEach, type Environment, type Readings } from "./reading.ts";
 import { checkSecondFactor, checkTogether } from "./rules.ts";
 import type { SettingValue } from "./table.ts";
@@ -76,6 +78,8 @@ export interface Settings extends OwnSecret {
   /** Null if no such service is used. */
   readonly breachedPasswordsURL: string | null;
   readonly log: SettingValue<"log">;
+  /** How mails are sent. Null if mail is off. */
+  readonly mail: MailSettings | null;
   readonly registration: "closed" | "open";
 }
 
@@ -98,6 +102,7 @@ export function readSettings(environment: Environment, config: ConfigFile = {}):
   const issuer = readings.issuer.value ?? readings.publicURL.value ?? serviceName;
   const issuers = readIssuers(readings, config, issuer, problems);
   problems.push(...checkSecondFactor(readings, issuers));
+  const mail = readMail(readings, problems);
   // Last, so that a start that another mistake prevents leaves no secret behind.
   const secret = readSecret(readings, problems);
   if (problems.length > 0 || secret === null) throw new ConfigError(problems);
@@ -149,6 +154,7 @@ export function readSettings(environment: Environment, config: ConfigFile = {}):
     passwordCost: readings.passwordCost.value,
     breachedPasswordsURL: readings.breachedPasswordsURL.value,
     log: readings.log.value,
+    mail,
     registration: config.registration ?? "closed",
   });
 }

@@ -1,6 +1,7 @@
 import { addressSettings } from "./address-settings.ts";
 import { levelName, relyingPartyId } from "./factor-values.ts";
 import { lifetimeSettings, year } from "./lifetimes.ts";
+import { mailSettings } from "./mail-settings.ts";
 import {
   baseURL,
   database,
@@ -223,6 +224,7 @@ export const settingsTable = {
       "`allow`: logins from other hosts without TLS too, for a private network; Basic stays refused. Told at every start.",
   },
   ...addressSettings,
+  ...mailSettings,
   compression: {
     name: "LATCHKEY_COMPRESSION",
     default: "on",

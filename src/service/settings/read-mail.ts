@@ -1,0 +1,55 @@
+import { readFileSync, statSync } from "node:fs";
+import { readSMTPURL } from "../../door/features.ts";
+import { Secret } from "../../door/index.ts";
+import { codeOf } from "./error.ts";
+import type { MailSettings, MailTarget } from "./mail-settings.ts";
+import { checkKeyIsClosed } from "./open-key.ts";
+import type { Readings } from "./reading.ts";
+
+/** Reads the settings of mail together, with the file of the password. Returns null if mail is off or a setting is wrong. */
+export function readMail(readings: Readings, problems: string[]): MailSettings | null {
+  const { mailURL, mailPasswordFile, mailFrom, publicURL } = readings;
+  if (mailURL.isWrong) return null;
+  const target = mailURL.value;
+  if (target === null) {
+    problems.push(
+      ...[mailPasswordFile, mailFrom]
+        .filter(({ from }) => from !== null)
+        .map(({ label }) => `${label} is given and ${mailURL.label} is not. Give both, or take this setting out.`),
+    );
+    return null;
+  }
+  if (mailFrom.value === null && !mailFrom.isWrong)
+    problems.push(
+      `${mailFrom.label} is missing. Give the address that mails come from, because ${mailURL.label} is given.`,
+    );
+  const password = readPassword(readings, target, problems);
+  if (target.kind === "smtp") {
+    if (publicURL.value === null && !publicURL.isWrong)
+      problems.push(
+        `${publicURL.label} is missing. Give the public address of the service for the links in mails, because ${mailURL.label} is given.`,
+      );
+    const read = readSMTPURL(target.url, password);
+    if ("mistakes" in read) problems.push(...read.mistakes.map((mistake) => `${mailURL.label}: ${mistake}.`));
+  }
+  return mailFrom.value === null ? null : { target, password, from: mailFrom.value };
+}
+
+function readPassword({ mailURL, mailPasswordFile }: Readings, target: MailTarget, problems: string[]): Secret | null {
+  const { value: file, label } = mailPasswordFile;
+  if (file === null) return null;
+  if (target.kind === "file") {
+    problems.push(`${label} is given and ${mailURL.label} names a folder, which needs no password. Take it out.`);
+    return null;
+  }
+  problems.push(...checkKeyIsClosed(mailPasswordFile));
+  try {
+    if (!statSync(file).isFile()) throw Object.assign(new Error("no file"), { code: "no file" });
+    const password = readFileSync(file, "utf8").replace(/\r?\n$/, "");
+    if (password !== "" && password.length <= 4096 && !/[\p{Cc}]/u.test(password)) return new Secret(password);
+    problems.push(`${label}: ${file} holds no password: one line of 1 to 4096 characters.`);
+  } catch (error) {
+    problems.push(`${label}: ${file} cannot be read (${codeOf(error)}). Let the user of this process read it.`);
+  }
+  return null;
+}

@@ -1,0 +1,121 @@
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+import { outbox, type Mail } from "../../src/door/features.ts";
+import { defineFeature, type Feature } from "../../src/door/index.ts";
+import type { BuiltIn } from "../../src/service/built-in.ts";
+import { createLatchkey, type Latchkey } from "../../src/service/latchkey.ts";
+import { readSettings } from "../../src/service/settings/settings.ts";
+import type { ConfigFile } from "../../src/service/system/config-file.ts";
+
+interface Running {
+  readonly latchkey: Latchkey;
+  readonly sent: readonly Mail[];
+}
+
+async function run(t: TestContext, config: ConfigFile, environment: Record<string, string> = {}): Promise<Running> {
+  const sent: Mail[] = [];
+  const settings = readSettings({
+    LATCHKEY_DATABASE: "sqlite::memory:",
+    LATCHKEY_PASSWORD_COST: "m=19456,t=2,p=1",
+    ...environment,
+  });
+  const latchkey = await createLatchkey({
+    settings,
+    config,
+    overMail: () => async (mail) => void sent.push(mail),
+  });
+  t.after(() => latchkey.close());
+  return { latchkey, sent };
+}
+
+const withMail = { LATCHKEY_MAIL_URL: "file:mails", LATCHKEY_MAIL_FROM: "no-reply@example.com" };
+
+/** A feature that sends a link. Returns a function that sends one and waits until it is sent. */
+function greeting({ mail, outbox: events }: BuiltIn): Feature<() => Promise<void>> {
+  assert.ok(mail !== null);
+  return defineFeature({
+    name: "greeting",
+    needs: [mail, events],
+    setUp(host) {
+      const mailer = host.use(mail);
+      const queue = mailer.kind<string>({
+        name: "greeting",
+        compose: async (to) => ({
+          to,
+          template: "password_reset",
+          values: { link: `${mailer.publicURL}${host.basePath}/reset?token=abc`, code: "01234567" },
+        }),
+      });
+      return {
+        offer: async (): Promise<void> => {
+          await host.store.write({ changes: queue("ann@example.com", host.now()) });
+          await host.use(events).deliverDue();
+        },
+      };
+    },
+  });
+}
+
+test("has one outbox and mail if the settings name a way to send it", async (t) => {
+  const made: Feature<() => Promise<void>>[] = [];
+  const config: ConfigFile = {
+    api: { title: "Bookshop", version: "1" },
+    features: (builtIn) => (made.push(greeting(builtIn)), made),
+  };
+  const { latchkey, sent } = await run(t, config, { ...withMail, LATCHKEY_BASE_PATH: "/v1", LATCHKEY_PORT: "0" });
+  latchkey.listensAt("http://127.0.0.1:4321");
+
+  await latchkey.use(made[0]!)();
+
+  assert.equal(sent.length, 1);
+  assert.equal(sent[0]!.from, "no-reply@example.com");
+  assert.match(sent[0]!.text, /^http:\/\/127\.0\.0\.1:4321\/v1\/reset\?token=abc$/m);
+  assert.match(sent[0]!.text, /at Bookshop/);
+  const answer = await latchkey.fetch(new Request("http://127.0.0.1/v1/outbox"), { peer: "127.0.0.1" });
+  assert.equal(answer.status, 401);
+});
+
+test("builds links from the public address if there is one, with and without the base path in it", async (t) => {
+  for (const url of ["https://api.example", "https://api.example/v1"]) {
+    const made: Feature<() => Promise<void>>[] = [];
+    const { latchkey, sent } = await run(
+      t,
+      { features: (builtIn) => (made.push(greeting(builtIn)), made) },
+      { ...withMail, LATCHKEY_BASE_PATH: "/v1", LATCHKEY_PUBLIC_URL: url },
+    );
+    latchkey.listensAt("http://127.0.0.1:4321");
+    await latchkey.use(made[0]!)();
+    assert.match(sent[0]!.text, /^https:\/\/api\.example\/v1\/reset\?token=abc$/m);
+  }
+});
+
+test("uses the outbox of the config file for mail, so that there is only one", async (t) => {
+  const own = outbox({ attempts: 3 });
+  const made: Feature<() => Promise<void>>[] = [];
+  const features = (builtIn: BuiltIn): readonly Feature[] => (made.push(greeting(builtIn)), [own, ...made]);
+  const { latchkey, sent } = await run(t, { features }, withMail);
+
+  await latchkey.use(made[0]!)();
+  await latchkey.use(own).deliverDue();
+
+  assert.equal(sent.length, 1);
+});
+
+test("has no outbox and no mail without the setting, except for a feature that needs the outbox", async (t) => {
+  const builtIn: BuiltIn[] = [];
+  const { latchkey } = await run(t, { features: (each) => (builtIn.push(each), []) });
+  assert.equal(builtIn[0]?.mail, null);
+  const ask = { peer: "127.0.0.1" };
+  const none = await latchkey.fetch(new Request("http://127.0.0.1/outbox"), ask);
+  assert.equal(none.status, 404);
+
+  const working = ({ outbox: events }: BuiltIn): Feature =>
+    defineFeature({
+      name: "working",
+      needs: [events],
+      setUp: (host) => ({ offer: host.use(events).worker({ name: "work", run: () => undefined }) }),
+    });
+  const other = await run(t, { features: (each) => [working(each)] });
+  const there = await other.latchkey.fetch(new Request("http://127.0.0.1/outbox"), ask);
+  assert.equal(there.status, 401);
+});
