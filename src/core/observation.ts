@@ -78,6 +78,13 @@ export type Observation =
       readonly username: string;
       readonly userId: number | null;
     }
+  /** A login at an identity provider failed. `reason` explains it for the operator, and contains no token and no code. */
+  | {
+      readonly kind: "provider_login_failed";
+      readonly requestId: string;
+      readonly provider: string;
+      readonly reason: string;
+    }
   /** Something was refused before it became a request. `detail` explains it, and never contains what was sent. */
   | { readonly kind: "refused"; readonly reason: RefusalReason; readonly address: string; readonly detail: string }
   /** Something outside of requests failed or recovered: the store, a feed, a worker. */

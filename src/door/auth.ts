@@ -18,6 +18,9 @@ export type {
 export type { AccountsOptions } from "../features/auth/accounts/accounts.ts";
 export { customHeaderLogin, type CustomHeaderLoginOptions } from "../features/auth/custom-header/feature.ts";
 export { issuerLogin, type IssuerLoginOptions } from "../features/auth/issuers/feature.ts";
+export { identityProviders, type IdentityProvidersOptions } from "../features/auth/openid/feature.ts";
+export { providersMistakes, type IdentityProviderDeclaration } from "../features/auth/openid/declaration.ts";
+export type { ProviderFetch } from "../features/auth/openid/network.ts";
 export { namedKeys } from "../features/auth/keys/feature.ts";
 export { remoteUserLogin, type RemoteUserLoginOptions } from "../features/auth/remote-user/feature.ts";
 export { passkeys, type PasskeyOptions } from "../features/auth/passkeys/feature.ts";
@@ -40,6 +43,7 @@ export {
   type Users,
   type UsersMount,
 } from "../features/auth/users.ts";
+export type { LeavingWay, OutsideLogin } from "../features/auth/gate/ways.ts";
 export type { Admission } from "../features/auth/gate/admission.ts";
 export type {
   Beginning,

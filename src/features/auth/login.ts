@@ -6,7 +6,7 @@ import type { Feature } from "../../feature/feature.ts";
 import type { Context } from "../../http/exchange.ts";
 import type { Change, Collection } from "../../store/store.ts";
 import type { Passwords, ProvedPassword } from "./accounts/passwords/passwords.ts";
-import type { Account, Accounts } from "./accounts/stored-accounts.ts";
+import type { Account, Accounts, UsernameOrigin } from "./accounts/stored-accounts.ts";
 import type { Bindings } from "./bindings.ts";
 import type { Admission } from "./gate/admission.ts";
 import type {
@@ -20,6 +20,7 @@ import type {
   Notify,
   StoredFactor,
 } from "./gate/contract.ts";
+import type { LeavingWay, OutsideLogin } from "./gate/ways.ts";
 import type { ListedLogin, LoginPage } from "./logins.ts";
 import type { Revocations } from "./tokens/revocation.ts";
 import type { ShownUser, UsersMount } from "./users.ts";
@@ -117,6 +118,16 @@ export interface People {
    * column `user_id`.
    */
   endsWith(when: "password" | "account", collection: Collection): void;
+  /**
+   * Registers rows by which another party vouches for accounts, for example identities at a provider. They count as a way to log in.
+   * Called in `setUp`.
+   */
+  outsideLogin(login: OutsideLogin): void;
+  /**
+   * Returns the changes that refuse a transaction if it removes the last way to log in to the account. Ends the request (409 `last_login`)
+   * if there is no other way. Put them before the change that removes it.
+   */
+  keepOtherLogin(account: Account, leaving: LeavingWay): Promise<readonly Change[]>;
   /** Adds logins of one kind to `/users/{id}/sessions`. Called in `setUp`. */
   listLogins(source: LoginSource): void;
   /**
@@ -165,6 +176,8 @@ export interface NewUser {
   readonly role: Role;
   /** Null if the user cannot log in with a password. */
   readonly passwordHash: string | null;
+  /** `chosen` if the user decides about the username, so that no login from outside may claim the account by it. Default: `given`. */
+  readonly usernameOrigin?: UsernameOrigin;
   /** The time until which the password is valid, unless it is used before (RFC 3339). Default: no limit. */
   readonly passwordUntil?: string;
   /** The time at which the user proved the address (RFC 3339). Default: never. */

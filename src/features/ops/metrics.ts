@@ -89,6 +89,9 @@ export function makeMetrics(): Metrics {
         case "identity_not_bound":
           counts.notBound++;
           break;
+        case "provider_login_failed":
+          counts.providers++;
+          break;
         case "notice":
           if (observation.level === "error") counts.errors++;
       }
@@ -105,7 +108,7 @@ export function makeMetrics(): Metrics {
   };
 }
 
-const none = { faults: 0, errors: 0, reuses: 0, copies: 0, dropped: 0, bound: 0, notBound: 0, ended: 0 };
+const none = { faults: 0, errors: 0, reuses: 0, copies: 0, dropped: 0, bound: 0, notBound: 0, ended: 0, providers: 0 };
 
 /** The counted values. */
 interface Counted {
@@ -170,6 +173,7 @@ function familiesOf({ series, problems, refusals, unserved, deprecated, counts }
     counter("latchkey_logins_ended_total", "Times that somebody ended logins of a user.", counts.ended),
     counter("latchkey_identities_bound_total", "Identities from outside that were bound to an account.", counts.bound),
     counter("latchkey_identities_not_bound_total", "Identities from outside that were refused.", counts.notBound),
+    counter("latchkey_provider_logins_failed_total", "Logins at identity providers that failed.", counts.providers),
   ];
 }
 

@@ -12,6 +12,7 @@ import { assembleGate, gateCollections } from "../gate/assembling.ts";
 import type { Notify, SecondFactorRule } from "../gate/contract.ts";
 import { pendingLoginsCollection } from "../gate/pending.ts";
 import { neededLevel } from "../gate/policy.ts";
+import { keepOtherLogin } from "../gate/ways.ts";
 import { aTokenPrefix } from "../keys/prefix.ts";
 import type { AccountsFeature, LoginSource, People } from "../login.ts";
 import { DAY_SECONDS, PRUNE_SECONDS, secondsFrom } from "../options.ts";
@@ -155,7 +156,7 @@ function setUp(host: Host, options: AccountsOptions): ReturnType<AccountsFeature
     registration: options.registration ?? "closed",
     serviceNames: [host.name, issuer, ...host.ownOrigins.map((origin) => new URL(origin).hostname)],
     outsideCredentialsSeconds: options.outsideCredentialsSeconds ?? 30 * DAY_SECONDS,
-    outsideLogins: [{ collection: bindingsCollection }],
+    outsideLogins: assembled.parts.outsideLogins,
     sources,
     roles,
     takesOutsideLogins: () => told.outside,
@@ -256,6 +257,8 @@ function offerOf(host: Host, parts: AccountsParts, collected: Collected): People
       changePassword(parts, { account, password, endKeys }, host.now()),
     passwordChanges: (context, given) => passwordChanges(parts, context, given, context.call.now),
     proveAddress: (account, now) => proveAddress(parts, account, now),
+    outsideLogin: (login) => void parts.outsideLogins.push(login),
+    keepOtherLogin: (account, leaving) => keepOtherLogin(parts, account, leaving),
     endsWith: endings.add,
     listLogins: (source) => void sources.push(source),
     rememberRevocations(seconds) {

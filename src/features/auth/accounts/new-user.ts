@@ -22,7 +22,7 @@ export function insertUser(
     generation: firstGeneration(now),
     created_at: more.createdAt ?? new Date(now).toISOString(),
     last_login_at: more.lastLoginAt ?? null,
-    username_origin: "given",
+    username_origin: more.usernameOrigin ?? "given",
     email_verified_at: more.emailVerifiedAt ?? null,
     email_origin: "given",
   };

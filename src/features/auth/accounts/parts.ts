@@ -1,23 +1,17 @@
 import type { LoginThrottle } from "../../../access/throttle/throttle.ts";
 import type { Role } from "../../../core/identity.ts";
 import type { Observer } from "../../../core/observation.ts";
-import type { Collection, Store, Where } from "../../../store/store.ts";
+import type { Store } from "../../../store/store.ts";
 import type { Bindings } from "../bindings.ts";
 import type { Notify, SecondFactorRule, StoredFactor } from "../gate/contract.ts";
 import type { Gate } from "../gate/gate.ts";
+import type { OutsideLogin } from "../gate/ways.ts";
 import type { LoginSource } from "../login.ts";
 import type { Revocations } from "../tokens/revocation.ts";
 import type { UsersMount } from "../users.ts";
 import type { IsBreached } from "./passwords/breached-passwords.ts";
 import type { Passwords } from "./passwords/passwords.ts";
 import type { Accounts } from "./stored-accounts.ts";
-
-/** Rows of a collection with a `user_id`, each of which lets its user log in because another party vouches for the user. */
-export interface OutsideLogin {
-  readonly collection: Collection;
-  /** Only these rows. Default: all. */
-  readonly where?: Where;
-}
 
 /** The parts of the accounts of one service. */
 export interface AccountsParts {
@@ -44,8 +38,8 @@ export interface AccountsParts {
   readonly serviceNames: readonly string[];
   /** The lifetime of credentials from external logins. 0: none can be made. */
   readonly outsideCredentialsSeconds: number;
-  /** The rows by which another party vouches for accounts. */
-  readonly outsideLogins: readonly OutsideLogin[];
+  /** The rows by which another party vouches for accounts. Features add theirs. */
+  readonly outsideLogins: OutsideLogin[];
   /** The sources of logins that can be listed and ended. */
   readonly sources: readonly LoginSource[];
   /** True if another system decides who logs in. */

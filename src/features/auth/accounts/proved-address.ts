@@ -32,11 +32,8 @@ export function endPreparedWays(
   const where = ofUser(account.id);
   return [
     { kind: "deleteAll", collection: factorsCollection, where },
-    ...outsideLogins.map((each): Change => ({
-      kind: "deleteAll",
-      collection: each.collection,
-      where: each.where === undefined ? where : { all: [where, each.where] },
-    })),
+    // Also the rows that do not count now: those of a provider that is not configured any more.
+    ...outsideLogins.map(({ collection }): Change => ({ kind: "deleteAll", collection, where })),
     ...verifyEmail(account, now, { factors: 0, password_hash: null, password_until: null, password_once: null }),
   ];
 }

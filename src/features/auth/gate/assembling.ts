@@ -6,7 +6,6 @@ import type { Change, Collection } from "../../../store/store.ts";
 import type { Passwords } from "../accounts/passwords/passwords.ts";
 import type { Account, Accounts } from "../accounts/stored-accounts.ts";
 import { bindingsCollection, type Bindings } from "../bindings.ts";
-import { ofUser } from "../conditions.ts";
 import type { Revocations } from "../tokens/revocation.ts";
 import { askFor } from "./asking.ts";
 import type { Notify, SecondFactorRule } from "./contract.ts";
@@ -86,8 +85,7 @@ export function assembleGate(options: GateOptions): AssembledGate {
     },
     cookie,
     notify,
-    hasOutsideLogin: async ({ id }) =>
-      (await store.list({ collection: bindingsCollection, where: ofUser(id), sort: [], limit: 1 })).length > 0,
+    outsideLogins: [{ collection: bindingsCollection }],
     challenge: options.challenge,
     requireAccount: options.requireAccount,
     requireFreshLogin: options.requireFreshLogin,

@@ -12,6 +12,7 @@ import type { Gate } from "./gate.ts";
 import type { PendingLogins } from "./pending.ts";
 import type { RecoveryCodes } from "./recovery.ts";
 import type { FactorTries } from "./tries.ts";
+import type { OutsideLogin } from "./ways.ts";
 
 /** The parts of the endpoints of the gate. */
 export interface GateEndpointsParts {
@@ -30,8 +31,8 @@ export interface GateEndpointsParts {
   readonly cookie: string;
   /** Returns the changes that send a notice. */
   notify(notice: Notice, account: Account, now: number): readonly Change[];
-  /** Returns true if another party vouches for this account: a proxy, an outside issuer or an identity provider. */
-  hasOutsideLogin(account: Account): Promise<boolean>;
+  /** The rows by which another party vouches for accounts: a proxy, an outside issuer or an identity provider. */
+  readonly outsideLogins: OutsideLogin[];
   /** Returns the challenge of a 401 for this call. */
   challenge(call: Call): string;
 }

@@ -6,6 +6,7 @@ import type { StoredFactor } from "./contract.ts";
 import { dropCodes } from "./enrolling.ts";
 import type { GateEndpointsParts } from "./parts.ts";
 import { mustHaveFactor } from "./policy.ts";
+import { keepOtherLogin } from "./ways.ts";
 
 /** The factor to delete, and the user who deletes it. */
 export interface Removal {
@@ -23,7 +24,8 @@ export async function removeFactor(parts: GateEndpointsParts, removal: Removal):
   const count = account.factors ?? 0;
   const isLast = factor.active && count <= 1;
   if (isLast && isOwn && mustHaveFactor(account.role, parts.gate.rule)) throw problem("last_factor");
-  if (factor.active && isOwn && !(await hasOtherLogin(parts, account, factor))) throw problem("last_login");
+  const removesLogin = factor.active && isOwn && parts.gate.kinds.get(factor.kind)?.logsInAlone?.(factor) === true;
+  const kept = removesLogin ? await keepOtherLogin(parts, account, { factor }) : [];
   const where = { all: [equals("id", account.id), equals("factors", count), equals("generation", account.generation)] };
   const counted: readonly Change[] = factor.active
     ? [
@@ -34,6 +36,7 @@ export async function removeFactor(parts: GateEndpointsParts, removal: Removal):
   const { kind } = await parts.store.write({
     changes: [
       ...counted,
+      ...kept,
       parts.factors.delete(factor),
       ...(isLast ? [dropCodes(account.id)] : []),
       ...(isOwn ? [] : parts.revocations.endAccount(account, now)),
@@ -41,16 +44,4 @@ export async function removeFactor(parts: GateEndpointsParts, removal: Removal):
     ],
   });
   if (kind !== "written") throw problem("conflict", { detail: "The account was changed at the same time. Try again." });
-}
-
-/**
- * Returns true if the account can still log in without this factor: with its password, another passkey, or an outside
- * party that vouches for it.
- */
-async function hasOtherLogin(parts: GateEndpointsParts, account: Account, factor: StoredFactor): Promise<boolean> {
-  if (account.passwordHash !== null || (await parts.hasOutsideLogin(account))) return true;
-  const alone = (each: StoredFactor): boolean => parts.gate.kinds.get(each.kind)?.logsInAlone?.(each) === true;
-  if (!alone(factor)) return true;
-  const all = await parts.factors.list(account.id);
-  return all.some((each) => each.active && each.id !== factor.id && alone(each));
 }

@@ -107,6 +107,8 @@ function membersOf(observation: Observation): Record<string, unknown> {
       return endMembers(observation);
     case "passkey_counter_went_back":
       return { request_id: observation.requestId, user_id: observation.userId, factor_id: observation.factorId };
+    case "provider_login_failed":
+      return { request_id: observation.requestId, provider: observation.provider, reason: observation.reason };
     case "identity_bound":
       return { issuer: observation.issuer, subject: observation.subject, user_id: observation.userId };
     case "identity_not_bound": {

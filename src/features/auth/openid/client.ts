@@ -1,0 +1,229 @@
+import type * as OpenIDClient from "openid-client";
+import { DeclarationError } from "../../../core/checking/declaration-error.ts";
+import { isObject } from "../../../core/checking/members.ts";
+import { digest } from "../../../core/crypto/secret.ts";
+import { keyShapes } from "../issuers/declaration.ts";
+import { readClaims, type Claims } from "./claims.ts";
+import { isSafeAddress, type IdentityProvider } from "./declaration.ts";
+import type { Flow, FlowProof } from "./flows.ts";
+import { limited, type ProviderFetch } from "./network.ts";
+
+type Library = typeof OpenIDClient;
+type Metadata = OpenIDClient.ServerMetadata;
+
+/** Loads `openid-client`. Throws `DeclarationError` with the fix if it is not installed. */
+export async function loadLibrary(): Promise<Library> {
+  try {
+    return await import("openid-client");
+  } catch (error) {
+    if (!(error instanceof Error) || !("code" in error) || error.code !== "ERR_MODULE_NOT_FOUND") throw error;
+    throw new DeclarationError([
+      "identity providers need the package openid-client, which is not installed; install it: npm install openid-client@6",
+    ]);
+  }
+}
+
+/** An answer of a provider that was not accepted, or no answer. The message is for the operator and contains no secret. */
+export class ProviderFault extends Error {
+  override readonly name = "ProviderFault";
+}
+
+/** A login that the provider has confirmed. */
+export interface ConfirmedLogin {
+  /** The claims of the ID token, after every check. */
+  readonly claims: Claims;
+  /** Returns the claims with those of the userinfo endpoint. Providers may give the e-mail address only there. Throws `ProviderFault`. */
+  complete(): Promise<Claims>;
+}
+
+/** A client of one provider. Times in milliseconds since the epoch. Every method throws `ProviderFault` if it fails. */
+export interface ProviderClient {
+  readonly provider: IdentityProvider;
+  /** Returns the address of the provider to which the browser is sent. */
+  startURL(flow: Flow, proof: FlowProof, now: number): Promise<string>;
+  /** Exchanges the answer of the provider, which is in the query of the callback, for the claims of its user. */
+  redeem(query: URLSearchParams, flow: Flow, proof: FlowProof, now: number): Promise<ConfirmedLogin>;
+}
+
+/** The parts of a client. */
+export interface ProviderClientOptions {
+  readonly library: Library;
+  readonly provider: IdentityProvider;
+  /** The address of the callback, as the provider knows it. */
+  readonly redirectURI: string;
+  readonly fetch: ProviderFetch;
+}
+
+/** The time for which the discovered addresses are used without a new request. */
+const FRESH_MS = 3_600_000;
+/** The time for which they are used while the provider does not answer. */
+const USABLE_MS = 24 * 3_600_000;
+/** The shortest time between two requests for them, successful or not. */
+const FLOOR_MS = 30_000;
+const TIMEOUT_SECONDS = 5;
+const LEEWAY_SECONDS = 30;
+
+/** Makes the client of a provider. Sends no request before its first login. */
+export function makeProviderClient({ library, provider, redirectURI, fetch }: ProviderClientOptions): ProviderClient {
+  const network = limited(fetch);
+  const isCleartext = provider.issuer.startsWith("http:");
+  const keys: OpenIDClient.ExportedJWKSCache | Record<string, never> = {};
+  const discover = remembered(async () => {
+    const insecure = isCleartext ? { execute: [library.allowInsecureRequests] } : {};
+    const options = { [library.customFetch]: network, timeout: TIMEOUT_SECONDS, ...insecure };
+    const { issuer, clientId } = provider;
+    const found = await library.discovery(new URL(issuer), clientId, undefined, library.None(), options);
+    return readMetadata(found.serverMetadata(), issuer);
+  });
+
+  async function configure(now: number): Promise<OpenIDClient.Configuration> {
+    const metadata = await discover(now);
+    // The library uses the clock of the machine, and the service may be ahead of it.
+    const skew = {
+      [library.clockSkew]: Math.round((now - Date.now()) / 1000),
+      [library.clockTolerance]: LEEWAY_SECONDS,
+    };
+    const config = new library.Configuration(
+      metadata,
+      provider.clientId,
+      skew,
+      authentication(library, provider, metadata),
+    );
+    config[library.customFetch] = network;
+    config.timeout = TIMEOUT_SECONDS;
+    if (isCleartext) library.allowInsecureRequests(config);
+    // Without this, the signature of an ID token over TLS is not checked.
+    library.enableNonRepudiationChecks(config);
+    library.setJwksCache(config, keys as OpenIDClient.ExportedJWKSCache);
+    return config;
+  }
+
+  return {
+    provider,
+    startURL: (flow, proof, now) =>
+      orFault(
+        async () =>
+          library.buildAuthorizationUrl(await configure(now), requestOf(provider, redirectURI, flow, proof)).href,
+      ),
+    redeem: (query, { state }, { nonce, verifier }, now) =>
+      orFault(async () => {
+        const config = await configure(now);
+        const tokens = await library.authorizationCodeGrant(config, new URL(`${redirectURI}?${query.toString()}`), {
+          expectedState: state,
+          expectedNonce: nonce,
+          pkceCodeVerifier: verifier,
+          idTokenExpected: true,
+        });
+        const claims = readClaims(tokens.claims(), provider.clientId, now);
+        if (claims === null) throw new ProviderFault("the claims of the ID token are not valid");
+        return {
+          claims,
+          complete: () =>
+            orFault(async () => {
+              if (config.serverMetadata().userinfo_endpoint === undefined) return claims;
+              return {
+                ...claims,
+                ...(await library.fetchUserInfo(config, tokens.access_token, claims.sub)),
+                acr: claims.acr,
+              };
+            }),
+        };
+      }),
+  };
+}
+
+/** The parameters of an authentication request (OpenID Connect Core §3.1.2.1). */
+function requestOf(
+  { scopes, level }: IdentityProvider,
+  redirectURI: string,
+  { state }: Flow,
+  { nonce, verifier }: FlowProof,
+): Record<string, string> {
+  return {
+    redirect_uri: redirectURI,
+    scope: scopes.join(" "),
+    state,
+    nonce,
+    code_challenge: digest(verifier).toString("base64url"),
+    code_challenge_method: "S256",
+    ...(typeof level === "object" ? { acr_values: level.acr.join(" ") } : {}),
+  };
+}
+
+/** Returns the authentication of the client: in the header, which is the standard, unless the provider only takes it in the body. */
+function authentication(
+  library: Library,
+  { clientSecret }: IdentityProvider,
+  metadata: Metadata,
+): OpenIDClient.ClientAuth {
+  const secret = clientSecret.reveal().toString("utf8");
+  const { token_endpoint_auth_methods_supported: methods = ["client_secret_basic"] } = metadata;
+  return methods.includes("client_secret_basic") ? library.ClientSecretBasic(secret) : library.ClientSecretPost(secret);
+}
+
+/** Checks the discovered metadata. Their issuer must be the declared one, and only asymmetric signatures are accepted. */
+function readMetadata(found: Readonly<Metadata>, issuer: string): Metadata {
+  if (found.issuer !== issuer)
+    throw new ProviderFault(`its issuer is ${JSON.stringify(found.issuer)}, which is not the declared one`);
+  for (const member of ["authorization_endpoint", "token_endpoint", "jwks_uri"] as const) {
+    const url = URL.parse(found[member] ?? "");
+    if (url === null || !isSafeAddress(url)) throw new ProviderFault(`its ${member} is no https address`);
+  }
+  const listed = found.id_token_signing_alg_values_supported ?? ["RS256"];
+  const algorithms = listed.filter((each) => Object.hasOwn(keyShapes, each));
+  if (algorithms.length === 0) throw new ProviderFault("it signs ID tokens only with algorithms that are not accepted");
+  // Leaves out the library's functions, which cannot be copied.
+  return { ...(JSON.parse(JSON.stringify(found)) as Metadata), id_token_signing_alg_values_supported: algorithms };
+}
+
+/** Remembers what was discovered. Concurrent callers wait for the same request. */
+function remembered(discover: () => Promise<Metadata>): (now: number) => Promise<Metadata> {
+  let held: { readonly metadata: Metadata; readonly at: number } | null = null;
+  let failed: { readonly fault: ProviderFault; readonly at: number } | null = null;
+  let pending: Promise<void> | null = null;
+
+  async function load(now: number): Promise<void> {
+    try {
+      held = { metadata: await discover(), at: now };
+      failed = null;
+    } catch (error) {
+      failed = { fault: faultOf(error), at: now };
+    }
+  }
+
+  return async (now) => {
+    if (held !== null && isWithin(FRESH_MS, held.at, now)) return held.metadata;
+    if (failed === null || !isWithin(FLOOR_MS, failed.at, now)) {
+      pending ??= load(now).finally(() => (pending = null));
+      await pending;
+    }
+    if (held !== null && isWithin(USABLE_MS, held.at, now)) return held.metadata;
+    throw failed?.fault ?? new ProviderFault("its configuration is too old");
+  };
+}
+
+/** Returns false also if the clock was turned back by more than the span. */
+function isWithin(spanMs: number, since: number, now: number): boolean {
+  return Math.abs(now - since) < spanMs;
+}
+
+/** Turns every error of the library or the network into a fault with a reason for the operator. */
+async function orFault<T>(ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    throw faultOf(error);
+  }
+}
+
+function faultOf(error: unknown): ProviderFault {
+  return error instanceof ProviderFault ? error : new ProviderFault(reasonOf(error), { cause: error });
+}
+
+/** Returns the message, and the OAuth error code (`invalid_grant`). Leaves out the body of the answer, which may contain tokens. */
+function reasonOf(error: unknown): string {
+  const { message, cause } = error instanceof Error ? error : { message: String(error), cause: undefined };
+  const why = cause instanceof Error ? `: ${cause.message}` : "";
+  const code = isObject(error) && typeof error["error"] === "string" ? ` (${error["error"].slice(0, 60)})` : "";
+  return `${message}${why}${code}`.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, " ").slice(0, 300);
+}

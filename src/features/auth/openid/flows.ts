@@ -1,0 +1,135 @@
+import { randomBytes } from "node:crypto";
+import type { Call } from "../../../core/call/call.ts";
+import { digest, hmac, sameBytes, type Secret } from "../../../core/crypto/secret.ts";
+import { formatSetCookie } from "../../../core/headers/set-cookie.ts";
+import type { Change, Collection, Store } from "../../../store/store.ts";
+import { timeText, until } from "../conditions.ts";
+import { isSecure, requireOneCookie, type Header } from "../cookies.ts";
+
+/** The states of completed flows. Nothing is stored before a provider has answered. */
+export const usedFlowsCollection: Collection = {
+  name: "used_login_flows",
+  key: "text",
+  columns: [{ name: "expires_at", type: "date-time" }],
+  indexes: [["expires_at"]],
+};
+
+/** The lifetime of a flow, in milliseconds. */
+const LIFE_MS = 600_000;
+/** The most flows of one browser: one for each tab that waits at a provider. */
+const MOST_FLOWS = 5;
+/** Browsers store at most 4096 octets of name, value and attributes (RFC 6265bis §5.6). */
+const MOST_COOKIE_CHARACTERS = 3800;
+
+/** A login at a provider that a browser has started. */
+export interface Flow {
+  /** The value of `state` at the provider: 128 random bits. */
+  readonly state: string;
+  /** The id of the provider. */
+  readonly provider: string;
+  /** The path of the page to show afterwards. */
+  readonly next: string;
+  /** The account that the identity will be linked to. Null for a login. */
+  readonly link: { readonly userId: number; readonly generation: number } | null;
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number;
+}
+
+/** The values that a provider must repeat or be shown. They are derived from the state, so no browser stores them. */
+export interface FlowProof {
+  readonly nonce: string;
+  /** The code verifier of PKCE (RFC 7636 §4.1). */
+  readonly verifier: string;
+}
+
+/** The flows of browsers, each in the cookie of its browser, signed with the server's secret. */
+export interface Flows {
+  /** Makes a flow. The header sets the cookie with this flow and the earlier ones of the browser. */
+  start(call: Call, made: Pick<Flow, "provider" | "next" | "link">): { readonly flow: Flow; readonly header: Header };
+  /** Returns the live flow of this state that the browser has started. Returns null if there is none. */
+  find(call: Call, state: string): Flow | null;
+  /** Returns the header that removes a flow from the cookie. */
+  without(call: Call, flow: Flow): Header;
+  proofOf(flow: Flow): FlowProof;
+  /** Uses up a flow, also if the answer of the provider turns out to be wrong. Returns false if it was used before. */
+  use(flow: Flow): Promise<boolean>;
+  due(now: number): readonly Change[];
+}
+
+/** Makes the flows of one service. `cookie` is the name of the cookie. */
+export function makeFlows(store: Store, secret: Secret, cookie: string): Flows {
+  const [key] = secret.deriveEach("openid-flow");
+  const collection = usedFlowsCollection;
+  const nameFor = ({ client }: Call): string => (client.encrypted ? `__Host-${cookie}` : cookie);
+  const keyed = (what: string, of: string): string => hmac(key!, `openid ${what} ${of}`).toString("base64url");
+
+  function format(flow: Flow): string {
+    const { state, provider, next, link, expiresAt } = flow;
+    const members = [state, provider, expiresAt, next, ...(link === null ? [] : [link.userId, link.generation])];
+    const body = Buffer.from(JSON.stringify(members)).toString("base64url");
+    return `${body}.${keyed("flow", body)}`;
+  }
+
+  function parse(text: string, now: number): Flow | null {
+    const [body = "", signature = "", more] = text.split(".");
+    const isOurs = sameBytes(Buffer.from(signature), Buffer.from(keyed("flow", body)));
+    if (more !== undefined || !isOurs) return null;
+    const flow = readFlow(JSON.parse(Buffer.from(body, "base64url").toString("utf8")));
+    // A flow from the future was made before the clock was set back.
+    return flow === null || now >= flow.expiresAt || flow.expiresAt > now + LIFE_MS ? null : flow;
+  }
+
+  function read(call: Call): readonly Flow[] {
+    const value = requireOneCookie(call, nameFor(call)) ?? "";
+    const entries = value.split("~").slice(0, MOST_FLOWS);
+    return entries.map((entry) => parse(entry, call.now)).filter((flow) => flow !== null);
+  }
+
+  function write(call: Call, flows: readonly Flow[]): Header {
+    let value = "";
+    // The newest flow is first. If there is no room, the oldest ones are dropped.
+    for (const entry of flows.slice(0, MOST_FLOWS).map(format)) {
+      const longer = value === "" ? entry : `${value}~${entry}`;
+      if (longer.length > MOST_COOKIE_CHARACTERS) break;
+      value = longer;
+    }
+    const ends = Math.max(call.now, ...flows.map(({ expiresAt }) => expiresAt));
+    const maxAgeSeconds = Math.floor((ends - call.now) / 1000);
+    const secure = isSecure(call);
+    return [
+      "Set-Cookie",
+      formatSetCookie({ name: nameFor(call), value, path: "/", secure, sameSite: "lax", maxAgeSeconds }),
+    ];
+  }
+
+  return {
+    start(call, made) {
+      const flow = { ...made, state: randomBytes(16).toString("base64url"), expiresAt: call.now + LIFE_MS };
+      return { flow, header: write(call, [flow, ...read(call)]) };
+    },
+    find: (call, state) => read(call).find((flow) => flow.state === state) ?? null,
+    without: (call, { state }) =>
+      write(
+        call,
+        read(call).filter((flow) => flow.state !== state),
+      ),
+    proofOf: ({ state }) => ({ nonce: keyed("nonce", state), verifier: keyed("verifier", state) }),
+    async use({ state, expiresAt }) {
+      const values = { expires_at: timeText(expiresAt) };
+      const used: Change = { kind: "insert", collection, key: digest(state).toString("base64url"), values };
+      const { kind } = await store.write({ changes: [used] });
+      return kind === "written";
+    },
+    due: (now) => [{ kind: "deleteAll", collection, where: until("expires_at", now) }],
+  };
+}
+
+/** Reads what `format` wrote. Its signature was checked. */
+function readFlow(value: unknown): Flow | null {
+  if (!Array.isArray(value)) return null;
+  const [state, provider, expiresAt, next, userId, generation] = value as readonly unknown[];
+  if (typeof state !== "string" || typeof provider !== "string" || typeof next !== "string") return null;
+  if (typeof expiresAt !== "number") return null;
+  const isLink = typeof userId === "number" && typeof generation === "number";
+  return { state, provider, next, expiresAt, link: isLink ? { userId, generation } : null };
+}

@@ -1,0 +1,95 @@
+import type { Change, Collection, Row, Store, WrittenValues } from "../../../store/store.ts";
+import { ofUser, timeText } from "../conditions.ts";
+
+/** The identities at providers that are linked to accounts, by issuer and `sub`. They end with the account. */
+export const identitiesCollection: Collection = {
+  name: "linked_identities",
+  key: "integer",
+  columns: [
+    { name: "user_id", type: "integer", references: { collection: "accounts", onDelete: "cascade" } },
+    /** The issuer and the `sub` as JSON, compared exactly. */
+    { name: "identity", type: "text", unique: true },
+    { name: "issuer", type: "text" },
+    { name: "subject", type: "text" },
+    { name: "created_at", type: "date-time" },
+  ],
+  indexes: [["user_id", "id"]],
+};
+
+/** The most identities of an account. */
+export const MOST_IDENTITIES = 20;
+
+/** A user at a provider. */
+export interface Identified {
+  readonly issuer: string;
+  readonly subject: string;
+}
+
+/** A linked identity. */
+export interface LinkedIdentity extends Identified {
+  readonly id: number;
+  readonly userId: number;
+  /** RFC 3339. */
+  readonly createdAt: string;
+  readonly revision: number;
+}
+
+/** The linked identities of a store. */
+export interface Identities {
+  /** Returns the identities of a user, oldest first. */
+  list(userId: number): Promise<readonly LinkedIdentity[]>;
+  /** Returns the identity of this user with this id. */
+  find(userId: number, id: number): Promise<LinkedIdentity | null>;
+  /** Returns the identity of a user at a provider, linked to any account. */
+  findLinked(identified: Identified): Promise<LinkedIdentity | null>;
+  /** Returns the change that links an identity. `user` is the id of the user, or a placeholder for it. */
+  link(identified: Identified, user: WrittenValues["user_id"] & {}, now: number): Change;
+  /** Returns the changes that link another identity to an existing account, unless it has too many. */
+  linkMore(identified: Identified, userId: number, now: number): readonly Change[];
+  unlink(identity: LinkedIdentity): Change;
+}
+
+/** Returns the linked identities of a store. */
+export function makeIdentities(store: Store): Identities {
+  const collection = identitiesCollection;
+  const link: Identities["link"] = ({ issuer, subject }, user_id, now) => ({
+    kind: "insert",
+    collection,
+    values: { user_id, identity: nameOf({ issuer, subject }), issuer, subject, created_at: timeText(now) },
+  });
+  return {
+    link,
+    async list(userId) {
+      const sort = [{ column: "id" }];
+      return (await store.list({ collection, where: ofUser(userId), sort, limit: MOST_IDENTITIES })).map(read);
+    },
+    async find(userId, id) {
+      const row = await store.find(collection, id);
+      return row?.record["user_id"] === userId ? read(row) : null;
+    },
+    async findLinked(identified) {
+      const row = await store.findBy(collection, "identity", nameOf(identified));
+      return row === null ? null : read(row);
+    },
+    linkMore: (identified, userId, now) => [
+      { kind: "require", collection, where: ofUser(userId), atMost: MOST_IDENTITIES - 1, name: "too_many" },
+      link(identified, userId, now),
+    ],
+    unlink: ({ id: key, revision }) => ({ kind: "delete", collection, key, revision }),
+  };
+}
+
+function nameOf({ issuer, subject }: Identified): string {
+  return JSON.stringify([issuer, subject]);
+}
+
+function read({ record, revision }: Row): LinkedIdentity {
+  return {
+    id: record["id"] as number,
+    userId: record["user_id"] as number,
+    issuer: record["issuer"] as string,
+    subject: record["subject"] as string,
+    createdAt: record["created_at"] as string,
+    revision,
+  };
+}

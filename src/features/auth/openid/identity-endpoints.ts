@@ -1,0 +1,169 @@
+import type { Reply } from "../../../core/call/call.ts";
+import { problem } from "../../../core/problem/problem.ts";
+import { builtInEndpoint } from "../../../http/endpoint/built-in.ts";
+import { nullable, objectSchema, textSchema, timeSchema } from "../../../http/endpoint/documentation.ts";
+import type { Endpoint, EndpointDocumentation } from "../../../http/endpoint/endpoint.ts";
+import { invalid, type Context } from "../../../http/exchange.ts";
+import { requireDraft } from "../../../http/mount/writes/drafting.ts";
+import { text } from "../../../resource/kinds/fields.ts";
+import { defineResource } from "../../../resource/resource.ts";
+import { ownOrAny, ownOrAnyUnlimited } from "../access.ts";
+import { proofField, withoutKey } from "../fresh-login.ts";
+import { identitiesCollection, type LinkedIdentity } from "./identities.ts";
+import { requireNext, startPath } from "./login-endpoints.ts";
+import type { ProviderLoginParts } from "./parts.ts";
+
+const path = "/users/{id}/identities";
+
+const newIdentity = defineResource({
+  name: "new_identity",
+  plural: "new_identities",
+  fields: {
+    provider: text({ maxLength: 40, description: "The id of a provider." }),
+    next: text({ maxLength: 2048, optional: true, description: "The path of the page to show afterwards." }),
+    current_password: proofField,
+  },
+});
+
+const proof = defineResource({ name: "proof", fields: { current_password: proofField } });
+
+type IdentityContext = Context<{ readonly id: number; readonly identity_id: number }>;
+
+/** `/users/{id}/identities`: the identities at providers that are linked to a user. */
+export function identityEndpoints(parts: ProviderLoginParts): readonly Endpoint[] {
+  const change = {
+    access: ownOrAnyUnlimited,
+    logsIn: true,
+    consumes: ["application/json"],
+  } as const;
+  return [
+    builtInEndpoint({
+      method: "GET",
+      path,
+      access: ownOrAny,
+      documentation: documentation.list,
+      handle: (context) => list(parts, context),
+    }),
+    builtInEndpoint({
+      ...change,
+      method: "POST",
+      path,
+      target: (context) => parts.people.requireAccount(context),
+      documentation: documentation.add,
+      guard(context) {
+        withoutKey(context);
+        context.requireSameSite();
+      },
+      handle: (context) => startLink(parts, context),
+    }),
+    builtInEndpoint({
+      ...change,
+      method: "DELETE",
+      path: `${path}/{identity_id}`,
+      bodyOptional: true,
+      target: (context) => requireIdentityOf(parts, context),
+      documentation: documentation.remove,
+      guard: withoutKey,
+      handle: (context) => unlink(parts, context),
+    }),
+  ];
+}
+
+async function list(parts: ProviderLoginParts, context: Context): Promise<Reply> {
+  const { id } = await parts.people.requireAccount(context);
+  const value = (await parts.identities.list(id)).map((identity) => shown(parts, identity));
+  return { status: 200, cache: "no-store", body: { kind: "data", value, element: "identities", items: "identity" } };
+}
+
+function shown({ clients }: ProviderLoginParts, identity: LinkedIdentity) {
+  const { id, issuer, subject, createdAt: created_at } = identity;
+  const provider = [...clients.values()].map((client) => client.provider).find((each) => each.issuer === issuer);
+  return {
+    id: String(id),
+    provider: provider?.id ?? null,
+    title: provider?.title ?? issuer,
+    issuer,
+    subject,
+    created_at,
+  };
+}
+
+/** Starts to link an identity. The browser that has the cookie completes it. */
+async function startLink(parts: ProviderLoginParts, context: Context): Promise<Reply> {
+  const { values, transient } = requireDraft(newIdentity, context, { id: null, current: null });
+  const account = await parts.people.requireAccount(context);
+  const { id, actor } = context.requireIdentity();
+  if (id !== account.id || actor !== undefined)
+    throw problem("permission_denied", { detail: "Users link their own identities." });
+  const { provider } = values;
+  if (!parts.clients.has(provider))
+    throw invalid([{ pointer: "/provider", code: "invalid", detail: "There is no such provider." }]);
+  const next = values.next === null ? context.at(`/users/${id}/account`) : requireNext(values.next, "/next");
+  await parts.people.requireFreshLogin(context, transient.current_password);
+  const link = { userId: id, generation: account.generation };
+  const { flow, header } = parts.flows.start(context.call, { provider, next, link });
+  const value = { start: `${startPath(context, provider)}?link=${flow.state}` };
+  return { status: 200, cache: "no-store", headers: [header], body: { kind: "data", value, element: "link" } };
+}
+
+async function unlink(parts: ProviderLoginParts, context: IdentityContext): Promise<Reply> {
+  const { people, store, identities } = parts;
+  const { transient } = requireDraft(proof, context, { id: null, current: null });
+  const account = await people.requireAccount(context);
+  const identity = await requireIdentityOf(parts, context);
+  await people.requireFreshLogin(context, transient.current_password);
+  const isOwn = context.requireIdentity().id === account.id;
+  const leaving = { collection: identitiesCollection, id: identity.id };
+  const kept = isOwn ? await people.keepOtherLogin(account, leaving) : [];
+  const { kind } = await store.write({ changes: [...kept, identities.unlink(identity)] });
+  if (kind !== "written") throw problem("conflict", { detail: "The account was changed at the same time. Try again." });
+  return { status: 204, cache: "no-store" };
+}
+
+async function requireIdentityOf({ people, identities }: ProviderLoginParts, context: IdentityContext) {
+  const { id } = await people.requireAccount(context);
+  const identity = await identities.find(id, context.params.identity_id);
+  if (identity === null) throw problem("not_found");
+  return identity;
+}
+
+const identitySchema = objectSchema("identity", {
+  id: textSchema,
+  provider: nullable(textSchema),
+  title: textSchema,
+  issuer: textSchema,
+  subject: { ...textSchema, description: "The name of the user at the provider (`sub`)." },
+  created_at: timeSchema,
+});
+
+const documentation = {
+  list: {
+    summary: "List a user's identities at providers",
+    tag: "providers",
+    responses: {
+      200: {
+        description: "Oldest first.",
+        schema: { type: "array", xml: { name: "identities" }, items: identitySchema },
+      },
+    },
+  },
+  add: {
+    summary: "Start to link an identity at a provider",
+    tag: "providers",
+    request: newIdentity,
+    responses: {
+      200: {
+        description: "Open `start` in the same browser.",
+        schema: objectSchema("link", { start: textSchema }),
+        headers: { "Set-Cookie": "Binds the flow to this browser." },
+      },
+    },
+    problems: ["confirmation_required", "cross_site"],
+  },
+  remove: {
+    summary: "Unlink an identity",
+    tag: "providers",
+    responses: { 204: { description: "Unlinked." } },
+    problems: ["conflict", "confirmation_required", "last_login"],
+  },
+} satisfies Record<string, EndpointDocumentation>;

@@ -1,0 +1,45 @@
+import type { Call } from "../../../core/call/call.ts";
+import { problem } from "../../../core/problem/problem.ts";
+import { requireActive } from "../accounts/stored-accounts.ts";
+import type { Header } from "../cookies.ts";
+import type { ConfirmedLogin } from "./client.ts";
+import type { IdentityProvider } from "./declaration.ts";
+import type { Flow } from "./flows.ts";
+import { refusal, type ProviderLoginParts } from "./parts.ts";
+
+/** A confirmed identity, and the flow of the user who links it. */
+export interface Linking {
+  readonly call: Call;
+  readonly flow: Flow;
+  readonly confirmed: ConfirmedLogin;
+  readonly header: Header;
+}
+
+/**
+ * Links an identity to the account of the user who started the flow. Ends the request (401 `login_failed`) if the account has changed
+ * since, and (409) if the identity is linked to another account or the account has too many.
+ */
+export async function linkIdentity(
+  { store, people, identities, observe }: ProviderLoginParts,
+  { id, issuer }: IdentityProvider,
+  { call, flow, confirmed, header }: Linking,
+): Promise<void> {
+  const headers = [header];
+  const { userId, generation } = flow.link!;
+  const account = await people.accounts.find(userId);
+  if (account === null || !account.active || account.generation !== generation)
+    throw refusal({ observe }, call, id, "the account has changed since", headers);
+  const identified = { issuer, subject: confirmed.claims.sub };
+  const changes = [...identities.linkMore(identified, userId, call.now), requireActive(userId)];
+  const outcome = await store.write({ changes });
+  if (outcome.kind === "written")
+    return observe({ kind: "identity_bound", issuer, subject: identified.subject, userId });
+  const linked = await identities.findLinked(identified);
+  if (linked?.userId === userId) return;
+  if (linked !== null)
+    throw problem("conflict", {
+      detail: "This identity is linked to another account. Unlink it there first.",
+      headers,
+    });
+  throw problem("too_many", { detail: "The account has too many identities. Unlink one first.", headers });
+}

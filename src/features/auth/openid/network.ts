@@ -1,0 +1,54 @@
+import type { CustomFetch } from "openid-client";
+
+/** Makes the requests to identity providers: `fetch`, or a compatible function that respects the signal. */
+export type ProviderFetch = (url: string, init: RequestInit) => Promise<Response>;
+
+/** The largest accepted response. No real document or token of a provider is larger. */
+const MAX_BYTES = 256 * 1024;
+const LIMIT_MS = 5000;
+
+/** A response of an identity provider that is too large, or a request that failed. */
+export class ProviderNetworkFault extends Error {
+  override readonly name = "ProviderNetworkFault";
+}
+
+/** Limits the requests to identity providers: five seconds and 256 KiB for each, and no redirect is followed. */
+export function limited(fetch: ProviderFetch): CustomFetch {
+  return async (url, init) => {
+    const limit = AbortSignal.timeout(LIMIT_MS);
+    const signal = init.signal === undefined ? limit : AbortSignal.any([init.signal, limit]);
+    try {
+      const response = await fetch(url, { ...init, body: init.body ?? null, redirect: "manual", signal });
+      const { status, headers } = response;
+      const body = await readBytes(response);
+      // The constructor refuses a body for these, and status 0 (an opaque redirect).
+      if (status < 200 || [204, 205, 304].includes(status))
+        throw new ProviderNetworkFault(`it answered with status ${status}`);
+      return new Response(body, { status, headers });
+    } catch (error) {
+      if (error instanceof ProviderNetworkFault) throw error;
+      if (limit.aborted)
+        throw new ProviderNetworkFault(`it took longer than ${LIMIT_MS / 1000} seconds`, { cause: error });
+      throw new ProviderNetworkFault(`the connection failed: ${reasonOf(error)}`, { cause: error });
+    }
+  };
+}
+
+async function readBytes({ body }: Response): Promise<Uint8Array<ArrayBuffer>> {
+  const stream: AsyncIterable<Uint8Array> | readonly [] = body ?? [];
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of stream) {
+    bytes += chunk.byteLength;
+    if (bytes > MAX_BYTES) throw new ProviderNetworkFault(`the answer is longer than ${MAX_BYTES / 1024} KiB`);
+    chunks.push(chunk);
+  }
+  return new Uint8Array(Buffer.concat(chunks));
+}
+
+/** Returns the error code of the system (`ECONNREFUSED`), which `fetch` keeps in the cause. */
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  if (cause instanceof Error) return "code" in cause ? String(cause.code) : cause.message;
+  return String(cause);
+}

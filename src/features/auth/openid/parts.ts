@@ -1,0 +1,29 @@
+import type { Call } from "../../../core/call/call.ts";
+import { problem, type Problem } from "../../../core/problem/problem.ts";
+import type { Header } from "../cookies.ts";
+import type { Beginning } from "../gate/contract.ts";
+import type { AccountsOfIdentities } from "./accounts-of.ts";
+import type { ProviderClient } from "./client.ts";
+import type { Flows } from "./flows.ts";
+
+/** The parts of logins at identity providers. */
+export interface ProviderLoginParts extends AccountsOfIdentities {
+  readonly clients: ReadonlyMap<string, ProviderClient>;
+  readonly flows: Flows;
+  /** The kind of login that starts. */
+  readonly begin: Beginning<{}>;
+  /** Returns the page that asks for a second factor, without the base path. Returns null if the service has none. */
+  factorPage(): string | null;
+}
+
+/** Returns the problem of a failed login. Its reason is in the log, and not in the answer. */
+export function refusal(
+  { observe }: Pick<ProviderLoginParts, "observe">,
+  call: Call,
+  provider: string,
+  reason: string,
+  headers: readonly Header[],
+): Problem {
+  observe({ kind: "provider_login_failed", requestId: call.requestId, provider, reason });
+  return problem("login_failed", { headers: [["WWW-Authenticate", `Session realm="${call.realm}"`], ...headers] });
+}

@@ -1,0 +1,374 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { identityProviders } from "../../src/door/auth.ts";
+import { accounts, createService, Secret, sessionLogin } from "../../src/door/index.ts";
+import { DeclarationError } from "../../src/door/resources.ts";
+import { codeOf, stepOf } from "../../src/features/auth/totp/codes.ts";
+import { parseBase32 } from "../harness/factors.ts";
+import { email, password } from "../harness/own-logins.ts";
+import { declare, origin, setsSession, startWorld, type Browser, type World } from "../harness/provider-logins.ts";
+import { emptyStore } from "../harness/test-store.ts";
+
+async function usersOf(browser: Browser): Promise<{ readonly id: number; readonly email: string }> {
+  return (await browser.get("/api/session/")).json.user;
+}
+
+/** Logs ada in with her password and links her identity. */
+async function linkAda(world: World): Promise<Browser> {
+  const ada = world.browser();
+  await ada.ask("POST", "/api/session/", { username: email, password });
+  const begun = await ada.ask("POST", "/users/1/identities", { provider: "company" });
+  assert.equal(begun.status, 200, begun.text);
+  const started = await ada.get(begun.json.start);
+  const { pathname, search } = await world.issuer.authorize(started.headers.get("location")!);
+  const linked = await ada.get(pathname + search);
+  assert.equal(linked.status, 303, linked.text);
+  assert.equal(linked.headers.get("location"), "/users/1/account");
+  return ada;
+}
+
+test("logs a new user in by an identity with a verified address", async (t) => {
+  const { own, browser } = await startWorld(t);
+  const ada = browser();
+
+  const listed = await ada.get("/api/login/providers/");
+  const started = await ada.get("/api/login/company/start?next=/notes?limit=2");
+  assert.deepEqual(listed.json, [{ id: "company", title: "Company", start: "/api/login/company/start" }]);
+  assert.equal(started.status, 303, started.text);
+  const asked = new URL(started.headers.get("location")!).searchParams;
+  assert.equal(asked.get("redirect_uri"), `${origin}/api/login/company/callback`);
+  assert.equal(asked.get("code_challenge_method"), "S256");
+  assert.equal(asked.get("response_type"), "code");
+  assert.equal(asked.get("scope"), "openid email profile");
+  const [cookie = ""] = started.headers.getSetCookie();
+  assert.match(cookie, /^oidc=[\w.~-]+; Max-Age=600; Path=\/; HttpOnly; SameSite=Lax$/);
+
+  const done = await ada.logIn("?next=/notes%3Flimit=2");
+  assert.equal(done.status, 303, done.text);
+  assert.equal(done.headers.get("location"), "/notes?limit=2");
+  assert.match(done.headers.get("cache-control") ?? "", /no-store/);
+  const session = (await ada.get("/api/session/")).json;
+  assert.equal(session.username, "ada@company.example");
+  assert.deepEqual([session.amr, session.level], [["fed"], 1]);
+  assert.equal(session.user.name, "Ada");
+  assert.equal(own.clock.now, Date.parse(session.auth_time));
+});
+
+test("finds the user again by issuer and sub, not by the address", async (t) => {
+  const { issuer, browser } = await startWorld(t);
+  const first = browser();
+  await first.logIn();
+  const { id } = await usersOf(first);
+
+  issuer.user = { sub: issuer.user.sub, email: "other@company.example", email_verified: false };
+  const second = browser();
+  await second.logIn();
+
+  assert.deepEqual(await usersOf(second), await usersOf(first));
+  assert.equal((await usersOf(second)).id, id);
+});
+
+test("makes one user of 20 first logins at once", async (t) => {
+  const { browser } = await startWorld(t);
+  const all = await Promise.all(
+    Array.from({ length: 20 }, async () => {
+      const each = browser();
+      const answer = await each.logIn();
+      return { status: answer.status, id: (await usersOf(each)).id };
+    }),
+  );
+
+  assert.deepEqual(new Set(all.map(({ status }) => status)), new Set([303]));
+  assert.equal(new Set(all.map(({ id }) => id)).size, 1);
+});
+
+test("reads the address from the userinfo endpoint if the ID token has none", async (t) => {
+  const world = await startWorld(t);
+  world.issuer.user = { sub: "bea" };
+  world.issuer.twist = { userinfo: { sub: "bea", email: "bea@company.example", email_verified: true, name: "Bea" } };
+  const bea = world.browser();
+
+  assert.equal((await bea.logIn()).status, 303);
+  assert.equal((await usersOf(bea)).email, "bea@company.example");
+});
+
+test("creates users of unverified addresses only if the provider is trusted", async (t) => {
+  const world = await startWorld(t, { provider: { trustEmail: true } });
+  world.issuer.user = { sub: "bea", email: "bea@company.example" };
+  const bea = world.browser();
+
+  assert.equal((await bea.logIn()).status, 303);
+  const { name, email: address } = (await bea.get("/api/session/")).json.user;
+  assert.deepEqual([name, address], ["bea@company.example", "bea@company.example"]);
+});
+
+test("gives level 2 if the provider always checks a second factor", async (t) => {
+  const world = await startWorld(t, { provider: { level: 2 } });
+  const ada = world.browser();
+  await ada.logIn();
+
+  assert.equal((await ada.get("/api/session/")).json.level, 2);
+});
+
+test("gives level 2 only with a declared value of acr, and asks for it", async (t) => {
+  const world = await startWorld(t, { provider: { level: { acr: ["mfa", "phr"] } } });
+  const ada = world.browser();
+  const started = await ada.get("/api/login/company/start");
+  assert.equal(new URL(started.headers.get("location")!).searchParams.get("acr_values"), "mfa phr");
+
+  for (const [acr, level] of [
+    ["mfa", 2],
+    ["pwd", 1],
+    [undefined, 1],
+  ] as const) {
+    world.issuer.twist = { claims: (claims) => ({ ...claims, ...(acr === undefined ? {} : { acr }) }) };
+    await ada.logIn();
+    assert.equal((await ada.get("/api/session/")).json.level, level, String(acr));
+  }
+});
+
+test("asks for the factor of an account after a login of level 1", async (t) => {
+  const world = await startWorld(t);
+  const ada = await linkAda(world);
+  const made = (await ada.ask("POST", "/users/1/factors", { kind: "totp", label: "Phone" })).json;
+  const code = (): string => codeOf(parseBase32(made.secret), stepOf(world.own.clock.now));
+  const confirmed = await ada.ask("POST", `/users/1/factors/${made.id}/confirm`, { code: code() });
+  assert.equal(confirmed.status, 200, confirmed.text);
+  world.own.clock.now += 30_000;
+
+  const other = world.browser();
+  const waiting = await other.logIn();
+  assert.equal(waiting.status, 401, waiting.text);
+  assert.equal(waiting.json.code, "factor_required");
+  assert.equal(setsSession(waiting), false);
+  assert.equal(waiting.json.login.pending, undefined);
+  const done = await other.ask("POST", "/api/login/", { factor: made.id, code: code() });
+
+  assert.equal(done.status, 201, done.text);
+  assert.deepEqual((await other.get("/api/session/")).json.amr, ["fed", "otp"]);
+});
+
+test("asks for no factor after a login of level 2", async (t) => {
+  const world = await startWorld(t, { provider: { level: 2 }, accounts: { secondFactor: "everyone" } });
+
+  const done = await world.browser().logIn();
+
+  assert.equal(done.status, 303, done.text);
+  assert.equal(setsSession(done), true);
+});
+
+test("links an identity to the account of the caller, and unlinks it", async (t) => {
+  const world = await startWorld(t, { provider: { create: false } });
+  assert.equal((await world.browser().logIn()).status, 403);
+  const ada = await linkAda(world);
+  const [linked] = (await ada.get("/users/1/identities")).json;
+  const { created_at: _, ...shown } = linked;
+  const { issuer } = world.issuer;
+  const subject = "ada-at-the-issuer";
+  assert.deepEqual(shown, { id: linked.id, provider: "company", title: "Company", issuer, subject });
+
+  const other = world.browser();
+  assert.equal((await other.logIn()).status, 303);
+  assert.equal((await usersOf(other)).id, 1);
+  await linkAda(world);
+  assert.equal((await ada.get("/users/1/identities")).json.length, 1);
+
+  assert.equal((await ada.ask("DELETE", `/users/1/identities/${linked.id}`)).status, 204);
+  assert.deepEqual((await ada.get("/users/1/identities")).json, []);
+  assert.equal((await ada.ask("DELETE", `/users/1/identities/${linked.id}`)).status, 404);
+  assert.equal((await world.browser().logIn()).status, 403);
+});
+
+test("keeps an identity with the account that it is linked to", async (t) => {
+  const world = await startWorld(t);
+  await world.browser().logIn();
+  const ada = world.browser();
+  await ada.ask("POST", "/api/session/", { username: email, password });
+  const begun = await ada.ask("POST", "/users/1/identities", { provider: "company", next: "/notes" });
+  const started = await ada.get(begun.json.start);
+  const { pathname, search } = await world.issuer.authorize(started.headers.get("location")!);
+  const refused = await ada.get(pathname + search);
+
+  assert.deepEqual([refused.status, refused.json.code], [409, "conflict"]);
+  assert.deepEqual((await ada.get("/users/1/identities")).json, []);
+});
+
+test("keeps the last way to log in", async (t) => {
+  const world = await startWorld(t);
+  const bea = world.browser();
+  await bea.logIn();
+  const { id } = await usersOf(bea);
+  const [identity] = (await bea.get(`/users/${id}/identities`)).json;
+
+  const refused = await bea.ask("DELETE", `/users/${id}/identities/${identity.id}`);
+  assert.deepEqual([refused.status, refused.json.code], [409, "last_login"]);
+  assert.equal((await world.browser().logIn()).status, 303);
+});
+
+test("ends an identity with its account", async (t) => {
+  const world = await startWorld(t);
+  const bea = world.browser();
+  await bea.logIn();
+  const { id } = await usersOf(bea);
+  assert.equal((await bea.ask("DELETE", `/users/${id}`)).status, 204);
+
+  await bea.logIn();
+
+  assert.notEqual((await usersOf(bea)).id, id);
+});
+
+test("lets users link and see only their own identities", async (t) => {
+  const world = await startWorld(t);
+  await linkAda(world);
+  const bea = world.browser();
+  world.issuer.user = { sub: "bea", email: "bea@company.example", email_verified: true };
+  await bea.logIn();
+
+  assert.equal((await bea.get("/users/1/identities")).status, 403);
+  assert.equal((await bea.ask("POST", "/users/1/identities", { provider: "company" })).status, 403);
+  assert.equal((await bea.ask("DELETE", "/users/1/identities/1")).status, 403);
+  assert.equal((await world.browser().get("/users/1/identities")).json.code, "authentication_failed");
+});
+
+test("links only after a fresh login, and only at a known provider", async (t) => {
+  const world = await startWorld(t);
+  const ada = world.browser();
+  await ada.ask("POST", "/api/session/", { username: email, password });
+  const unknown = await ada.ask("POST", "/users/1/identities", { provider: "other" });
+  world.own.clock.now += 601_000;
+  const stale = await ada.ask("POST", "/users/1/identities", { provider: "company" });
+  const proved = await ada.ask("POST", "/users/1/identities", { provider: "company", current_password: password });
+
+  assert.deepEqual([unknown.status, unknown.json.errors[0].pointer], [400, "/provider"]);
+  assert.deepEqual([stale.status, stale.json.errors[0].pointer], [400, "/current_password"]);
+  assert.equal(proved.status, 200, proved.text);
+});
+
+test("accepts only paths of the service as the next page", async (t) => {
+  const { browser } = await startWorld(t);
+  const ada = browser();
+
+  for (const next of [
+    "https://evil.example/",
+    "//evil.example",
+    "/\\evil.example",
+    "/\t/evil.example",
+    "javascript:alert(1)",
+    "notes",
+    "",
+    `/${"a".repeat(1024)}`,
+  ]) {
+    const refused = await ada.get(`/api/login/company/start?next=${encodeURIComponent(next)}`);
+    assert.deepEqual([refused.status, refused.json.errors?.[0].pointer], [400, "?next"], next);
+  }
+  assert.equal((await ada.get("/api/login/company/start?next=/a&next=/b")).status, 400);
+  assert.equal((await ada.get("/api/login/company/start?to=/a")).status, 400);
+  assert.equal((await ada.get("/api/login/other/start")).status, 404);
+});
+
+test("keeps the started logins of several tabs, and not too many", async (t) => {
+  const { browser } = await startWorld(t);
+  const ada = browser();
+  const callbacks: URL[] = [];
+  for (let tab = 0; tab < 6; tab++) callbacks.push(await ada.start(`?next=/${"a".repeat(300)}${tab}`));
+  assert.ok(ada.cookies.get("oidc")!.length < 4000);
+
+  const statuses: number[] = [];
+  for (const { pathname, search } of callbacks) statuses.push((await ada.get(pathname + search)).status);
+
+  assert.deepEqual(statuses, [401, 303, 303, 303, 303, 303]);
+  assert.equal(ada.cookies.has("oidc"), false);
+});
+
+test("names its cookie for TLS if the connection has it", async (t) => {
+  const { own } = await startWorld(t);
+  const headers = { "x-forwarded-proto": "https" };
+  const request = new Request("http://127.0.0.1/api/login/company/start", { headers });
+  const started = await own.service.fetch(request, { peer: "10.0.0.1" });
+
+  assert.match(started.headers.get("set-cookie") ?? "", /^__Host-oidc=.*; Secure; SameSite=Lax$/);
+});
+
+test("refuses to start a login from another host without TLS", async (t) => {
+  const { own } = await startWorld(t);
+  const request = new Request("http://192.0.2.1/api/login/company/start");
+  const refused = await own.service.fetch(request, { peer: "192.0.2.7" });
+
+  assert.equal(refused.status, 403);
+});
+
+test("answers 503 for a provider that is down, and recovers", async (t) => {
+  const world = await startWorld(t);
+  const bad = { authorization_endpoint: "http://evil.example/authorize" };
+  world.issuer.twist = { metadata: bad };
+  const ada = world.browser();
+
+  const down = await ada.get("/api/login/company/start");
+  assert.deepEqual([down.status, down.json.code, down.headers.get("retry-after")], [503, "unavailable", "30"]);
+  world.issuer.twist = {};
+  assert.equal((await ada.get("/api/login/company/start")).status, 503);
+  assert.equal((await ada.ask("POST", "/api/session/", { username: email, password })).status, 201);
+  world.own.clock.now += 30_000;
+  assert.equal((await ada.get("/api/login/company/start")).status, 303);
+});
+
+test("asks the provider for its addresses once an hour, and uses them for a day if it is down", async (t) => {
+  const world = await startWorld(t);
+  const ada = world.browser();
+  const times = () => world.issuer.asked.filter((each) => each.startsWith("/.well-known/")).length;
+  assert.equal(times(), 0);
+  for (let at = 0; at < 3; at++) await ada.start();
+  assert.equal(times(), 1);
+  world.own.clock.now += 3_600_000;
+  await ada.start();
+  assert.equal(times(), 2);
+
+  await world.issuer.stop();
+  world.own.clock.now += 3_600_000;
+  assert.equal((await ada.get("/api/login/company/start")).status, 303);
+  world.own.clock.now += 24 * 3_600_000;
+  assert.equal((await ada.get("/api/login/company/start")).status, 503);
+});
+
+test("refuses to start with wrong providers, and names every mistake", async () => {
+  const people = accounts();
+  const sessions = sessionLogin(people);
+  const good = declare("https://login.example");
+  const start = async (providers: readonly unknown[], ownOrigins: readonly string[] = [origin]): Promise<unknown> => {
+    const options = { sessions, providers: providers as readonly (typeof good)[] };
+    try {
+      const features = [people, sessions, identityProviders(people, options)];
+      const service = await createService({
+        store: await emptyStore(),
+        secret: new Secret("x".repeat(32)),
+        features,
+        ownOrigins,
+      });
+      await service.close();
+      return null;
+    } catch (error) {
+      assert.ok(error instanceof DeclarationError, String(error));
+      return error.message;
+    }
+  };
+
+  assert.equal(await start([good]), null);
+  for (const id of ["factors", "code", "passkey", "providers", "confirm", "Company", "", 1])
+    assert.match(String(await start([{ ...good, id }])), /providers\[0\]\.id/, String(id));
+  for (const issuer of [
+    "http://login.example",
+    "login.example",
+    "https://a:b@login.example",
+    "https://login.example?a=1",
+    1,
+  ])
+    assert.match(String(await start([{ ...good, issuer }])), /providers\[0\]\.issuer/, String(issuer));
+  assert.match(String(await start([{ ...good, clientSecret: "text" }])), /clientSecret/);
+  assert.match(String(await start([{ ...good, scopes: ["email"] }])), /openid/);
+  assert.match(String(await start([{ ...good, level: 3 }])), /level/);
+  assert.match(String(await start([{ ...good, secret: "?" }])), /secret/);
+  assert.match(String(await start([good, { ...good, id: "other" }])), /providers\[1\]\.issuer/);
+  assert.match(String(await start([good, good])), /providers\[1\]\.id/);
+  assert.match(String(await start([])), /at least one/);
+  assert.match(String(await start([good], [])), /ownOrigins/);
+});
