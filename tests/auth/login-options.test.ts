@@ -55,7 +55,8 @@ test("refuses to start accounts with a wrong option", async () => {
   // @ts-expect-error -- registation
   assert.match(await mistakesOf(accounts({ registation: "open" })), /registation; did you mean registration\?/);
   // @ts-expect-error -- opne
-  assert.match(await mistakesOf(accounts({ registration: "opne" })), /one of closed, open; did you mean open\?/);
+  const misspelt = accounts({ registration: "opne" });
+  assert.match(await mistakesOf(misspelt), /one of closed, open, verified; did you mean open\?/);
 });
 
 test("refuses to start with a secret that can be guessed", async () => {

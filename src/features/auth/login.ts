@@ -4,9 +4,10 @@ import type { Reply } from "../../core/call/call.ts";
 import type { Identity, Proof, Role } from "../../core/identity.ts";
 import type { Feature } from "../../feature/feature.ts";
 import type { Context } from "../../http/exchange.ts";
-import type { Change, Collection } from "../../store/store.ts";
+import type { Change, Collection, Outcome } from "../../store/store.ts";
 import type { Passwords, ProvedPassword } from "./accounts/passwords/passwords.ts";
 import type { Account, Accounts, UsernameOrigin } from "./accounts/stored-accounts.ts";
+import type { AddressVerifier, Newcomer } from "./accounts/verifying.ts";
 import type { Bindings } from "./bindings.ts";
 import type { Admission } from "./gate/admission.ts";
 import type {
@@ -112,6 +113,34 @@ export interface People {
    * person may have prepared ends every other way into it: password, logins, factors, passkeys, identities, API token and keys.
    */
   proveAddress(account: Account, now: number): readonly Change[];
+  /**
+   * Registers the sender of the mails of sign-ups and invitations. Called in `setUp`, by one feature. Users then change their own address
+   * only by proving it. Throws `DeclarationError` if there is one already.
+   */
+  verifyAddresses(verifier: AddressVerifier): void;
+  /**
+   * Creates a user who has proved an address, with a password of their choice, like `POST /users`. `also` are more changes for the
+   * transaction. Ends the request (400) if the password or a field does not fit. The first row of the outcome is the user.
+   */
+  createUser(
+    context: Context,
+    newcomer: Newcomer & { readonly password: string },
+    also: readonly Change[],
+  ): Promise<Outcome>;
+  /**
+   * Gives a user an address that is proved. A username that follows the address changes too. Returns null if the user does not exist. The
+   * first row of the outcome is the user.
+   */
+  changeAddress(
+    context: Context,
+    user: { readonly account: Account; readonly email: string },
+    also: readonly Change[],
+  ): Promise<Outcome | null>;
+  /**
+   * Ends the request unless users who change their own login prove their identity again: with their password (400 at `/current_password`), or
+   * with a confirmed login if the account needs a second factor (401 `confirmation_required`). Does nothing for another user's account.
+   */
+  requireProof(context: Context, account: Account, password: string | undefined): Promise<void>;
   /**
    * Registers a collection with a `user_id` whose rows are deleted with the account and when the password changes, or only with the account
    * ("account"). The table must be in the feature's collections. Called in `setUp`. Throws `DeclarationError` if the table has no integer

@@ -63,6 +63,16 @@ const unshown = {
   }),
 };
 
+/** Only if the service sends invitations. */
+const inviting = {
+  invite: boolean({
+    optional: true,
+    writeOnly: true,
+    transient: true,
+    description: "For administrators: the new user gets a mail with a link and sets the password.",
+  }),
+};
+
 /** The additions of a service to its users. */
 export interface OwnUserFields<F extends Fields = Fields> {
   /** Additional fields of users. Each is optional or has a default. */
@@ -82,14 +92,15 @@ export interface OwnUserFields<F extends Fields = Fields> {
 }
 
 /** Returns the users' resource with the additional fields. Throws `DeclarationError` if that is not possible. */
-export function usersResource(own: OwnUserFields) {
+export function usersResource(own: OwnUserFields, { invitations = false } = {}) {
   const malformed = ownUserFieldsMistakes(own);
   if (malformed.length > 0) throw new DeclarationError(malformed);
   const { fields = {}, filters = {}, sorts = [] } = own;
   return defineResource({
     name: "user",
     description: "Someone who may use the service.",
-    fields: { ...shown, ...fields, ...unshown },
+    // Without invitations, no draft has the field, and its type says that it may be missing.
+    fields: { ...shown, ...fields, ...unshown, ...(invitations ? inviting : ({} as typeof inviting)) },
     filters: {
       id: ["eq", "in", "lt", "lte", "gt", "gte"],
       name: ["eq", "starts", "contains", "istarts", "icontains"],
@@ -142,7 +153,7 @@ const ROLE = /^[a-z][a-z0-9_-]{0,39}$/;
  */
 function* mistakesIn(own: Fields): Generator<string> {
   for (const [name, field] of Object.entries(own)) {
-    if (Object.hasOwn(shown, name) || Object.hasOwn(unshown, name))
+    if ([shown, unshown, inviting].some((built) => Object.hasOwn(built, name)))
       yield `users have the field ${name} already; give yours another name`;
     else if (shapeMistakes(field).length === 0 && isRequired(field))
       yield `the field ${name} of users is required, and users are also made where nobody can be asked for it; make it optional, or give it a default`;

@@ -2,10 +2,13 @@ import type { Reply } from "../../core/call/call.ts";
 import type { Eventually } from "../../core/eventually.ts";
 import { isRequired } from "../../resource/kinds/field.ts";
 import type { StoredRecord } from "../../store/store.ts";
+import { requireMediaType } from "../body/intake.ts";
 import type { Endpoint, ServedEndpoint } from "../endpoint/endpoint.ts";
 import { exchangeOf, type Context, type Exchange } from "../exchange.ts";
+import { formType } from "../formats/form.ts";
 import { act } from "./actions/acting.ts";
 import type { ServedAction } from "./actions/action.ts";
+import type { Deferral } from "./deferral.ts";
 import type { Mount, MountInPlace, ResourceAction } from "./mount.ts";
 import { list } from "./reads/listing.ts";
 import { query } from "./reads/querying.ts";
@@ -57,7 +60,8 @@ export function endpointsOf(placed: MountInPlace): readonly ServedEndpoint[] {
   offer("list", query, { method: "QUERY", path, query: "read", consumes: ["application/json"] });
   const weighed = { preconditions: "handler" } as const;
   const kept = { ...weighed, repeatable: true } as const;
-  offer("create", create, { ...kept, method: "POST", path, consumes: MEDIA_TYPES });
+  if (placed.deferral === null) offer("create", create, { ...kept, method: "POST", path, consumes: MEDIA_TYPES });
+  else offer("create", createOrDefer(placed.deferral), { ...kept, method: "POST", path, ...deferred(placed.deferral) });
   if (placed.arrays)
     offer("update", updateAll, {
       ...kept,
@@ -71,6 +75,22 @@ export function endpointsOf(placed: MountInPlace): readonly ServedEndpoint[] {
   offer("delete", remove, { ...weighed, method: "DELETE", path: one });
   for (const action of placed.actions) endpoints.push(endpointOfAction(placed, action));
   return endpoints;
+}
+
+function createOrDefer(deferral: Deferral): typeof create {
+  return async (placed, exchange) =>
+    exchange.identity === null ? deferral.handle(exchange.context) : create(placed, exchange);
+}
+
+function deferred({ guard }: Deferral): Pick<ServedEndpoint, "consumes" | "guard"> {
+  return {
+    consumes: [...MEDIA_TYPES, formType],
+    guard(context) {
+      if (context.identity === null) guard(context);
+      // A caller with a credential uses the mount, which takes no forms.
+      else requireMediaType(exchangeOf(context), MEDIA_TYPES);
+    },
+  };
 }
 
 /** Returns the endpoint of an action: on the record, or on the collection. */

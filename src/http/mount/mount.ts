@@ -26,6 +26,7 @@ import { readActions, type Actions, type ServedAction } from "./actions/action.t
 import type { ActionAnswers, ActionsGive } from "./actions/given.ts";
 import { collectionOf } from "./collection.ts";
 import { computerOf } from "./computing.ts";
+import type { Deferral } from "./deferral.ts";
 import { linksOf, type Link } from "./links.ts";
 import type { Older } from "./older/shape.ts";
 import { arraysMistakes, problemsMistake, writersMistakes } from "./option-mistakes.ts";
@@ -110,6 +111,8 @@ export interface Mount<R extends Resource = Resource> {
   readonly expand: Relations;
   readonly beforeWrite: BeforeWrite | null;
   readonly afterWrite: AfterWrite | null;
+  /** Answers POST of callers without a credential, if their records are created later. Null: they are created at once. */
+  readonly deferral: Deferral | null;
   /** The newer shape if this is an older one. Null otherwise. */
   readonly older: Older | null;
   /** Returns what callers see of a stored record. */
@@ -186,6 +189,7 @@ export function mount(resource: Resource, options: MountOptions): Mount {
       expand: options.expand ?? {},
       beforeWrite: options.beforeWrite ?? null,
       afterWrite: options.afterWrite ?? null,
+      deferral: null,
       older: null,
       shown,
       sources,

@@ -1,10 +1,9 @@
 import { availableParallelism } from "node:os";
 import { aCookieName } from "../../../access/scheme/checking.ts";
-import { anything, objectOf, oneOf, optional, text, wholeFrom } from "../../../core/checking/members.ts";
+import { aBoolean, anything, objectOf, oneOf, optional, text, wholeFrom } from "../../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
 import type { PasswordCost } from "../../../core/crypto/password-hash.ts";
 import { usualRoles } from "../../../core/identity.ts";
-import { gauge, type MetricFamily } from "../../../core/measurement.ts";
 import { defineFeature, type Host } from "../../../feature/feature.ts";
 import type { Fields } from "../../../resource/resource.ts";
 import { bindingsCollection, storeBindings } from "../bindings.ts";
@@ -21,6 +20,7 @@ import { ownUserFieldsMistakes, type OwnUserFields } from "../users.ts";
 import { accountEndpoints } from "./account.ts";
 import { makeEndings } from "./endings.ts";
 import { loginListEndpoints } from "./logins.ts";
+import { measure } from "./measuring.ts";
 import { insertUser } from "./new-user.ts";
 import type { AccountsParts, UsersParts } from "./parts.ts";
 import { aRangeURL, breachedPasswords } from "./passwords/breached-passwords.ts";
@@ -28,17 +28,24 @@ import { changePassword, passwordChanges } from "./passwords/changing.ts";
 import { hashesAtOnce } from "./passwords/hash-threads.ts";
 import { oneTimePasswordEndpoint } from "./passwords/one-time-password.ts";
 import { makePasswords, type Passwords } from "./passwords/passwords.ts";
-import { outsideEnd, requireFreshLogin, vouch } from "./passwords/proof.ts";
+import { outsideEnd, requireFreshLogin, requireProof, vouch } from "./passwords/proof.ts";
 import { challengeOf, requireAccount, requireLogin, requireNameAndPassword, requireUser } from "./people.ts";
 import { proveAddress } from "./proved-address.ts";
 import { requireDeclaredRoles } from "./roles.ts";
 import { accountsCollection, storeAccounts, type Accounts } from "./stored-accounts.ts";
 import { mountUsers } from "./users.ts";
+import { createVerified, moveAddress } from "./verified.ts";
+import { creatingParts, makeVerifierPlace, type Registration } from "./verifying.ts";
 
 /** Options of `accounts()`: who may sign up, the fields of users, and what passwords cost. */
 export interface AccountsOptions<F extends Fields = Fields> extends OwnUserFields<F> {
-  /** `open`: every caller may create a user. `closed`: only administrators may. Default: `closed`. */
-  readonly registration?: "closed" | "open";
+  /**
+   * `open`: every caller may create a user. `closed`: only administrators may. `verified`: every caller may, and proves an address first,
+   * which needs `verifiedEmail()`. Default: `closed`.
+   */
+  readonly registration?: Registration;
+  /** Lets administrators invite users by mail (`POST /users` with `invite`), which needs `verifiedEmail()`. Default: false. */
+  readonly invitations?: boolean;
   /**
    * The name of the service in the tokens that it signs. No password may be equal to it. Default: the service's name.
    */
@@ -70,7 +77,8 @@ export interface AccountsOptions<F extends Fields = Fields> extends OwnUserField
 
 const costMembers: ChecksOf<PasswordCost> = { memoryKiB: wholeFrom(1), passes: wholeFrom(1), lanes: wholeFrom(1) };
 const checks: ChecksOf<AccountsOptions> = {
-  registration: optional(oneOf("closed", "open")),
+  registration: optional(oneOf("closed", "open", "verified")),
+  invitations: optional(aBoolean),
   // The users' resource reports mistakes in these.
   fields: anything,
   filters: anything,
@@ -115,6 +123,7 @@ function setUp(host: Host, options: AccountsOptions): ReturnType<AccountsFeature
   const { issuer = host.name, tokenPrefix = "key", breachedPasswordsURL: url } = options;
   const endings = makeEndings();
   const sources: LoginSource[] = [];
+  const verifier = makeVerifierPlace();
   const told = { revocationSeconds: 0, outside: false };
   const notifiers: Notify[] = [];
   const notify: Notify = (notice, account, now) => notifiers.flatMap((each) => each(notice, account, now));
@@ -153,8 +162,7 @@ function setUp(host: Host, options: AccountsOptions): ReturnType<AccountsFeature
     notify,
     isBreached: url === undefined ? null : breachedPasswords({ url, observe }),
     revocations,
-    registration: options.registration ?? "closed",
-    serviceNames: [host.name, issuer, ...host.ownOrigins.map((origin) => new URL(origin).hostname)],
+    ...creatingParts(host, options, issuer, verifier),
     outsideCredentialsSeconds: options.outsideCredentialsSeconds ?? 30 * DAY_SECONDS,
     outsideLogins: assembled.parts.outsideLogins,
     sources,
@@ -176,7 +184,7 @@ function setUp(host: Host, options: AccountsOptions): ReturnType<AccountsFeature
     identity: identityFields,
     roles,
     collections: [accountsCollection, bindingsCollection, revocationsCollection, ...gateCollections],
-    mistakes: (all) => [...endings.mistakes(all), ...assembled.mistakes(all)],
+    mistakes: (all) => [...endings.mistakes(all), ...assembled.mistakes(all), ...verifier.mistakes(options)],
     upkeep: [
       { everySeconds: PRUNE_SECONDS, due: (now) => revocations.prune(now) },
       { everySeconds: PRUNE_SECONDS, due: assembled.upkeep },
@@ -259,6 +267,10 @@ function offerOf(host: Host, parts: AccountsParts, collected: Collected): People
     proveAddress: (account, now) => proveAddress(parts, account, now),
     outsideLogin: (login) => void parts.outsideLogins.push(login),
     keepOtherLogin: (account, leaving) => keepOtherLogin(parts, account, leaving),
+    verifyAddresses: parts.verifier.set,
+    createUser: (context, newcomer, also) => createVerified(parts, context, newcomer, also),
+    changeAddress: (context, user, also) => moveAddress(parts, context, user, also),
+    requireProof: (context, account, password) => requireProof(parts, context, account, password),
     endsWith: endings.add,
     listLogins: (source) => void sources.push(source),
     rememberRevocations(seconds) {
@@ -278,21 +290,4 @@ function ownUserFields(options: AccountsOptions | null): OwnUserFields {
       ([, given]) => given !== undefined,
     ),
   );
-}
-
-function measure({ passwords, revocations }: AccountsParts): readonly MetricFamily[] {
-  const age = revocations.ageMs();
-  return [
-    gauge("latchkey_password_hashes", "Password hashes that are computed, and that wait for their turn.", {
-      ...passwords.load(),
-    }),
-    {
-      ...gauge(
-        "latchkey_revocation_feed_age_seconds",
-        "Age of the view of what was revoked; beyond 5 seconds access tokens are refused.",
-        age === null ? {} : { "": age / 1000 },
-      ),
-      together: "max",
-    },
-  ];
 }

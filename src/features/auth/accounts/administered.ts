@@ -13,9 +13,25 @@ import { standardOf } from "./standard.ts";
 export function requireAsGiven(administered: readonly string[], write: Write<Users>, fields: Fields): void {
   const { kind, context } = write;
   if (kind === "delete" || context.identity?.role === "admin") return;
-  const draft: Readonly<Record<string, unknown>> = write.draft.values;
-  const before: Readonly<Record<string, unknown>> =
-    kind === "create" ? standards(administered, context, fields) : write.current;
+  if (kind === "create") return requireGivenFields(administered, context, write.draft.values, fields);
+  requireKept(administered, write.draft.values, write.current);
+}
+
+/** Does the same for the values of a new user, whose creator is not an administrator. */
+export function requireGivenFields(
+  administered: readonly string[],
+  context: Context,
+  values: Readonly<Record<string, unknown>>,
+  fields: Fields,
+): void {
+  requireKept(administered, values, standards(administered, context, fields));
+}
+
+function requireKept(
+  administered: readonly string[],
+  draft: Readonly<Record<string, unknown>>,
+  before: Readonly<Record<string, unknown>>,
+): void {
   const changed = administered.find((name) => !isDeepStrictEqual(draft[name] ?? null, before[name] ?? null));
   if (changed !== undefined)
     throw problem("permission_denied", { detail: `The field ${changed} is given by administrators.` });

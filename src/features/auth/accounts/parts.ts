@@ -12,9 +12,10 @@ import type { UsersMount } from "../users.ts";
 import type { IsBreached } from "./passwords/breached-passwords.ts";
 import type { Passwords } from "./passwords/passwords.ts";
 import type { Accounts } from "./stored-accounts.ts";
+import type { CreatingParts } from "./verifying.ts";
 
 /** The parts of the accounts of one service. */
-export interface AccountsParts {
+export interface AccountsParts extends CreatingParts {
   readonly store: Store;
   readonly observe: Observer;
   readonly accounts: Accounts;
@@ -33,9 +34,6 @@ export interface AccountsParts {
   readonly notify: Notify;
   /** The possible roles of a user. */
   readonly roles: readonly Role[];
-  readonly registration: "closed" | "open";
-  /** The names of the service. No password may be equal to one. */
-  readonly serviceNames: readonly string[];
   /** The lifetime of credentials from external logins. 0: none can be made. */
   readonly outsideCredentialsSeconds: number;
   /** The rows by which another party vouches for accounts. Features add theirs. */

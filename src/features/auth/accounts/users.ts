@@ -1,4 +1,12 @@
-import { administrator, allOf, anyone, unlimited } from "../../../access/permission/permission.ts";
+import {
+  administrator,
+  allOf,
+  anyOf,
+  anyone,
+  unlimited,
+  type Permission,
+} from "../../../access/permission/permission.ts";
+import { made } from "../../../core/copy.ts";
 import type { Issue } from "../../../core/problem/problem.ts";
 import { invalid, type Context } from "../../../http/exchange.ts";
 import { requireStillKnown } from "../../../http/identifying/identifying.ts";
@@ -11,17 +19,20 @@ import { requireAsGiven } from "./administered.ts";
 import type { UsersParts } from "./parts.ts";
 import { requireGoodPassword } from "./passwords/good-password.ts";
 import { requireProof } from "./passwords/proof.ts";
+import { deferSignUps, onlyAdministratorsInvite } from "./signing-up.ts";
 import { accountOf, accountsCollection, firstGeneration } from "./stored-accounts.ts";
 import { isAdministrator, requireFree, requireMayProbe } from "./taken.ts";
 import { requireMayName, usernameOriginOf } from "./usernames.ts";
+import type { Registration } from "./verifying.ts";
 
 /** Serves users, with their `own` fields, to administrators. Each user can access only their own record. */
 export function mountUsers(parts: UsersParts, own: OwnUserFields): UsersMount {
   const administered = own.administered ?? [];
-  const mounted: UsersMount = mount(usersResource(own), {
+  const { registration, invitations, ownOrigins } = parts;
+  const plain: UsersMount = mount(usersResource(own, { invitations }), {
     permission: {
       list: ownOrAny,
-      create: allOf(unlimited, parts.registration === "open" ? anyone : administrator),
+      create: allOf(unlimited, creators[registration]),
       read: ownOrAny,
       replace: ownOrAnyUnlimited,
       update: ownOrAnyUnlimited,
@@ -38,8 +49,22 @@ export function mountUsers(parts: UsersParts, own: OwnUserFields): UsersMount {
       return withAccount(parts, mounted, write, own.identity ?? []);
     },
   });
+  const deferral = registration === "verified" ? deferSignUps(parts, ownOrigins, () => mounted, administered) : null;
+  const mounted: UsersMount = Object.freeze(made({ ...plain, deferral }));
   return mounted;
 }
+
+/** Allows callers without a credential. */
+const unknownCaller: Permission = made({
+  name: "unknown caller",
+  decide: ({ identity }) => (identity === null ? "allow" : "deny"),
+});
+
+const creators: Readonly<Record<Registration, Permission>> = {
+  closed: administrator,
+  open: anyone,
+  verified: anyOf(administrator, unknownCaller),
+};
 
 function withAccount(
   parts: UsersParts,
@@ -67,8 +92,9 @@ async function createAccount(
 ): Promise<UserChanges> {
   await requireMayProbe(parts, context);
   const { email } = draft.values;
-  const { username: chosen, password } = draft.transient;
+  const { username: chosen, password, invite = false } = draft.transient;
   const username = chosen ?? email;
+  if (invite) requireMayInvite(context, password);
   if (chosen !== undefined) requireMayName(parts, context);
   if (password !== undefined) await requireGoodPassword(parts, context, password, { username, email });
   const { call } = context;
@@ -90,10 +116,30 @@ async function createAccount(
         username_origin: usernameOriginOf(context),
         email_origin: isAdministrator(context) ? "given" : "chosen",
       };
-      return [{ kind: "insert", collection: accountsCollection, key: keyOf(0), values: account }];
+      const invitation = invite
+        ? await parts.verifier.current!.invite(context, { name: draft.values.name, email })
+        : [];
+      return [{ kind: "insert", collection: accountsCollection, key: keyOf(0), values: account }, ...invitation];
     },
   };
 }
+
+function requireMayInvite(context: Context, password: string | undefined): void {
+  if (!isAdministrator(context)) throw invalid([onlyAdministratorsInvite]);
+  if (password !== undefined) throw invalid([invitedSetPassword]);
+}
+
+const invitedSetPassword: Issue = {
+  pointer: "/password",
+  code: "read_only",
+  detail: "The invited user sets the password. Leave it out, or leave out invite.",
+};
+
+const notInvited: Issue = {
+  pointer: "/invite",
+  code: "read_only",
+  detail: "This is for new users. Invite this one with POST /users/{id}/invitation.",
+};
 
 async function changeAccount(
   parts: UsersParts,
@@ -101,7 +147,8 @@ async function changeAccount(
   { context, id, current, draft }: Write<Users, "replace" | "update">,
   identityFields: readonly string[],
 ): Promise<UserChanges> {
-  const { username, password, current_password: proof, end_keys: endKeys = false } = draft.transient;
+  const { username, password, current_password: proof, end_keys: endKeys = false, invite } = draft.transient;
+  if (invite === true) throw invalid([notInvited]);
   // Otherwise the caller would believe that the keys are revoked.
   if (endKeys && password === undefined) throw invalid([endsNoKeys]);
   const address = draft.values.email;
@@ -111,6 +158,7 @@ async function changeAccount(
   const { call } = context;
   const isOther = isChanged(identityFields, current, draft.values);
   const isMoved = address !== current.email;
+  if (isMoved && parts.verifier.current !== null && context.identity?.id === id) throw invalid([notMovedHere(id)]);
   const mayFollow = row.record["username_follows_email"] === true && !parts.takesOutsideLogins();
   const name = username ?? (isMoved && mayFollow ? address : account.username);
   const names = {
@@ -142,6 +190,7 @@ async function changeAccount(
       return [
         { kind: "update", collection: accountsCollection, key: id, values, revision: row.revision },
         ...ended,
+        ...(isMoved ? (parts.verifier.current?.moved(account, current.email, call.now) ?? []) : []),
         ...(password === undefined
           ? []
           : [
@@ -157,6 +206,13 @@ async function changeAccount(
 function unprovedAddress(context: Context): WrittenValues {
   return { email_verified_at: null, ...(isAdministrator(context) ? {} : { email_origin: "chosen" }) };
 }
+
+/** A user proves a new address before it counts. */
+const notMovedHere = (id: number): Issue => ({
+  pointer: "/email",
+  code: "read_only",
+  detail: `A new address is confirmed first. Change it with POST /users/${id}/email.`,
+});
 
 const endsNoKeys: Issue = {
   pointer: "/end_keys",

@@ -42,8 +42,14 @@ export const describeAction: Readonly<Record<ResourceAction, (subject: Subject) 
     ...described(subject, `create${subject.one.written}`, `Create a new ${subject.one.said}`),
     parameters: shared("IdempotencyKey", "PreferReturn"),
     request: (mediaType) => (subject.mount.arrays ? draftsOf : draftOf)(subject, mediaType),
-    responses: { 201: created(subject) },
-    problems: ["conflict", "idempotency_mismatch", "too_many_repeats", ...problemsOfFields(subject)],
+    responses: { 201: created(subject), ...later(subject) },
+    problems: [
+      "conflict",
+      "idempotency_mismatch",
+      "too_many_repeats",
+      ...problemsOfFields(subject),
+      ...(subject.mount.deferral?.problems ?? []),
+    ],
   }),
   read: (subject) => ({
     ...described(subject, `read${subject.one.written}`, `Read one ${subject.one.said}`),
@@ -213,6 +219,14 @@ function created(subject: Subject): JSONObject {
   const record = ref("schemas", names.record);
   const schema = mount.arrays ? { anyOf: [record, { type: "array", maxItems: MAX_LIMIT, items: record }] } : record;
   return answer(subject, "Created.", schema, ["Location", "ETag", "IdempotencyReplayed", "PreferenceApplied"]);
+}
+
+/** Returns the answer to a caller whose record is created by a later request. */
+function later({ mount: { deferral }, formats }: Subject): Readonly<Record<string, JSONObject>> {
+  if (deferral === null) return {};
+  const able = formats.filter(({ shows }) => shows !== "lists");
+  const content = contentOf(able, { type: "object" }, {});
+  return { 202: { description: deferral.description, headers: answerHeaders(), content } };
 }
 
 /** Returns the schema of one record, or of several: either all of them are created, or none. XML has no arrays. */

@@ -1,0 +1,115 @@
+import type { Reply } from "../../../core/call/call.ts";
+import { requireSameSite } from "../../../core/call/cross-site.ts";
+import { requireSecureTransport } from "../../../core/call/transport.ts";
+import { isObject } from "../../../core/checking/members.ts";
+import { problem, type Issue } from "../../../core/problem/problem.ts";
+import { exchangeOf, invalid, type Context } from "../../../http/exchange.ts";
+import { formType } from "../../../http/formats/form.ts";
+import type { Deferral } from "../../../http/mount/deferral.ts";
+import { requireDraft } from "../../../http/mount/writes/drafting.ts";
+import { prefersOneOf } from "../../../http/pipeline.ts";
+import type { JSONValue } from "../../../store/store.ts";
+import type { UsersMount } from "../users.ts";
+import { requireGivenFields } from "./administered.ts";
+import type { UsersParts } from "./parts.ts";
+import { requireFree, requireMayProbe } from "./taken.ts";
+import { requireMayName } from "./usernames.ts";
+import type { Newcomer } from "./verifying.ts";
+
+/**
+ * Returns the answer to `POST /users` without a credential if addresses are verified: a mail is sent, and the user is created when the
+ * address is confirmed. The answer does not reveal whether there is an account with this address.
+ */
+export function deferSignUps(
+  parts: UsersParts,
+  ownOrigins: readonly string[],
+  users: () => UsersMount,
+  administered: readonly string[],
+): Deferral {
+  return {
+    description:
+      "A mail was sent. The user is created when the address is confirmed. Callers without a credential get this answer.",
+    problems: ["insecure_transport", "cross_site", "too_many_attempts"],
+    guard: (context) => requireSafe(context),
+    async handle(context) {
+      const { call, body } = context;
+      if (call.header("idempotency-key") !== undefined)
+        throw problem("malformed", { detail: "Idempotency-Key is not taken here. Send the request without it." });
+      const isForm = body?.mediaType === formType;
+      if (isForm) requireSameSite(call, ownOrigins);
+      await signUp(parts, users(), context, administered);
+      return accepted(context, isForm);
+    },
+  };
+}
+
+/** A sign-up is refused over cleartext and from other sites, like a login. */
+function requireSafe(context: Context): void {
+  if (!exchangeOf(context).service.allowsCleartextLogins) requireSecureTransport(context.call);
+  context.requireSameSite();
+}
+
+function accepted(context: Context, isForm: boolean): Reply {
+  if (isForm && prefersOneOf(context, ["text/html"]))
+    return { status: 303, cache: "no-store", headers: [["Location", context.at("/verify")]] };
+  return { status: 202, cache: "no-store", body: { kind: "data", value: {}, element: "sign_up" } };
+}
+
+async function signUp(
+  parts: UsersParts,
+  users: UsersMount,
+  context: Context,
+  administered: readonly string[],
+): Promise<void> {
+  await requireMayProbe(parts, context);
+  const { values, transient } = requireDraft(users.resource, context, { id: null, current: null });
+  if (transient.password !== undefined) throw invalid([passwordComesLater]);
+  if (transient.invite !== undefined) throw invalid([onlyAdministratorsInvite]);
+  requireGivenFields(administered, context, values, users.resource.fields);
+  const { name, email } = values;
+  const username = transient.username ?? null;
+  if (username !== null) requireNameOf(parts, context, { username, email });
+  // A username is looked up, and an address is not: the answer for a known address must be the same.
+  if (username !== null) await requireFree(parts, users, context, { id: null, username });
+  await parts.throttle.probe(context.call, async () => {
+    const newcomer: Newcomer = { name, email, username, fields: sentFields(context, values) };
+    await parts.verifier.current!.signUp(context, newcomer);
+    return { counts: true, result: undefined };
+  });
+}
+
+/** Ends the request if a newcomer chooses the address of another person as a name, which that person could then not have. */
+function requireNameOf(
+  parts: UsersParts,
+  context: Context,
+  { username, email }: { readonly username: string; readonly email: string },
+): void {
+  requireMayName(parts, context);
+  if (username.includes("@") && username.toLowerCase() !== email.toLowerCase()) throw invalid([addressOfAnother]);
+}
+
+/** Returns the values of the users' own fields that the caller sent. The others get their defaults when the user is created. */
+function sentFields({ body }: Context, values: Readonly<Record<string, unknown>>): Newcomer["fields"] {
+  const sent = isObject(body?.value) ? Object.keys(body.value) : [];
+  const own = sent.filter((name) => name !== "name" && name !== "email" && Object.hasOwn(values, name));
+  // The values of a draft are JSON.
+  return Object.fromEntries(own.map((name) => [name, values[name] as JSONValue]));
+}
+
+const passwordComesLater: Issue = {
+  pointer: "/password",
+  code: "read_only",
+  detail: "The password is chosen when the address is confirmed. Leave it out.",
+};
+
+export const onlyAdministratorsInvite: Issue = {
+  pointer: "/invite",
+  code: "read_only",
+  detail: "Only administrators invite users.",
+};
+
+const addressOfAnother: Issue = {
+  pointer: "/username",
+  code: "invalid",
+  detail: "A username with @ has to be the e-mail address of the user.",
+};

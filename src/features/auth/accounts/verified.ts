@@ -1,0 +1,92 @@
+import { invalid, type Context } from "../../../http/exchange.ts";
+import type { MountInPlace } from "../../../http/mount/mount.ts";
+import { writeDirectly } from "../../../http/mount/writes/direct.ts";
+import { readDraft } from "../../../resource/draft.ts";
+import { keyOf, type Change, type Outcome, type WrittenValues } from "../../../store/store.ts";
+import { timeText } from "../conditions.ts";
+import type { AccountsParts } from "./parts.ts";
+import { requireGoodPassword } from "./passwords/good-password.ts";
+import { accountsCollection, firstGeneration, type Account } from "./stored-accounts.ts";
+import type { Newcomer } from "./verifying.ts";
+
+/**
+ * Creates a user whose address is proved, with the password of their choice. `also` are more changes for the transaction. Ends the request
+ * (400) if the password is too weak, or if the fields do not fit any more.
+ */
+export async function createVerified(
+  parts: AccountsParts,
+  context: Context,
+  newcomer: Newcomer & { readonly password: string },
+  also: readonly Change[],
+): Promise<Outcome> {
+  const { email, password } = newcomer;
+  const username = newcomer.username ?? email;
+  const values = requireFields(parts, context, newcomer);
+  await requireGoodPassword(parts, context, password, { username, email });
+  const { now } = context.call;
+  const account: WrittenValues = {
+    username,
+    username_follows_email: newcomer.username === null,
+    role: "user",
+    active: true,
+    password_hash: await parts.passwords.hash(context.call, password),
+    generation: firstGeneration(now),
+    created_at: timeText(now),
+    last_login_at: null,
+    username_origin: "chosen",
+    email_verified_at: timeText(now),
+    email_origin: "chosen",
+  };
+  const insert: Change = { kind: "insert", collection: accountsCollection, key: keyOf(0), values: account };
+  return writeDirectly(placeUsers(parts), context, { before: null, values, changes: [insert, ...also] });
+}
+
+/** Reads the fields of a sign-up again: the declaration may be newer than the mail, and defaults are those of now. */
+function requireFields({ users }: AccountsParts, context: Context, { name, email, fields }: Newcomer): WrittenValues {
+  const draft = readDraft(
+    users.resource,
+    { ...fields, name, email },
+    {
+      id: null,
+      current: null,
+      leavesAreText: false,
+      context: { identity: null, now: context.now, requireIdentity: () => context.requireIdentity() },
+    },
+  );
+  if ("values" in draft) return draft.values as WrittenValues;
+  // Without a current record, no field is hidden.
+  throw invalid("hiddenField" in draft ? [] : draft);
+}
+
+/** Gives a user another address that is proved. A default username follows it. Returns null if the user does not exist. */
+export async function moveAddress(
+  parts: AccountsParts,
+  context: Context,
+  { account, email }: { readonly account: Account; readonly email: string },
+  also: readonly Change[],
+): Promise<Outcome | null> {
+  const { store, users } = parts;
+  const row = await store.find(accountsCollection, account.id);
+  const user = await store.find(users.collection, account.id);
+  if (row === null || user === null) return null;
+  const follows = row.record["username_follows_email"] === true && !parts.takesOutsideLogins();
+  const values: WrittenValues = {
+    email_verified_at: timeText(context.now),
+    ...(follows ? { username: email, username_origin: "chosen" } : {}),
+  };
+  const from = user.record["email"] as string;
+  return writeDirectly(placeUsers(parts), context, {
+    before: user,
+    values: { email },
+    changes: [
+      { kind: "update", collection: accountsCollection, key: account.id, values, revision: row.revision },
+      ...also,
+      ...(parts.verifier.current?.moved(account, from, context.now) ?? []),
+    ],
+  });
+}
+
+/** Returns the users in a separate place, for writes of other endpoints. */
+function placeUsers({ users }: AccountsParts): MountInPlace {
+  return { ...users, parent: null, newer: null, relations: [], listedBy: [], referrers: [] };
+}

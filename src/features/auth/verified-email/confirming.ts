@@ -1,0 +1,200 @@
+import { anyone } from "../../../access/permission/permission.ts";
+import type { Reply } from "../../../core/call/call.ts";
+import { problem, type Issue } from "../../../core/problem/problem.ts";
+import { builtInEndpoint } from "../../../http/endpoint/built-in.ts";
+import type { Endpoint } from "../../../http/endpoint/endpoint.ts";
+import { invalid, type Context } from "../../../http/exchange.ts";
+import { requireDraft } from "../../../http/mount/writes/drafting.ts";
+import { text } from "../../../resource/kinds/fields.ts";
+import { defineResource } from "../../../resource/resource.ts";
+import type { Outcome } from "../../../store/store.ts";
+import type { Account } from "../accounts/stored-accounts.ts";
+import { loginTypes, MAX_LOGIN_BODY_BYTES } from "../credentials.ts";
+import { userSchema } from "../documentation.ts";
+import { ownPassword } from "../fresh-login.ts";
+import type { GivenProof, RedeemedProof } from "../mailbox/contract.ts";
+import { readNewcomer } from "./purposes.ts";
+import { redirected, requireOwnForm, type EmailParts } from "./requesting.ts";
+
+const confirmation = defineResource({
+  name: "confirmation",
+  fields: {
+    token: text({ maxLength: 2048, optional: true, description: "Of the link in the mail." }),
+    email: text({ maxLength: 254, optional: true, description: "With `code`." }),
+    code: text({ maxLength: 100, optional: true, description: "Of the mail, with `email`." }),
+    password: text({
+      ...ownPassword,
+      minLength: 8,
+      description: "For sign-ups and invitations: the password of the user.",
+    }),
+    next: text({ maxLength: 2048, optional: true }),
+  },
+});
+
+/** Returns `POST /api/email/confirm/`: the person who reads the mailbox completes a sign-up, an invitation or a changed address. */
+export function confirmEndpoint(parts: EmailParts): Endpoint {
+  return builtInEndpoint({
+    method: "POST",
+    path: "/api/email/confirm/",
+    access: anyone,
+    // Only a changed address needs a caller. Other credentials must not prevent a sign-up.
+    refusals: "told",
+    logsIn: true,
+    consumes: loginTypes,
+    redirectsFor: ["text/html"],
+    maxBodyBytes: MAX_LOGIN_BODY_BYTES,
+    guard: (context) => context.requireSameSite(),
+    documentation: {
+      summary: "Confirm an e-mail address with the link or the code of a mail",
+      tag: "email",
+      request: confirmation,
+      responses: {
+        200: { description: "The invited user, or the user with another address.", schema: userSchema },
+        201: { description: "The new user.", schema: userSchema, headers: { Location: "Where the user is." } },
+        303: { description: "The same for the form of a page.", headers: { Location: "A path of this service." } },
+      },
+      problems: ["invalid_link", "taken", "conflict", "not_authenticated", "permission_denied", "too_many_attempts"],
+    },
+    handle: (context) => confirm(parts, context),
+  });
+}
+
+/** The body of a confirmation. */
+interface Given {
+  readonly proof: GivenProof;
+  readonly password: string | undefined;
+  readonly next: string | null;
+}
+
+async function confirm(parts: EmailParts, context: Context): Promise<Reply> {
+  const { values, transient } = requireDraft(confirmation, context, { id: null, current: null });
+  requireOwnForm(parts, context);
+  const { token, email, code, next } = values;
+  const given: Given = { proof: requireGivenProof({ token, email, code }), password: transient.password, next };
+  const { purposes, mailbox } = parts;
+  const all = [purposes.signUp, purposes.invitation, purposes.change];
+  const redeem = () => mailbox.redeem(context, all, given.proof);
+  const proof = await redeem();
+  const steps = { [purposes.signUp.name]: signUp, [purposes.invitation.name]: acceptInvitation };
+  const done = await (steps[proof.purpose] ?? changeAddress)(parts, context, proof, given);
+  if (done.kind === "written") return done.reply;
+  // Another request may have used the same link: this one then gets the answer for a used link.
+  await redeem();
+  throw done.refusal;
+}
+
+type Done = { readonly kind: "written"; readonly reply: Reply } | { readonly kind: "refused"; readonly refusal: Error };
+
+async function signUp(parts: EmailParts, context: Context, proof: RedeemedProof, given: Given): Promise<Done> {
+  const password = requirePassword(given);
+  const newcomer = readNewcomer(proof.address, proof.data);
+  const also = [...proof.changes, ...parts.purposes.signUp.end({ address: proof.address })];
+  const outcome = await parts.people.createUser(context, { ...newcomer, password }, also);
+  return answered(parts, context, outcome, { next: given.next, status: 201 });
+}
+
+async function acceptInvitation(
+  parts: EmailParts,
+  context: Context,
+  proof: RedeemedProof,
+  given: Given,
+): Promise<Done> {
+  const account = proof.user ?? (await findInvited(parts, proof.address));
+  // The user got a password in another way, or was deleted.
+  if (account === null || !account.active || account.passwordHash !== null) throw problem("invalid_link");
+  const password = requirePassword(given);
+  const changes = await parts.people.passwordChanges(context, { account, password, provesAddress: true });
+  const ended = parts.purposes.invitation.end({ address: proof.address });
+  const outcome = await context.write({ changes: [...proof.changes, ...ended, ...changes] });
+  return answered(parts, context, outcome, { next: given.next, status: 200, id: account.id });
+}
+
+/** Returns the account of a user who was invited when it was created. */
+async function findInvited({ people, store }: EmailParts, address: string): Promise<Account | null> {
+  const user = await store.findBy(people.users.collection, "email", address);
+  return user === null ? null : people.accounts.find(user.record["id"] as number);
+}
+
+async function changeAddress(parts: EmailParts, context: Context, proof: RedeemedProof, given: Given): Promise<Done> {
+  const account = proof.user;
+  if (account === null) throw problem("invalid_link");
+  requireLoginOf(context, account);
+  if (given.password !== undefined) throw invalid([noPassword]);
+  const moved = { account, email: proof.address };
+  const outcome = await parts.people.changeAddress(context, moved, proof.changes);
+  if (outcome === null) throw problem("invalid_link");
+  return answered(parts, context, outcome, { next: given.next, status: 200, id: account.id });
+}
+
+/** Ends the request unless the caller is this user: with 401 if the caller is unknown, and with 403 if it is another one. */
+function requireLoginOf(context: Context, account: Account): void {
+  if (context.identity === null && context.refusal !== null) throw context.refusal.problem;
+  const identity = context.requireIdentity();
+  if (identity.id !== account.id || identity.scopes !== null || identity.actor !== undefined)
+    throw problem("permission_denied", { detail: "Log in as the user whose address changes." });
+}
+
+async function answered(
+  { people }: EmailParts,
+  context: Context,
+  outcome: Outcome,
+  { next, status, id }: { readonly next: string | null; readonly status: 200 | 201; readonly id?: number },
+): Promise<Done> {
+  if (outcome.kind !== "written") return { kind: "refused", refusal: refusalOf(outcome) };
+  const userId = id ?? (outcome.rows[0]!.record["id"] as number);
+  const redirect = redirected(context, next);
+  if (redirect !== null) return { kind: "written", reply: redirect };
+  const user = await people.requireUser(userId);
+  const headers = status === 201 ? [["Location", context.at(`/users/${userId}`)] as const] : [];
+  const reply: Reply = { status, cache: "no-store", headers, body: { kind: "data", value: user, element: "user" } };
+  return { kind: "written", reply };
+}
+
+function refusalOf(outcome: Exclude<Outcome, { readonly kind: "written" }>): Error {
+  if (outcome.kind !== "taken")
+    return problem("conflict", { detail: "The account was changed at the same time. Try again." });
+  // The user is the first change, and its account another one.
+  return problem("taken", { issues: [outcome.change === 0 ? addressTaken : usernameTaken] });
+}
+
+const addressTaken: Issue = {
+  pointer: "/email",
+  code: "taken",
+  detail: "An account has this address by now. Log in to it, or reset its password.",
+};
+
+const usernameTaken: Issue = {
+  pointer: "/username",
+  code: "taken",
+  detail: "An account has this username by now. Choose another one.",
+};
+
+function requireGivenProof({
+  token,
+  email,
+  code,
+}: {
+  readonly token: string | null;
+  readonly email: string | null;
+  readonly code: string | null;
+}): GivenProof {
+  if (token !== null && email === null && code === null) return { token };
+  if (token === null && email !== null && code !== null) return { email, code };
+  const missing = email === null && code === null ? ["token"] : email === null ? ["email"] : ["code"];
+  throw invalid(
+    token === null
+      ? missing.map((name) => ({ pointer: `/${name}`, code: "required", detail: "This field is required." }))
+      : [{ pointer: "/token", code: "invalid", detail: "Send either token, or email and code." }],
+  );
+}
+
+function requirePassword({ password }: Given): string {
+  if (password !== undefined) return password;
+  throw invalid([{ pointer: "/password", code: "required", detail: "This field is required." }]);
+}
+
+const noPassword: Issue = {
+  pointer: "/password",
+  code: "read_only",
+  detail: "A changed address keeps the password. Leave it out.",
+};

@@ -1,0 +1,73 @@
+import { defineFeature, type Feature } from "../../../feature/feature.ts";
+import type { Change } from "../../../store/store.ts";
+import type { Mailer } from "../../mail/contract.ts";
+import type { AccountsFeature } from "../login.ts";
+import type { Mailbox } from "../mailbox/contract.ts";
+import { confirmEndpoint } from "./confirming.ts";
+import { emailPurposes, notices, storedNewcomer } from "./purposes.ts";
+import { requestEndpoints } from "./requesting.ts";
+
+/**
+ * Proves the addresses of users by mail: sign-ups (`accounts({ registration: "verified" })`), invitations (`accounts({ invitations: true })`)
+ * and changed addresses. Serves `POST /api/email/confirm/`, `POST /users/{id}/invitation` and `POST /users/{id}/email`. Users then change
+ * their own address only by proving it.
+ *
+ * @example
+ * ```ts
+ * import { accounts, sessionLogin } from "latchkey";
+ * import { mailbox, verifiedEmail } from "latchkey/auth";
+ * import { mail, mailFiles, outbox } from "latchkey/features";
+ *
+ * const people = accounts({ registration: "verified", invitations: true });
+ * const events = outbox();
+ * const mails = mail(events, { send: mailFiles("mails"), from: "no-reply@example.com", publicURL: "https://api.example" });
+ * const box = mailbox(people, mails);
+ * export const features = [people, sessionLogin(people), events, mails, box, verifiedEmail(people, mails, box)];
+ * ```
+ */
+export function verifiedEmail(
+  people: AccountsFeature,
+  mail: Feature<Mailer>,
+  mailbox: Feature<Mailbox>,
+): Feature<null> {
+  return defineFeature({
+    name: "verified-email",
+    needs: [people, mail, mailbox],
+    setUp(host) {
+      const offered = host.use(people);
+      const box = host.use(mailbox);
+      const purposes = emailPurposes(box);
+      const tellOldAddress = host.use(mail).kind<{ readonly to: string; readonly at: number }>({
+        name: "email-changed",
+        compose: ({ to, at }) => Promise.resolve({ to, template: notices.moved, values: { at: shownTime(at) } }),
+      });
+      const parts = { people: offered, mailbox: box, purposes, store: host.store, ownOrigins: host.ownOrigins };
+      offered.verifyAddresses({
+        async signUp(context, newcomer) {
+          const data = storedNewcomer(newcomer);
+          const known = await host.store.findBy(offered.users.collection, "email", newcomer.email);
+          // The owner of a known address gets a mail at the address that is stored, in its spelling.
+          const address = known === null ? newcomer.email : (known.record["email"] as string);
+          const notice = known === null ? {} : { notice: notices.known };
+          await purposes.signUp.send(context, { address, user: null, data, ...notice });
+        },
+        invite: (context, { name, email }) =>
+          purposes.invitation.request(context, { address: email, user: null, data: { name } }),
+        moved: (account, from, now): readonly Change[] => [
+          ...[purposes.change, purposes.invitation].flatMap((purpose) => purpose.end({ user: account })),
+          ...tellOldAddress({ to: from, at: now }, now),
+        ],
+      });
+      return {
+        offer: null,
+        endpoints: [confirmEndpoint(parts), ...requestEndpoints(parts)],
+        tags: { email: "Sign-up with a verified address, invitations and changed addresses." },
+      };
+    },
+  });
+}
+
+/** Formats a time for a mail: `2026-11-26 12:05 UTC`. */
+function shownTime(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 16).replace("T", " ")} UTC`;
+}

@@ -1,0 +1,56 @@
+import type { JSONValue } from "../../../store/store.ts";
+import type { Newcomer } from "../accounts/verifying.ts";
+import type { Mailbox, Purpose } from "../mailbox/contract.ts";
+
+/** The proofs of an address that this feature asks for. */
+export interface EmailPurposes {
+  readonly signUp: Purpose;
+  readonly invitation: Purpose;
+  readonly change: Purpose;
+}
+
+const HOUR_SECONDS = 3600;
+
+/** The page of a link. It shows a button, and asks for a password if the link needs one. */
+const path = "/verify";
+
+export function emailPurposes(mailbox: Mailbox): EmailPurposes {
+  return {
+    signUp: mailbox.purpose({
+      name: "sign-up",
+      linkSeconds: 24 * HOUR_SECONDS,
+      codes: true,
+      template: "sign_up",
+      path,
+    }),
+    invitation: mailbox.purpose({
+      name: "invitation",
+      linkSeconds: 7 * 24 * HOUR_SECONDS,
+      codes: true,
+      template: "invitation",
+      path,
+    }),
+    change: mailbox.purpose({
+      name: "email-change",
+      linkSeconds: HOUR_SECONDS / 2,
+      codes: true,
+      template: "email_change",
+      path,
+      address: "new",
+    }),
+  };
+}
+
+/** The mails that only inform the owner of an address. */
+export const notices = { known: "account_exists", taken: "address_taken", moved: "email_changed" } as const;
+
+/** Returns the data of a sign-up that is stored with its proof. */
+export function storedNewcomer({ name, username, fields }: Newcomer): JSONValue {
+  return { name, username, fields };
+}
+
+/** Reads the data of a sign-up. Only `storedNewcomer` makes it. */
+export function readNewcomer(email: string, data: JSONValue): Newcomer {
+  const { name, username, fields } = data as unknown as Omit<Newcomer, "email">;
+  return { name, email, username, fields };
+}

@@ -1,0 +1,140 @@
+import { administrator, allOf, unlimited } from "../../../access/permission/permission.ts";
+import type { Reply } from "../../../core/call/call.ts";
+import { requireSameSite } from "../../../core/call/cross-site.ts";
+import { problem } from "../../../core/problem/problem.ts";
+import { builtInEndpoint } from "../../../http/endpoint/built-in.ts";
+import type { Endpoint } from "../../../http/endpoint/endpoint.ts";
+import type { Context } from "../../../http/exchange.ts";
+import { formType } from "../../../http/formats/form.ts";
+import { requireDraft } from "../../../http/mount/writes/drafting.ts";
+import { prefersOneOf } from "../../../http/pipeline.ts";
+import { email, text } from "../../../resource/kinds/fields.ts";
+import { defineResource } from "../../../resource/resource.ts";
+import type { Store } from "../../../store/store.ts";
+import { ownOrAnyUnlimited } from "../access.ts";
+import { loginTypes, MAX_LOGIN_BODY_BYTES } from "../credentials.ts";
+import { ownPassword } from "../fresh-login.ts";
+import type { People } from "../login.ts";
+import type { Mailbox } from "../mailbox/contract.ts";
+import { wayBack } from "../session/way-back.ts";
+import { notices, type EmailPurposes } from "./purposes.ts";
+
+/** The parts of verified addresses of one service. */
+export interface EmailParts {
+  readonly people: People;
+  readonly mailbox: Mailbox;
+  readonly purposes: EmailPurposes;
+  readonly store: Store;
+  /** The service's origins, compared exactly. */
+  readonly ownOrigins: readonly string[];
+}
+
+const nextField = text({ maxLength: 2048, optional: true });
+
+const newAddress = defineResource({
+  name: "new_address",
+  plural: "new_addresses",
+  fields: {
+    email: email({ description: "The new address. It counts when its owner confirms it." }),
+    current_password: text({ ...ownPassword, description: "Needed to change one's own address." }),
+    next: nextField,
+  },
+});
+
+const invitation = defineResource({ name: "invitation", fields: { next: nextField } });
+
+/** Returns the endpoints that send mails about the address of one user. */
+export function requestEndpoints(parts: EmailParts): readonly Endpoint[] {
+  const common = {
+    method: "POST",
+    logsIn: true,
+    consumes: loginTypes,
+    redirectsFor: ["text/html"],
+    maxBodyBytes: MAX_LOGIN_BODY_BYTES,
+    guard: (context: Context) => context.requireSameSite(),
+    target: (context: Context) => parts.people.requireAccount(context),
+  } as const;
+  const responses = {
+    202: { description: "The mail is queued.", schema: { type: "object" } },
+    303: { description: "The same for the form of a page.", headers: { Location: "A path of this service." } },
+  } as const;
+  return [
+    builtInEndpoint({
+      ...common,
+      path: "/users/{id}/invitation",
+      access: allOf(unlimited, administrator),
+      bodyOptional: true,
+      documentation: {
+        summary: "Invite a user who has no password yet",
+        tag: "email",
+        request: invitation,
+        responses,
+        problems: ["conflict", "cross_site", "insecure_transport"],
+      },
+      handle: (context) => invite(parts, context),
+    }),
+    builtInEndpoint({
+      ...common,
+      path: "/users/{id}/email",
+      access: ownOrAnyUnlimited,
+      documentation: {
+        summary: "Change the e-mail address of a user",
+        tag: "email",
+        request: newAddress,
+        responses,
+        problems: ["confirmation_required", "cross_site", "insecure_transport", "too_many_attempts"],
+      },
+      handle: (context) => requestChange(parts, context),
+    }),
+  ];
+}
+
+async function invite(parts: EmailParts, context: Context): Promise<Reply> {
+  const { people, purposes, store } = parts;
+  const { next } = requireDraft(invitation, context, noRecord).values;
+  requireOwnForm(parts, context);
+  const account = await people.requireAccount(context);
+  if (!account.active) throw problem("conflict", { detail: "The account is not active." });
+  if (account.passwordHash !== null) throw problem("conflict", { detail: "The user has a password already." });
+  const user = await store.find(people.users.collection, account.id);
+  if (user === null) throw problem("not_found");
+  await purposes.invitation.send(context, { address: user.record["email"] as string, user: account });
+  return accepted(context, next);
+}
+
+async function requestChange(parts: EmailParts, context: Context): Promise<Reply> {
+  const { people, purposes, store } = parts;
+  const { values, transient } = requireDraft(newAddress, context, noRecord);
+  requireOwnForm(parts, context);
+  const account = await people.requireAccount(context);
+  await people.requireProof(context, account, transient.current_password);
+  const owner = await store.findBy(people.users.collection, "email", values.email);
+  const isTaken = owner !== null && owner.record["id"] !== account.id;
+  // The owner of a taken address gets a mail at the address that is stored, in its spelling.
+  await purposes.change.send(
+    context,
+    isTaken
+      ? { address: owner.record["email"] as string, user: null, data: {}, notice: notices.taken }
+      : { address: values.email, user: account, data: {} },
+  );
+  return accepted(context, values.next);
+}
+
+/** Ends the request if a page of another site sent the form. Any site can make a browser send one. */
+export function requireOwnForm({ ownOrigins }: EmailParts, { body, call }: Context): void {
+  if (body?.mediaType === formType) requireSameSite(call, ownOrigins);
+}
+
+function accepted(context: Context, next: string | null): Reply {
+  return (
+    redirected(context, next) ?? { status: 202, cache: "no-store", body: { kind: "data", value: {}, element: "mail" } }
+  );
+}
+
+/** Returns the redirect for the form of a page. Returns null for all other callers. */
+export function redirected(context: Context, next: string | null): Reply | null {
+  if (context.body?.mediaType !== formType || !prefersOneOf(context, ["text/html"])) return null;
+  return { status: 303, cache: "no-store", headers: [["Location", wayBack(context, next)]] };
+}
+
+const noRecord = { id: null, current: null } as const;

@@ -1,0 +1,35 @@
+import type { Change, Key, Outcome, Row, WrittenValues } from "../../../store/store.ts";
+import { exchangeOf, type Context } from "../../exchange.ts";
+import { linkChanges } from "../links.ts";
+import type { MountInPlace } from "../mount.ts";
+import { commit } from "./committing.ts";
+
+/** A write of one record whose values are already checked. */
+export interface DirectWrite {
+  /** The row to change. Null for a new record. */
+  readonly before: Row | null;
+  readonly values: WrittenValues;
+  /** More changes for the transaction, after the record's own. `keyOf(0)` is the id of a new record. */
+  readonly changes: readonly Change[];
+}
+
+/**
+ * Writes one record for a custom endpoint, with the events and hooks of every write. `beforeWrite` is not called. The first row of the
+ * outcome is the record.
+ */
+export function writeDirectly(
+  placed: MountInPlace,
+  context: Context,
+  { before, values, changes }: DirectWrite,
+): Promise<Outcome> {
+  const { collection, links } = placed;
+  const id = before === null ? null : (before.record["id"] as Key);
+  const own: Change =
+    before === null || id === null
+      ? { kind: "insert", collection, values }
+      : { kind: "update", collection, key: id, values, revision: before.revision };
+  const linked = linkChanges(links, { id, before: before?.record ?? null, values });
+  const kind = before === null ? "create" : "update";
+  const writing = { kind, action: null, before } as const;
+  return commit(placed, exchangeOf(context), { changes: [own, ...changes, ...linked] }, writing);
+}

@@ -1,0 +1,229 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { accounts, basicLogin, createService, text } from "../../src/door/index.ts";
+import { secret } from "../harness/own-logins.ts";
+import { emptyStore } from "../harness/test-store.ts";
+import { ada, as, password, root, startMailed, type Mailed } from "../harness/verified-emails.ts";
+
+const confirm = "/api/email/confirm/";
+const ben = { name: "Ben", email: "ben@example.com" };
+const MINUTE_MS = 60_000;
+
+async function signUp(api: Mailed, body: unknown = ben) {
+  const reply = await api.post("/users", body);
+  assert.deepEqual([reply.status, reply.text], [202, "{}"], reply.text);
+  return api.onlyMail();
+}
+
+async function emails(api: Mailed): Promise<readonly string[]> {
+  return (await api.ask("GET", "/users", undefined, root)).json.map(({ email }: { email: string }) => email);
+}
+
+test("creates the user of a sign-up when its address is confirmed, with a link and with a code", async (t) => {
+  const api = await startMailed(t);
+  const mail = await signUp(api);
+  assert.deepEqual([mail.to, mail.template], [ben.email, "sign_up"]);
+  assert.match(mail.values["link"]!, /^https:\/\/shop\.example\/verify\?token=/);
+  assert.deepEqual(await emails(api), ["root@example.com", ada]);
+
+  const created = await api.post(confirm, { token: mail.token, password });
+  assert.deepEqual([created.status, created.headers.get("location")], [201, "/users/3"], created.text);
+  assert.deepEqual(created.json, { id: 3, ...ben });
+  assert.equal(created.headers.get("cache-control"), "no-store");
+  assert.deepEqual((await api.ask("GET", "/users/3", undefined, as(ben.email))).json, { id: 3, ...ben });
+
+  const eve = { name: "Eve", email: "eve@example.com" };
+  const { values } = await signUp(api, eve);
+  const byCode = await api.post(confirm, { email: "EVE@example.com", code: values["code"], password });
+  assert.deepEqual([byCode.status, byCode.json], [201, { id: 4, ...eve }], byCode.text);
+});
+
+test("answers a sign-up with a known address in the same bytes, and sends a mail without a link", async (t) => {
+  const api = await startMailed(t);
+  const known = await api.post("/users", { name: "Mallory", email: "ADA@example.com" });
+  const [queued, mail] = [await api.mail.queued(), await api.onlyMail()];
+  const unknown = await api.post("/users", ben);
+  assert.equal(await api.mail.queued(), queued);
+  const seen = ({ status, text, headers }: typeof known) => [
+    status,
+    text,
+    [...headers].filter(([name]) => name !== "x-request-id"),
+  ];
+  assert.deepEqual(seen(known), seen(unknown));
+  assert.deepEqual([mail.to, mail.template, mail.values], [ada, "account_exists", {}]);
+});
+
+test("refuses what a sign-up must not contain", async (t) => {
+  const fields = { phone: text({ optional: true }), team: text({ default: "none" }) };
+  const api = await startMailed(t, { registration: "verified", fields, administered: ["team"] });
+  const refusals: readonly (readonly [unknown, number, string | undefined])[] = [
+    [{ ...ben, password }, 400, "/password"],
+    [{ ...ben, email: "no address" }, 400, "/email"],
+    [{ name: "Ben" }, 400, "/email"],
+    [{ ...ben, role: "admin" }, 400, "/role"],
+    [{ ...ben, invite: true }, 400, "/invite"],
+    [{ ...ben, username: "root" }, 409, "/username"],
+    [{ ...ben, username: "someone@else.example" }, 400, "/username"],
+    [{ ...ben, team: "owners" }, 403, undefined],
+    ["[]", 400, ""],
+  ];
+  for (const [body, status, pointer] of refusals) {
+    const reply = await api.post("/users", body);
+    assert.deepEqual([reply.status, reply.json.errors?.[0].pointer], [status, pointer], reply.text);
+  }
+  const repeated = await api.post("/users", ben, { "idempotency-key": "12345678" });
+  assert.equal(repeated.status, 400, repeated.text);
+  assert.equal((await api.post("/users", ben, as(ada))).status, 403);
+  assert.deepEqual(await api.sent(), []);
+});
+
+test("gives the user the fields and the username of the sign-up", async (t) => {
+  const fields = { phone: text({ optional: true }), team: text({ default: "none" }) };
+  const api = await startMailed(t, { registration: "verified", fields, administered: ["team"] });
+  const { token } = await signUp(api, { ...ben, username: "benny", phone: "123" });
+  const created = await api.post(confirm, { token, password });
+  assert.deepEqual(created.json, { id: 3, ...ben, phone: "123", team: "none" });
+  const account = await api.ask("GET", "/users/3/account", undefined, as("benny"));
+  assert.deepEqual([account.json.username, account.json.role], ["benny", "user"], account.text);
+});
+
+test("creates exactly one user if fifty requests use a link at the same time", async (t) => {
+  const api = await startMailed(t);
+  const { token } = await signUp(api);
+  const replies = await Promise.all(Array.from({ length: 50 }, () => api.post(confirm, { token, password })));
+  const statuses = replies.map(({ status }) => status);
+  assert.equal(statuses.filter((status) => status === 201).length, 1);
+  assert.deepEqual(
+    replies.filter(({ status }) => status !== 201).map(({ json }) => json.code),
+    Array.from({ length: 49 }, () => "invalid_link"),
+  );
+  assert.deepEqual(await emails(api), ["root@example.com", ada, ben.email]);
+});
+
+test("keeps a link usable after a password that is too weak or missing", async (t) => {
+  const api = await startMailed(t);
+  const { token, values } = await signUp(api);
+  for (const weak of ["short", "password1", ben.email, undefined]) {
+    const reply = await api.post(confirm, { token, password: weak });
+    assert.deepEqual([reply.status, reply.json.errors[0].pointer], [400, "/password"], reply.text);
+  }
+  for (let round = 0; round < 6; round++) {
+    const reply = await api.post(confirm, { email: ben.email, code: values["code"], password: "password1" });
+    assert.equal(reply.json.errors[0].pointer, "/password");
+  }
+  assert.equal((await api.post(confirm, { token, password })).status, 201);
+  assert.equal((await api.post(confirm, { token, password })).json.code, "invalid_link");
+});
+
+test("says what is missing in a confirmation", async (t) => {
+  const api = await startMailed(t);
+  const cases: readonly (readonly [unknown, string])[] = [
+    [{}, "/token"],
+    [{ email: ben.email }, "/code"],
+    [{ code: "12345678" }, "/email"],
+    [{ token: "x", email: ben.email }, "/token"],
+  ];
+  for (const [body, pointer] of cases) {
+    const reply = await api.post(confirm, body);
+    assert.deepEqual([reply.status, reply.json.errors?.[0].pointer], [400, pointer], reply.text);
+  }
+  assert.equal((await api.post(confirm, { token: "wrong", password })).json.code, "invalid_link");
+});
+
+test("answers clearly if another account has the address or the username by now", async (t) => {
+  const api = await startMailed(t);
+  const first = await signUp(api, { ...ben, username: "benny" });
+  assert.equal((await api.post("/users", { ...ben, username: "bb" }, root)).status, 201);
+  const taken = await api.post(confirm, { token: first.token, password });
+  assert.deepEqual([taken.status, taken.json.code, taken.json.errors[0].pointer], [409, "taken", "/email"]);
+
+  const eve = { name: "Eve", email: "eve@example.com", username: "evie" };
+  const { token } = await signUp(api, eve);
+  const user = await api.post("/users", { name: "E", email: "e@example.com", username: "evie" }, root);
+  assert.equal(user.status, 201);
+  const named = await api.post(confirm, { token, password });
+  assert.deepEqual([named.status, named.json.code, named.json.errors[0].pointer], [409, "taken", "/username"]);
+  await api.ask("PATCH", `/users/${user.json.id}/account`, { username: "other" }, root);
+  assert.equal((await api.post(confirm, { token, password })).status, 201);
+});
+
+test("ends the other links of a sign-up when one of them is used", async (t) => {
+  const api = await startMailed(t);
+  const first = await signUp(api);
+  api.clock.now += MINUTE_MS;
+  const second = await signUp(api);
+  assert.equal((await api.post(confirm, { token: first.token, password })).status, 201);
+  assert.equal((await api.post(confirm, { token: second.token, password })).json.code, "invalid_link");
+});
+
+test("ends the link of a sign-up after a day", async (t) => {
+  const api = await startMailed(t);
+  const { token } = await signUp(api);
+  api.clock.now += 24 * 60 * MINUTE_MS;
+  assert.equal((await api.post(confirm, { token, password })).json.code, "invalid_link");
+});
+
+test("counts sign-ups for each address of a client, and not for another", async (t) => {
+  const api = await startMailed(t);
+  const from = (address: string) => ({ "x-forwarded-for": address, "x-forwarded-proto": "https" });
+  const statuses: number[] = [];
+  for (let count = 0; count < 11; count++)
+    statuses.push((await api.post("/users", { name: "N", email: `n${count}@example.com` }, from("9.9.9.9"))).status);
+  assert.deepEqual(statuses, [...Array.from({ length: 10 }, () => 202), 429]);
+  assert.equal((await api.post("/users", ben, from("8.8.8.8"))).status, 202);
+});
+
+test("refuses a sign-up over cleartext and from another site", async (t) => {
+  const api = await startMailed(t);
+  const clear = await api.post("/users", ben, { "x-forwarded-for": "9.9.9.9" });
+  assert.equal(clear.json.code, "insecure_transport");
+  const foreign = await api.post("/users", ben, { origin: "https://evil.example", "sec-fetch-site": "cross-site" });
+  assert.equal(foreign.json.code, "cross_site");
+});
+
+test("takes the form of a page and leads on", async (t) => {
+  const api = await startMailed(t);
+  const form = { "content-type": "application/x-www-form-urlencoded" };
+  const sent = await api.post("/users", "name=Ben&email=ben%40example.com", {
+    ...form,
+    accept: "text/html,*/*;q=0.8",
+  });
+  assert.deepEqual([sent.status, sent.headers.get("location")], [303, "/verify"], sent.text);
+  const { token } = await api.onlyMail();
+  const body = `token=${token}&password=${password}&next=/login`;
+  const confirmed = await api.post(confirm, body, { ...form, accept: "text/html" });
+  assert.deepEqual([confirmed.status, confirmed.headers.get("location")], [303, "/login"], confirmed.text);
+  assert.equal((await api.post("/users", "name=Ben", { ...form, ...root })).status, 415);
+});
+
+test("lets no wrong credential prevent a sign-up's confirmation", async (t) => {
+  const api = await startMailed(t);
+  const { token } = await signUp(api);
+  assert.equal((await api.post(confirm, { token, password }, as(ada, "wrong"))).status, 201);
+});
+
+test("prepares no account for the address of another person", async (t) => {
+  const api = await startMailed(t);
+  // An attacker signs up with the victim's address and cannot read the mail.
+  const attack = await signUp(api, { ...ben, name: "Mallory", username: "mallory" });
+  for (const guess of ["00000000", "12345678"])
+    assert.equal((await api.post(confirm, { email: ben.email, code: guess, password: "attacker-knows" })).status, 400);
+  assert.equal((await api.ask("GET", "/users", undefined, as("mallory", "attacker-knows"))).status, 401);
+  // The owner signs up later, with a password that only the owner knows.
+  api.clock.now += MINUTE_MS;
+  const own = await signUp(api);
+  assert.equal((await api.post(confirm, { token: own.token, password })).status, 201);
+  assert.equal((await api.ask("GET", "/users/3", undefined, as("mallory", password))).status, 401);
+  assert.equal((await api.post(confirm, { token: attack.token, password: "attacker-knows" })).status, 400);
+  assert.equal((await api.ask("GET", "/users/3", undefined, as(ben.email))).json.name, "Ben");
+});
+
+test("does not start if addresses are to be verified and no feature sends mail", async () => {
+  const people = accounts({ registration: "verified", invitations: true });
+  const store = await emptyStore();
+  await assert.rejects(
+    createService({ store, secret, features: [people, basicLogin(people)], observe: null }),
+    /registration is verified, which needs mail[^]*invitations is true, which needs mail/,
+  );
+  await store.close();
+});
