@@ -34,11 +34,24 @@ export type {
 export { verifiedEmail } from "../features/auth/verified-email/feature.ts";
 export { namedKeys } from "../features/auth/keys/feature.ts";
 export { remoteUserLogin, type RemoteUserLoginOptions } from "../features/auth/remote-user/feature.ts";
+export { mailbox, type MailboxOptions } from "../features/auth/mailbox/feature.ts";
+export {
+  MAIL_PROOF_USED,
+  type GivenProof,
+  type Mailbox,
+  type MailRequest,
+  type Purpose,
+  type PurposeDeclaration,
+  type RedeemedProof,
+} from "../features/auth/mailbox/contract.ts";
+export { requireUnused } from "../features/auth/mailbox/proofs.ts";
+export { mailLogin } from "../features/auth/mail-login/feature.ts";
+export { passwordReset } from "../features/auth/password-reset/feature.ts";
 export { passkeys, type PasskeyOptions } from "../features/auth/passkeys/feature.ts";
 export { totp, type TOTPOptions } from "../features/auth/totp/feature.ts";
 export type { SessionLogin, SessionLoginOptions } from "../features/auth/session/feature.ts";
 export type { TokenLogin, TokenLoginOptions } from "../features/auth/tokens/feature.ts";
-export type { AccountsFeature, LoginOptions, LoginSource, NewUser, People } from "../features/auth/login.ts";
+export type { AccountsFeature, LoginOptions, LoginSource, NewPassword, NewUser, People } from "../features/auth/login.ts";
 export {
   callerField,
   callerFields,

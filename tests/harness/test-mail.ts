@@ -1,6 +1,6 @@
 import { defineFeature, type Feature } from "../../src/door/index.ts";
 import type { Collection, JSONValue, Store } from "../../src/door/stores.ts";
-import type { Composed, Mailer } from "../../src/features/auth/mailbox/contract.ts";
+import type { Composed, Mailer } from "../../src/features/mail/contract.ts";
 
 // A feature of mail that keeps its queue in a table and composes each mail when a test asks for it.
 

@@ -1,5 +1,6 @@
 import type { Store } from "../../../store/store.ts";
-import type { Composed, PurposeDeclaration } from "./contract.ts";
+import type { Composed } from "../../mail/contract.ts";
+import type { PurposeDeclaration } from "./contract.ts";
 import { findProof } from "./proofs.ts";
 import type { ProofTokens } from "./tokens.ts";
 

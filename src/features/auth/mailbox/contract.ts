@@ -1,5 +1,5 @@
 import type { Context } from "../../../http/exchange.ts";
-import type { Change, JSONValue, Store } from "../../../store/store.ts";
+import type { Change, JSONValue } from "../../../store/store.ts";
 import type { Account } from "../accounts/stored-accounts.ts";
 
 // The contract of proofs by mail: a link and a code in a mail that prove that the caller reads a mailbox.
@@ -70,6 +70,8 @@ export interface Purpose {
   request(context: Context, asked: MailRequest): Promise<readonly Change[]>;
   /** Requests a mail in its own transaction. */
   send(context: Context, asked: MailRequest): Promise<void>;
+  /** Returns the proof of a link or of a code. Returns null if it is wrong, used or expired. Counts the tries of codes. */
+  find(context: Context, given: GivenProof): Promise<RedeemedProof | null>;
   /**
    * Returns the proof of a link or of a code. Ends the request with 400 `invalid_link` if it is wrong, used or expired. Counts the tries of
    * codes.
@@ -89,20 +91,3 @@ export interface Mailbox {
 
 /** The name of the refusal of a transaction if another request has already used the proof. */
 export const MAIL_PROOF_USED = "mail_proof_used";
-
-/** A mail before its template is filled in. */
-export interface Composed {
-  readonly to: string;
-  readonly template: string;
-  readonly values: Readonly<Record<string, string>>;
-  readonly language?: string;
-}
-
-/** Sends mail, as the feature of mail offers it. */
-export interface Mailer {
-  kind<A extends JSONValue>(kind: {
-    readonly name: string;
-    compose(about: A, delivery: { readonly store: Store; readonly now: number }): Promise<Composed | null>;
-  }): (about: A, now: number) => readonly Change[];
-  readonly publicURL: string;
-}

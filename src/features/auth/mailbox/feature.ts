@@ -5,13 +5,14 @@ import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts
 import { counter } from "../../../core/measurement.ts";
 import { defineFeature, type Feature } from "../../../feature/feature.ts";
 import type { Context } from "../../../http/exchange.ts";
+import type { Mailer } from "../../mail/contract.ts";
 import type { AccountsFeature } from "../login.ts";
 import { PRUNE_SECONDS } from "../options.ts";
 import { makeComposer } from "./composing.ts";
-import type { GivenProof, Mailbox, Mailer, Purpose, PurposeDeclaration } from "./contract.ts";
+import type { GivenProof, Mailbox, Purpose, PurposeDeclaration } from "./contract.ts";
 import { dueCounts, mailCountsCollection } from "./limits.ts";
 import { dueProofs, mailProofsCollection } from "./proofs.ts";
-import { makePurpose, redeem, type PurposeParts } from "./purposes.ts";
+import { makePurpose, redeem, requireProof, type PurposeParts } from "./purposes.ts";
 import { makeProofTokens } from "./tokens.ts";
 
 /** Options of `mailbox()`. */
@@ -41,6 +42,17 @@ function isWebURL(url: string): boolean {
  * Links and codes in mails that prove that the caller reads a mailbox. Password resets, login codes, sign-ups and invitations use it. Links
  * and codes are derived from the service's secret when a mail is sent, so neither the database nor the outbox contains them. Limits: a mail
  * a minute and five an hour for each mailbox, ten mails a minute for each client address, and five tries of a code for each network.
+ *
+ * @example
+ * ```ts
+ * import { accounts } from "latchkey";
+ * import { mailbox } from "latchkey/auth";
+ * import { mail, mailFiles, outbox } from "latchkey/features";
+ *
+ * const people = accounts();
+ * const mails = mail(outbox(), { send: mailFiles("mails"), from: "no-reply@example.com", publicURL: "https://example.com" });
+ * export const box = mailbox(people, mails, { links: { reset: "https://app.example/reset?token={token}" } });
+ * ```
  */
 export function mailbox(
   people: AccountsFeature,
@@ -81,7 +93,7 @@ export function mailbox(
             return makePurpose(parts, declaration);
           },
           redeem: (context: Context, purposes: readonly Purpose[], given: GivenProof) =>
-            redeem(parts, purposes.map(declarationOf), context, given),
+            requireProof(redeem(parts, purposes.map(declarationOf), context, given)),
         },
         collections: [mailProofsCollection, mailCountsCollection],
         mistakes: () => Object.keys(links).flatMap((name) => unknownPurpose(name, declarations)),

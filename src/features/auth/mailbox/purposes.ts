@@ -45,7 +45,8 @@ export function makePurpose(parts: PurposeParts, declaration: PurposeDeclaration
     name,
     request: (context, asked) => request(parts, declaration, context, asked),
     send: (context, asked) => send(purpose, context, asked),
-    redeem: (context, given) => redeem(parts, [declaration], context, given),
+    find: (context, given) => redeem(parts, [declaration], context, given),
+    redeem: (context, given) => requireProof(redeem(parts, [declaration], context, given)),
     end: (of) => [endProofs(name, "user" in of ? { userId: of.user.id } : { mailbox: mailboxOf(parts, of.address) })],
   };
   return purpose;
@@ -95,22 +96,32 @@ async function send(purpose: Purpose, context: Context, asked: MailRequest): Pro
   throw problem("unavailable", { headers: [["Retry-After", "1"]] });
 }
 
-/** Redeems a proof of one of these purposes. */
+/** Returns a proof of one of these purposes. Returns null if it is wrong, used or expired. */
 export async function redeem(
   parts: PurposeParts,
   purposes: readonly PurposeDeclaration[],
   context: Context,
   given: GivenProof,
-): Promise<RedeemedProof> {
+): Promise<RedeemedProof | null> {
   const names = purposes.map(({ name }) => name);
   const proof =
     "token" in given ? await byToken(parts, names, given.token) : await byCode(parts, names, context, given);
   const purpose = purposes.find(({ name }) => name === proof?.purpose);
   if (proof === null || purpose === undefined || proof.notice !== null || proof.expiresAt <= context.call.now)
-    throw problem("invalid_link");
-  const user = await requireUser(parts, purpose, proof);
+    return null;
   const { address, data } = proof;
+  // A mail without a user was sent only if there is data.
+  if (proof.userId === null && data === null) return null;
+  const user = proof.userId === null ? null : await findUser(parts, purpose, proof.userId, address);
+  if (proof.userId !== null && user === null) return null;
   return { purpose: purpose.name, address, user, data, changes: useProof(proof) };
+}
+
+/** Returns a proof. Ends the request with 400 `invalid_link` if there is none. */
+export async function requireProof(found: Promise<RedeemedProof | null>): Promise<RedeemedProof> {
+  const proof = await found;
+  if (proof === null) throw problem("invalid_link");
+  return proof;
 }
 
 async function byToken({ store, tokens }: PurposeParts, names: readonly string[], token: string) {
@@ -134,23 +145,18 @@ async function byCode(
   return proof;
 }
 
-/** Returns the account of a proof. Ends the request if it may not log in, or if it has another address now. */
-async function requireUser(
+/** Returns the account of a proof. Returns null if it may not log in, or if it has another address now. */
+async function findUser(
   { store, people }: PurposeParts,
-  { address = "current" }: PurposeDeclaration,
-  proof: MailProof,
+  { address: kind = "current" }: PurposeDeclaration,
+  userId: number,
+  address: string,
 ): Promise<Account | null> {
-  if (proof.userId === null) {
-    // A mail was sent only if there is data.
-    if (proof.data === null) throw problem("invalid_link");
-    return null;
-  }
-  const account = await people.accounts.find(proof.userId);
-  if (account === null || !account.active) throw problem("invalid_link");
-  if (address === "new") return account;
-  const row = await store.find(people.users.collection, proof.userId);
-  if (row === null || fold(row.record["email"] as string) !== fold(proof.address)) throw problem("invalid_link");
-  return account;
+  const account = await people.accounts.find(userId);
+  if (account === null || !account.active) return null;
+  if (kind === "new") return account;
+  const row = await store.find(people.users.collection, userId);
+  return row !== null && fold(row.record["email"] as string) === fold(address) ? account : null;
 }
 
 /** Returns the digest of a mailbox. Two spellings of an address that are equal for the store are one mailbox. */

@@ -1,0 +1,86 @@
+import { problem } from "../../../core/problem/problem.ts";
+import { defineFeature, type Feature } from "../../../feature/feature.ts";
+import type { Context } from "../../../http/exchange.ts";
+import type { FirstProofBody, FirstStep } from "../gate/contract.ts";
+import type { AccountsFeature, People } from "../login.ts";
+import { mailEndpoint } from "../mailbox/asking.ts";
+import type { GivenProof, Mailbox, Purpose } from "../mailbox/contract.ts";
+
+/**
+ * Users log in with a code or a link that they get by mail: `POST /api/login/code/`, then `POST /api/session/` or `POST /api/token/` with
+ * `{email, code}` or `{token}`. The mail is one proof: an account with a second factor asks for it too.
+ *
+ * @example
+ * ```ts
+ * import { accounts, sessionLogin } from "latchkey";
+ * import { mailbox, mailLogin } from "latchkey/auth";
+ * import { mail, mailFiles, outbox } from "latchkey/features";
+ *
+ * const people = accounts();
+ * const events = outbox();
+ * const mails = mail(events, { send: mailFiles("mails"), from: "no-reply@example.com", publicURL: "https://example.com" });
+ * const box = mailbox(people, mails);
+ * export const features = [people, sessionLogin(people), events, mails, box, mailLogin(people, box)];
+ * ```
+ */
+export function mailLogin(people: AccountsFeature, box: Feature<Mailbox>): Feature {
+  return defineFeature({
+    name: "mail-login",
+    needs: [people, box],
+    setUp(host) {
+      const offered = host.use(people);
+      const purpose = host.use(box).purpose({
+        name: "login",
+        linkSeconds: 1800,
+        codes: true,
+        template: "login_code",
+        path: "/login",
+      });
+      const proving = (context: Context, given: GivenProof) => prove({ people: offered, purpose }, context, given);
+      offered.firstProof({
+        members: ["token"],
+        prove: (context, { token }: FirstProofBody) => proving(context, { token: token! }),
+      });
+      offered.firstProof({
+        members: ["email", "code"],
+        prove: (context, { email, code }: FirstProofBody) => proving(context, { email: email!, code: code! }),
+      });
+      const summary = "Send a mail with a code and a link to log in";
+      return {
+        offer: null,
+        endpoints: [
+          mailEndpoint({ path: "/api/login/code/", summary, tag: "session", people: offered, purpose, host }),
+        ],
+      };
+    },
+  });
+}
+
+interface MailLoginParts {
+  readonly people: People;
+  readonly purpose: Purpose;
+}
+
+/**
+ * Checks the first proof by mail and uses it up. Ends the request with 401 if it is wrong, used or expired. The first proof of an account that
+ * another person may have prepared ends every other way into it, before the gate asks for a factor.
+ */
+async function prove({ people, purpose }: MailLoginParts, context: Context, given: GivenProof): Promise<FirstStep> {
+  const { call } = context;
+  await people.throttle.check(call);
+  const proof = await purpose.find(context, given);
+  const account = proof?.user ?? null;
+  if (proof === null || account === null) {
+    await people.throttle.fail(call);
+    throw refused(context);
+  }
+  const changes = [...proof.changes, ...people.proveAddress(account, call.now)];
+  if ((await context.write({ changes })).kind !== "written") throw refused(context);
+  const proved = await people.accounts.find(account.id);
+  if (proved === null) throw refused(context);
+  return { account: proved, proofs: [{ method: "mail", at: call.now }] };
+}
+
+function refused({ call: { realm } }: Context): Error {
+  return problem("invalid_credentials", { headers: [["WWW-Authenticate", `Session realm="${realm}"`]] });
+}

@@ -1,0 +1,143 @@
+import type { Call, Reply } from "../../../core/call/call.ts";
+import { requireSameSite } from "../../../core/call/cross-site.ts";
+import { pathHere } from "../../../core/html/link.ts";
+import type { Host } from "../../../feature/feature.ts";
+import { builtInEndpoint } from "../../../http/endpoint/built-in.ts";
+import { objectSchema } from "../../../http/endpoint/documentation.ts";
+import type { Endpoint } from "../../../http/endpoint/endpoint.ts";
+import { invalid, type Context } from "../../../http/exchange.ts";
+import { formType } from "../../../http/formats/form.ts";
+import { requireDraft } from "../../../http/mount/writes/drafting.ts";
+import { prefersRedirect } from "../../../http/pipeline.ts";
+import { email, text } from "../../../resource/kinds/fields.ts";
+import { defineResource } from "../../../resource/resource.ts";
+import { accountOf, accountsCollection, type Account } from "../accounts/stored-accounts.ts";
+import { loginTypes, MAX_LOGIN_BODY_BYTES } from "../credentials.ts";
+import type { People } from "../login.ts";
+import { wayBack } from "../session/way-back.ts";
+import type { GivenProof, Purpose } from "./contract.ts";
+
+// Calls that request a mail or use its proof: they take JSON, or a form from a page of the service itself.
+
+/** The field of forms that names the next page. */
+export const nextField = text({ maxLength: 2048, optional: true, description: "The next page, for a form." });
+
+/** The fields of a proof by mail: `token`, or `email` and `code`. */
+export const proofFields = {
+  token: text({ maxLength: 2048, optional: true, description: "Of the link in the mail." }),
+  email: text({ maxLength: 254, optional: true, description: "With `code`." }),
+  code: text({ maxLength: 100, optional: true, description: "Of the mail, with `email`." }),
+};
+
+/** The body of a call that requests a mail. */
+export const mailRequest = defineResource({
+  name: "mail_request",
+  plural: "mail_requests",
+  fields: { email: email({ description: "The address of the account." }), next: nextField },
+});
+
+/** The declaration that calls with a form or JSON and without a credential have in common. */
+export const openPost = {
+  method: "POST",
+  access: "open",
+  logsIn: true,
+  consumes: loginTypes,
+  maxBodyBytes: MAX_LOGIN_BODY_BYTES,
+  redirectsFor: ["text/html"],
+  guard: (context: Context) => context.requireSameSite(),
+} as const;
+
+/** Ends the request if it is a form of another origin. Any site can make a browser send a form. */
+export function requireOwnForm(context: Context, ownOrigins: readonly string[]): void {
+  if (context.body?.mediaType === formType) requireSameSite(context.call, ownOrigins);
+}
+
+/** A call that sends a mail to the user of an address. */
+export interface MailEndpoint {
+  readonly path: string;
+  readonly summary: string;
+  readonly tag: string;
+  readonly people: People;
+  readonly purpose: Purpose;
+  readonly host: Pick<Host, "store" | "ownOrigins">;
+}
+
+/** Returns an endpoint that takes `{email}` and answers 202 `{}`, in the same time for every address. */
+export function mailEndpoint({ path, summary, tag, people, purpose, host }: MailEndpoint): Endpoint {
+  return builtInEndpoint({
+    ...openPost,
+    path,
+    documentation: {
+      summary,
+      tag,
+      request: mailRequest,
+      responses: {
+        202: {
+          description: "A mail is on its way, if an account has this address and has not got too many mails.",
+          schema: objectSchema("mail_request", {}),
+        },
+        303: { description: "The same for the form of a page.", headers: { Location: "A path of this service." } },
+      },
+      problems: ["cross_site"],
+    },
+    async handle(context) {
+      requireOwnForm(context, host.ownOrigins);
+      const { values } = requireDraft(mailRequest, context, { id: null, current: null });
+      await purpose.send(context, await findRecipient(host, people, values.email));
+      return accepted(context, values.next);
+    },
+  });
+}
+
+/**
+ * Finds the account of an address. Reads as many rows for an unknown address as for a known one, so both take the same time. A deactivated
+ * account counts as unknown.
+ */
+async function findRecipient(
+  { store }: MailEndpoint["host"],
+  { users }: People,
+  address: string,
+): Promise<{ readonly address: string; readonly user: Account | null }> {
+  const user = await store.findBy(users.collection, "email", address);
+  const row = await store.find(accountsCollection, (user?.record["id"] as number | undefined) ?? NO_ID);
+  const account = row === null ? null : accountOf(row);
+  if (user === null || account === null || !account.active) return { address, user: null };
+  // The mail goes to the stored address. Another spelling that is equal for the store may be another mailbox.
+  return { address: user.record["email"] as string, user: account };
+}
+
+/** Ids begin at 1. */
+const NO_ID = 0;
+
+function accepted(context: Context, next: string | null): Reply {
+  if (prefersRedirect(context)) return redirect(wayBack(context, next));
+  return { status: 202, cache: "no-store", body: { kind: "data", value: {}, element: "mail_request" } };
+}
+
+/** Returns the answer to the form of a page. `next` is a path of the service. */
+export function redirect(next: string): Reply {
+  return { status: 303, cache: "no-store", headers: [["Location", next]] };
+}
+
+/** Returns the page after a proof by mail: `next`, or the start page. It is never the page of the link, which would show the token again. */
+export function nextPage(context: Context, next: string | null): string {
+  return pathHere(next, originOf(context.call)) ?? context.at("/");
+}
+
+function originOf({ client }: Call): string | null {
+  return client.origin;
+}
+
+/** Returns the proof in a body. Ends the request (400) if there is none. */
+export function requireGiven({
+  token,
+  email: address,
+  code,
+}: Record<keyof typeof proofFields, string | null>): GivenProof {
+  if (token !== null) return { token };
+  if (address !== null && code !== null) return { email: address, code };
+  const missing = address === null && code === null ? ["token"] : address === null ? ["email"] : ["code"];
+  throw invalid(
+    missing.map((name) => ({ pointer: `/${name}`, code: "required", detail: "Send token, or email and code." })),
+  );
+}

@@ -1,0 +1,129 @@
+import type { Reply } from "../../../core/call/call.ts";
+import { problem } from "../../../core/problem/problem.ts";
+import { defineFeature, type Feature } from "../../../feature/feature.ts";
+import { builtInEndpoint } from "../../../http/endpoint/built-in.ts";
+import type { Context } from "../../../http/exchange.ts";
+import { requireDraft } from "../../../http/mount/writes/drafting.ts";
+import { prefersRedirect } from "../../../http/pipeline.ts";
+import { boolean, text } from "../../../resource/kinds/fields.ts";
+import { defineResource } from "../../../resource/resource.ts";
+import { OVERTAKEN } from "../../../store/store.ts";
+import type { AccountsFeature, People } from "../login.ts";
+import {
+  mailEndpoint,
+  nextField,
+  nextPage,
+  openPost,
+  proofFields,
+  redirect,
+  requireGiven,
+  requireOwnForm,
+} from "../mailbox/asking.ts";
+import type { Mailbox, Purpose } from "../mailbox/contract.ts";
+import { requireUnused } from "../mailbox/proofs.ts";
+
+const PATH = "/api/password/reset/";
+
+const newPassword = defineResource({
+  name: "new_password",
+  plural: "new_passwords",
+  fields: {
+    ...proofFields,
+    password: text({ minLength: 8, maxLength: 256, trim: false }),
+    end_keys: boolean({ optional: true, description: "`false`: the API token and the keys go on." }),
+    next: nextField,
+  },
+});
+
+/**
+ * Users who forgot their password choose a new one with a link or a code from their mailbox: `/api/password/reset/`. The answer is the same
+ * for addresses without an account. A reset ends every login of the account, its API token and its keys, and keeps its second factors.
+ *
+ * @example
+ * ```ts
+ * import { accounts, Secret } from "latchkey";
+ * import { mailbox, passwordReset } from "latchkey/auth";
+ * import { mail, mailFiles, outbox } from "latchkey/features";
+ *
+ * const people = accounts();
+ * const events = outbox();
+ * const mails = mail(events, { send: mailFiles("mails"), from: "no-reply@example.com", publicURL: "https://example.com" });
+ * const box = mailbox(people, mails);
+ * export const features = [people, events, mails, box, passwordReset(people, box)];
+ * ```
+ */
+export function passwordReset(people: AccountsFeature, box: Feature<Mailbox>): Feature {
+  return defineFeature({
+    name: "password-reset",
+    needs: [people, box],
+    setUp(host) {
+      const offered = host.use(people);
+      const purpose = host.use(box).purpose({
+        name: "reset",
+        linkSeconds: 1800,
+        codes: true,
+        template: "password_reset",
+        path: "/reset",
+      });
+      const tag = "passwords";
+      const { ownOrigins } = host;
+      return {
+        offer: null,
+        endpoints: [
+          mailEndpoint({
+            path: PATH,
+            summary: "Send a mail to choose a new password",
+            tag,
+            people: offered,
+            purpose,
+            host,
+          }),
+          builtInEndpoint({
+            ...openPost,
+            path: `${PATH}confirm/`,
+            documentation: {
+              summary: "Choose a new password with the link or the code of a mail",
+              tag,
+              request: newPassword,
+              responses: {
+                204: { description: "The password is set. Every login of the account has ended." },
+                303: {
+                  description: "The same for the form of a page.",
+                  headers: { Location: "A path of this service." },
+                },
+              },
+              problems: ["invalid_link", "cross_site"],
+            },
+            handle: (context) => confirm({ people: offered, purpose, ownOrigins }, context),
+          }),
+        ],
+        tags: { passwords: "Choosing a new password." },
+      };
+    },
+  });
+}
+
+interface ResetParts {
+  readonly people: People;
+  readonly purpose: Purpose;
+  readonly ownOrigins: readonly string[];
+}
+
+async function confirm({ people, purpose, ownOrigins }: ResetParts, context: Context): Promise<Reply> {
+  requireOwnForm(context, ownOrigins);
+  const { values } = requireDraft(newPassword, context, { id: null, current: null });
+  const proof = await purpose.redeem(context, requireGiven(values));
+  if (proof.user === null) throw problem("invalid_link");
+  const changes = await people.passwordChanges(context, {
+    account: proof.user,
+    password: values.password,
+    endKeys: values.end_keys !== false,
+    provesAddress: true,
+  });
+  const outcome = await context.write({ changes: [...proof.changes, ...changes] });
+  requireUnused(outcome);
+  // Another change of the account has ended its links.
+  if (outcome.kind === "refused" && outcome.name === OVERTAKEN) throw problem("invalid_link");
+  if (outcome.kind !== "written") throw new Error(`The store answered ${outcome.kind} to a reset password.`);
+  return prefersRedirect(context) ? redirect(nextPage(context, values.next)) : { status: 204, cache: "no-store" };
+}
