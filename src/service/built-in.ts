@@ -1,4 +1,4 @@
-import type { AccountsFeature, APITokens, NamedKeys, SessionLogin, TokenLogin } from "../door/auth.ts";
+import type { AccountsFeature, APITokens, Mailbox, NamedKeys, SessionLogin, TokenLogin } from "../door/auth.ts";
 import type { Health, Mailer, MetricsOffer, Outbox } from "../door/features.ts";
 import type { Feature } from "../door/index.ts";
 
@@ -43,4 +43,8 @@ export interface BuiltIn extends BuiltInLogins, Readonly<Record<(typeof besides)
   readonly outbox: Feature<Outbox>;
   /** Sends mails. Null if mail is off. */
   readonly mail: Feature<Mailer> | null;
+  /** Proves mailboxes by links and codes. Null if mail is off. */
+  readonly mailbox: Feature<Mailbox> | null;
+  /** Sign-ups with a verified address, invitations and changed addresses. Null if mail is off. */
+  readonly "verified-email": Feature | null;
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
-import { consolePages, documentation, health, mail, metrics, type SendMail } from "../door/features.ts";
+import { mailbox, verifiedEmail, type AccountsFeature } from "../door/auth.ts";
+import { consolePages, documentation, health, mail, metrics, type Mailer, type SendMail } from "../door/features.ts";
 import { defineFeature, type Feature } from "../door/index.ts";
 import { seriesOf, type MetricFamily } from "../door/ops.ts";
 import type { BuiltIn } from "./built-in.ts";
@@ -40,10 +41,12 @@ export function builtInFeatures({
   return {
     accounts: people,
     outbox,
-    mail:
+    ...mailFeatures(
+      people,
       send === null || settings.mail === null
         ? null
         : mail(outbox, { send, from: settings.mail.from, publicURL: address.read, title }),
+    ),
     health: health(),
     metrics: metrics({ families: () => [...measured(), buildInfo], ...(gather === undefined ? {} : { gather }) }),
     documentation: documentation(about),
@@ -65,6 +68,16 @@ export function builtInFeatures({
     }),
     ...builtInLogins(settings, people),
   };
+}
+
+/** Returns the features that need mail. All are null if mail is off. */
+function mailFeatures(
+  people: AccountsFeature,
+  mails: Feature<Mailer> | null,
+): Pick<BuiltIn, "mail" | "mailbox" | "verified-email"> {
+  if (mails === null) return { mail: null, mailbox: null, "verified-email": null };
+  const box = mailbox(people, mails);
+  return { mail: mails, mailbox: box, "verified-email": verifiedEmail(people, mails, box) };
 }
 
 /** Returns the features of a service: the enabled built-in ones, and those of the config file. */

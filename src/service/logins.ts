@@ -30,6 +30,7 @@ export function accountsOf(settings: Settings, users: OwnUserFields = {}): Accou
   return accounts({
     ...users,
     registration,
+    invitations: settings.mail !== null,
     issuer,
     tokenPrefix: "lk",
     passwordCost,

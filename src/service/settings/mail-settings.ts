@@ -1,6 +1,6 @@
 import { readSender } from "../../door/features.ts";
 import { Secret } from "../../door/index.ts";
-import { filePath, right, shown, wrong, type Parsed } from "./values.ts";
+import { filePath, oneOf, right, shown, wrong, type Parsed } from "./values.ts";
 
 /** Where mails go: a mail server, or a folder. */
 export type MailTarget =
@@ -16,7 +16,7 @@ export interface MailSettings {
   readonly from: string;
 }
 
-/** How mails are sent: a part of the table of settings. */
+/** How mails are sent, and who may sign up: a part of the table of settings. */
 export const mailSettings = {
   mailURL: {
     name: "LATCHKEY_MAIL_URL",
@@ -37,6 +37,13 @@ export const mailSettings = {
     parse: mailSender,
     meaning:
       "The sender of mails: `no-reply@example.com` or `Example <no-reply@example.com>`. Required with `LATCHKEY_MAIL_URL`.",
+  },
+  registration: {
+    name: "LATCHKEY_REGISTRATION",
+    default: "closed",
+    parse: oneOf("closed", "open", "verified"),
+    meaning:
+      "`closed`: administrators create users. `open`: `POST /users` without credentials creates a user at once. `verified`: it sends a mail, and the user is created when the address is confirmed. Needs `LATCHKEY_MAIL_URL`.",
   },
 } as const;
 

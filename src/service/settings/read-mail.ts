@@ -8,10 +8,14 @@ import type { Readings } from "./reading.ts";
 
 /** Reads the settings of mail together, with the file of the password. Returns null if mail is off or a setting is wrong. */
 export function readMail(readings: Readings, problems: string[]): MailSettings | null {
-  const { mailURL, mailPasswordFile, mailFrom, publicURL } = readings;
+  const { mailURL, mailPasswordFile, mailFrom, publicURL, registration } = readings;
   if (mailURL.isWrong) return null;
   const target = mailURL.value;
   if (target === null) {
+    if (registration.value === "verified")
+      problems.push(
+        `${registration.label} is verified, and mail is off. Give ${mailURL.label} and ${mailFrom.label}: file:mails writes mails into a folder.`,
+      );
     problems.push(
       ...[mailPasswordFile, mailFrom]
         .filter(({ from }) => from !== null)

@@ -102,12 +102,17 @@ function findInEnvironment({ name, alias = name }: Setting, environment: Environ
 }
 
 function findInConfig(key: string, config: ConfigFile): Found | null {
+  // `registration` was a member of the config file before there was a setting of this name.
+  if (key === "registration" && config.registration !== undefined) return foundIn("registration", config.registration);
   const settings: unknown = config.settings;
   if (!isObject(settings) || !Object.hasOwn(settings, key)) return null;
-  const given = settings[key];
+  return foundIn(`settings.${key}`, settings[key]);
+}
+
+function foundIn(place: string, given: unknown): Found | null {
   // An empty list is a value: `schemes: []` must not enable the default schemes.
   if (given === undefined || given === "") return null;
-  return { from: "config", label: `settings.${key} in the config file`, text: writePlain(given), given };
+  return { from: "config", label: `${place} in the config file`, text: writePlain(given), given };
 }
 
 /**
@@ -165,10 +170,8 @@ export function problemsOfConfig(config: ConfigFile): readonly string[] {
       ),
     );
   }
-  const registration: unknown = config.registration;
-  if (registration !== undefined && registration !== "open" && registration !== "closed") {
-    problems.push('registration in the config file is neither "open" nor "closed". Write one of them.');
-  }
+  if (config.registration !== undefined && config.settings?.registration !== undefined)
+    problems.push("registration and settings.registration in the config file are both given. Keep one of them.");
   problems.push(...problemsOfAPI(config.api), ...problemsOfFeatures(config));
   const ofUsers =
     config.users === undefined ? [] : ownUserFieldsMistakes(config.users).map((mistake) => `users: ${mistake}`);

@@ -80,7 +80,7 @@ export interface Settings extends OwnSecret {
   readonly log: SettingValue<"log">;
   /** How mails are sent. Null if mail is off. */
   readonly mail: MailSettings | null;
-  readonly registration: "closed" | "open";
+  readonly registration: SettingValue<"registration">;
 }
 
 /**
@@ -155,7 +155,7 @@ export function readSettings(environment: Environment, config: ConfigFile = {}):
     breachedPasswordsURL: readings.breachedPasswordsURL.value,
     log: readings.log.value,
     mail,
-    registration: config.registration ?? "closed",
+    registration: readings.registration.value,
   });
 }
 

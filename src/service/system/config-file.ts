@@ -18,8 +18,8 @@ export type ConfigSettings = { readonly [K in SettingName]?: PlainSetting<Settin
 /** The content of `latchkey.config.ts`: settings that the environment does not set, and additions to the service. */
 export interface ConfigFile extends Pick<ServiceOptions, "mounts" | "endpoints" | "schemes" | "formats"> {
   readonly settings?: ConfigSettings;
-  /** `open` lets everyone create a user. Default: `closed`. */
-  readonly registration?: "open" | "closed";
+  /** `open` lets everyone create a user, and `verified` everyone who proves an address. Default: `closed`. */
+  readonly registration?: SettingValue<"registration">;
   /** Additional fields of users, and the filters and sorts for lists of users. */
   readonly users?: OwnUserFields;
   /** Other issuers whose tokens are accepted. Overridden by the file of `LATCHKEY_ISSUERS`. */
