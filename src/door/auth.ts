@@ -178,6 +178,7 @@ export {
   type TokenPairsOptions,
 } from "../features/auth/tokens/token-pairs.ts";
 export { familiesCollection } from "../features/auth/tokens/families.ts";
+export { accountNotices } from "../features/auth/notices/feature.ts";
 export { mergeLogins, placeOf, type ListedLogin, type LoginPage } from "../features/auth/logins.ts";
 export { deadFamiliesCollection, refreshUsesCollection } from "../features/auth/tokens/refresh-uses.ts";
 export { makeRevocations, revocationsCollection, type Revocations } from "../features/auth/tokens/revocation.ts";

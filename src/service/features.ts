@@ -7,7 +7,7 @@ import type { BuiltIn } from "./built-in.ts";
 import { mountedItems, mountedOrders } from "./endpoints/orders.ts";
 import { wayIn } from "./endpoints/way-in.ts";
 import { protectedEndpoint } from "./endpoints/who.ts";
-import { accountsOf, builtInLogins, cookieNames, furtherLogins } from "./logins.ts";
+import { accountsOf, builtInLogins, cookieNames, furtherLogins, mailedLogins } from "./logins.ts";
 import type { OwnAddress, SharedOutbox } from "./mail.ts";
 import { ConfigError } from "./settings/error.ts";
 import type { Settings } from "./settings/settings.ts";
@@ -94,6 +94,7 @@ export function chosenFeatures(
   return shared.addTo([
     ...chosen.flatMap(([, feature]) => feature ?? []),
     ...furtherLogins(settings, builtIn.accounts).filter(({ name }) => !left.has(name)),
+    ...mailedLogins(builtIn),
     ...(typeof features === "function" ? requireList(features(builtIn)) : features),
   ]);
 }

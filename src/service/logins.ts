@@ -1,4 +1,5 @@
 import {
+  accountNotices,
   customHeaderLogin,
   issuerLogin,
   namedKeys,
@@ -9,7 +10,7 @@ import {
   type OwnUserFields,
 } from "../door/auth.ts";
 import { accounts, apiTokens, basicLogin, sessionLogin, tokenLogin, type Feature } from "../door/index.ts";
-import type { BuiltInLogins } from "./built-in.ts";
+import type { BuiltIn, BuiltInLogins } from "./built-in.ts";
 import type { Settings } from "./settings/settings.ts";
 
 /** Returns the names of the service's cookies. Over TLS each starts with `__Host-` or `__Secure-`. */
@@ -91,4 +92,9 @@ export function furtherLogins(settings: Settings, people: AccountsFeature): read
 
 function withoutNull({ header, secret, create, level }: Settings["remoteUser"]) {
   return { header, create, level, ...(secret === null ? {} : { secret }) };
+}
+
+/** Returns the features of logins that need mail. There are none if mail is off. */
+export function mailedLogins({ accounts: people, mail }: BuiltIn): readonly Feature[] {
+  return mail === null ? [] : [accountNotices(people, mail)];
 }

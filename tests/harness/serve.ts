@@ -3,8 +3,11 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { TestContext } from "node:test";
 import type { Tracer } from "../../src/core/tracer.ts";
+import type { Mail } from "../../src/door/features.ts";
 import { requestListener } from "../../src/door/http.ts";
+import type { Feature } from "../../src/door/index.ts";
 import type { Observation } from "../../src/door/ops.ts";
+import type { BuiltIn } from "../../src/service/built-in.ts";
 import { createLatchkey, type Latchkey } from "../../src/service/latchkey.ts";
 import { readSettings } from "../../src/service/settings/settings.ts";
 import type { ConfigFile } from "../../src/service/system/config-file.ts";
@@ -32,7 +35,18 @@ export interface API {
   /** The observations so far. */
   readonly observed: Observation[];
   readonly service: Latchkey;
+  /**
+   * Delivers what is due in the outbox, and returns the mails that were sent since the last call, oldest first. Only with the settings of
+   * mail (`withMail`).
+   */
+  mails(): Promise<readonly Mail[]>;
 }
+
+/** Settings that turn mail on. Tests send no mail: `api.mails()` returns them. */
+export const withMail = {
+  LATCHKEY_MAIL_URL: "file:mails-of-a-test",
+  LATCHKEY_MAIL_FROM: "no-reply@example.com",
+} as const;
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -75,9 +89,12 @@ export async function serve(
     LATCHKEY_ADMIN_PASSWORD: adminPassword,
     ...settings,
   };
+  const sent: Mail[] = [];
+  const builtIn: BuiltIn[] = [];
   const service = await createLatchkey({
     settings: readSettings(environment, config),
-    config,
+    config: { ...config, features: (each) => (builtIn.push(each), featuresOf(config, each)) },
+    overMail: () => async (mail) => void sent.push(mail),
     observe: (observation) => void observed.push(observation),
     now: () => clock.now,
     ...(tracer === undefined ? {} : { tracer }),
@@ -114,7 +131,15 @@ export async function serve(
     clock,
     observed,
     service,
+    async mails() {
+      await service.use(builtIn[0]!.outbox).deliverDue();
+      return sent.splice(0);
+    },
   };
+}
+
+function featuresOf({ features = [] }: ConfigFile, builtIn: BuiltIn): readonly Feature[] {
+  return typeof features === "function" ? features(builtIn) : features;
 }
 
 /** Returns a database in memory, or a separate one in PostgreSQL with `LATCHKEY_TEST_STORE=postgres`. */

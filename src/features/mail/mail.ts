@@ -65,7 +65,7 @@ export function mail(outbox: Feature<Outbox>, options: MailOptions): Feature<Mai
           name: `mail-${name}`,
           async run({ id, about }, { store, signal }) {
             const composed = await compose(about, { store, now: host.now() });
-            if (composed === null) {
+            if (composed === null || isReserved(composed.to)) {
               counts.dropped++;
               return;
             }
@@ -100,6 +100,11 @@ export function mail(outbox: Feature<Outbox>, options: MailOptions): Feature<Mai
       };
     },
   });
+}
+
+/** Returns true for an address that no mailbox can have (RFC 2606 §2). The first administrator has one until it is changed. */
+function isReserved(address: string): boolean {
+  return address.toLowerCase().endsWith(".invalid");
 }
 
 /** Returns the public address without the base path and the slash at its end. */

@@ -126,7 +126,7 @@ function setUp(host: Host, options: AccountsOptions): ReturnType<AccountsFeature
   const verifier = makeVerifierPlace();
   const told = { revocationSeconds: 0, outside: false };
   const notifiers: Notify[] = [];
-  const notify: Notify = (notice, account, now) => notifiers.flatMap((each) => each(notice, account, now));
+  const notify: Notify = (...event) => notifiers.flatMap((each) => each(...event));
   const rule = options.secondFactor ?? "optional";
   const { identity: identityFields = [], roles = usualRoles } = options;
   const found = storeAccounts(store, { names: identityFields, collection: () => parts.users.collection });

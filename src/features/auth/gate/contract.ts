@@ -167,5 +167,8 @@ export type Notice =
   | "password_changed"
   | "email_changed";
 
-/** Returns the changes that send a notice, for the transaction of the event. */
-export type Notify = (notice: Notice, account: Account, now: number) => readonly Change[];
+/**
+ * Returns the changes that send a notice, for the transaction of the event. `to` is the address, if it is not the one that the user has
+ * after the event: the old address gets the notice of a changed one. `now` in milliseconds since the epoch.
+ */
+export type Notify = (notice: Notice, account: Account, now: number, to?: string) => readonly Change[];

@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Mail } from "../../src/door/features.ts";
+import { english } from "../../src/features/mail/english.ts";
+import { german } from "../../src/features/mail/german.ts";
+import { addTOTP, startLogin } from "../harness/factors.ts";
+import { serve, withMail } from "../harness/serve.ts";
+
+const subjectsOf = (mails: readonly Mail[]) => mails.map(({ to, subject }) => [to, subject]);
+
+test("sends users a notice about each change of their logins, after the event", async (t) => {
+  const api = await serve(t, { settings: withMail });
+  const ann = await addTOTP(api, "Ann");
+  assert.deepEqual(subjectsOf(await api.mails()), [["ann@example.com", "A second step was added to your login"]]);
+
+  const { pending } = (await startLogin(api, ann)).json.login;
+  const recovery = { pending, factor: "recovery", code: ann.recoveryCodes[0] };
+  assert.equal((await api.post("/api/login/", recovery)).status, 200);
+  assert.deepEqual(subjectsOf(await api.mails()), [["ann@example.com", "A recovery code was used"]]);
+
+  const made = await api.post(`/users/${ann.id}/factors/recovery`, undefined, ann.headers);
+  assert.equal(made.status, 201, made.text);
+  assert.deepEqual(subjectsOf(await api.mails()), [["ann@example.com", "New recovery codes for your account"]]);
+
+  const removed = await api.delete(`/users/${ann.id}/factors/${ann.factor}`, api.admin);
+  assert.equal(removed.status, 204, removed.text);
+  assert.deepEqual(subjectsOf(await api.mails()), [["ann@example.com", "A second step was removed from your login"]]);
+});
+
+test("sends a notice about a changed password with the time, and without a link, a code or a name", async (t) => {
+  const api = await serve(t, { settings: withMail });
+  const ben = await api.user("Ben");
+  const body = { current_password: ben.password, password: "another password of Ben" };
+  const changed = await api.patch(`/users/${ben.id}`, body, ben.headers);
+  assert.equal(changed.status, 200, changed.text);
+
+  const [mail, ...more] = await api.mails();
+
+  assert.equal(more.length, 0);
+  assert.equal(mail!.to, "ben@example.com");
+  assert.match(mail!.text, /was changed on 2026-01-31 09:30 UTC\./);
+  assert.doesNotMatch(`${mail!.text}${mail!.html}`, /https?:|\d{8}|Ben/);
+});
+
+test("sends no notice of a change that was refused", async (t) => {
+  const api = await serve(t, { settings: withMail });
+  const ben = await api.user("Ben");
+  const body = { current_password: "not the password of Ben", password: "another password of Ben" };
+  assert.equal((await api.patch(`/users/${ben.id}`, body, ben.headers)).status, 400);
+
+  assert.deepEqual(await api.mails(), []);
+});
+
+test("has a template of each notice in each language, without a link or a code", () => {
+  for (const templates of [english, german]) {
+    assert.deepEqual(Object.keys(templates), Object.keys(english));
+    const proofs = Object.entries(templates).filter(([, { text }]) => text.includes("{link}"));
+    assert.deepEqual(
+      proofs.map(([name]) => name),
+      ["sign_up", "invitation", "password_reset", "login_code", "email_change"],
+    );
+    for (const [name, { subject, text }] of Object.entries(templates)) {
+      assert.doesNotMatch(subject, /\{(?!service\})/, name);
+      const lines = text.split("\n");
+      assert.equal(lines.includes("{link}"), lines.includes("{code}"), name);
+      assert.equal(text.match(/\{link\}|\{code\}/g)?.length ?? 0, lines.includes("{link}") ? 2 : 0, name);
+      assert.doesNotMatch(text, /https?:|\{(?!link\}|code\}|service\}|at\})/, name);
+    }
+  }
+});
