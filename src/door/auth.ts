@@ -22,15 +22,6 @@ export { issuerLogin, type IssuerLoginOptions } from "../features/auth/issuers/f
 export { identityProviders, type IdentityProvidersOptions } from "../features/auth/openid/feature.ts";
 export { providersMistakes, type IdentityProviderDeclaration } from "../features/auth/openid/declaration.ts";
 export type { ProviderFetch } from "../features/auth/openid/network.ts";
-export { mailbox, type MailboxOptions } from "../features/auth/mailbox/feature.ts";
-export type {
-  GivenProof,
-  Mailbox,
-  MailRequest,
-  Purpose,
-  PurposeDeclaration,
-  RedeemedProof,
-} from "../features/auth/mailbox/contract.ts";
 export { verifiedEmail } from "../features/auth/verified-email/feature.ts";
 export { namedKeys } from "../features/auth/keys/feature.ts";
 export { remoteUserLogin, type RemoteUserLoginOptions } from "../features/auth/remote-user/feature.ts";

@@ -1,7 +1,7 @@
 import { defineFeature, type Feature } from "../../../feature/feature.ts";
+import type { Mailer } from "../../mail/contract.ts";
 import type { Notice } from "../gate/contract.ts";
 import type { AccountsFeature } from "../login.ts";
-import type { Mailer } from "../mailbox/contract.ts";
 
 /** The data of a queued notice. */
 type QueuedNotice = {
