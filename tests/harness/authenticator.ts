@@ -19,6 +19,12 @@ export interface Twist {
   /** Bytes after the authenticator data. */
   readonly more?: Buffer;
   readonly algorithm?: number;
+  /** Changes the client data before it is hashed. */
+  readonly client?: (text: string) => string | Buffer;
+  /** Changes the authenticator data before it is signed. */
+  readonly data?: (bytes: Buffer) => Buffer;
+  /** The COSE key of a new passkey, instead of its own. */
+  readonly key?: ReadonlyMap<number, unknown>;
 }
 
 /** A software authenticator. It creates passkeys and responds with them, in the form that a browser sends. */
@@ -47,16 +53,16 @@ export function makeAuthenticator(origin: string, algorithm: keyof typeof kinds 
   const id = randomBytes(32).toString("base64url");
   let [counter, userHandle] = [0, ""];
 
-  const clientData = (type: string, challenge: string, twist: Twist): Buffer =>
-    Buffer.from(
-      JSON.stringify({
-        type: twist.type ?? type,
-        challenge: twist.challenge ?? challenge,
-        origin: twist.origin ?? origin,
-        crossOrigin: twist.crossOrigin ?? false,
-        ...(twist.topOrigin === undefined ? {} : { topOrigin: twist.topOrigin }),
-      }),
-    );
+  const clientData = (type: string, challenge: string, twist: Twist): Buffer => {
+    const text = JSON.stringify({
+      type: twist.type ?? type,
+      challenge: twist.challenge ?? challenge,
+      origin: twist.origin ?? origin,
+      crossOrigin: twist.crossOrigin ?? false,
+      ...(twist.topOrigin === undefined ? {} : { topOrigin: twist.topOrigin }),
+    });
+    return Buffer.from(twist.client?.(text) ?? text);
+  };
 
   const head = (rpId: string, flags: number, twist: Twist): Buffer => {
     const bytes = Buffer.alloc(37);
@@ -76,9 +82,10 @@ export function makeAuthenticator(origin: string, algorithm: keyof typeof kinds 
       const credentialId = Buffer.from(id, "base64url");
       const length = Buffer.alloc(2);
       length.writeUInt16BE(credentialId.length);
-      const key = writeCBOR(coseOf(publicKey, twist.algorithm ?? kinds[algorithm]));
+      const key = writeCBOR(twist.key ?? coseOf(publicKey, twist.algorithm ?? kinds[algorithm]));
       const more = twist.more ?? Buffer.alloc(0);
-      const authData = Buffer.concat([head(rp.id, 0x45, twist), Buffer.alloc(16), length, credentialId, key, more]);
+      const whole = Buffer.concat([head(rp.id, 0x45, twist), Buffer.alloc(16), length, credentialId, key, more]);
+      const authData = twist.data?.(whole) ?? whole;
       const object = new Map<string, unknown>([
         ["fmt", twist.fmt ?? "none"],
         ["attStmt", twist.attStmt ?? new Map()],
@@ -98,7 +105,8 @@ export function makeAuthenticator(origin: string, algorithm: keyof typeof kinds 
     },
     assert({ challenge, rpId }, twist = {}) {
       const client = clientData("webauthn.get", challenge, twist);
-      const data = Buffer.concat([head(rpId, 0x05, twist), twist.more ?? Buffer.alloc(0)]);
+      const whole = Buffer.concat([head(rpId, 0x05, twist), twist.more ?? Buffer.alloc(0)]);
+      const data = twist.data?.(whole) ?? whole;
       const message = Buffer.concat([data, createHash("sha256").update(client).digest()]);
       const signature = sign(algorithm === "EdDSA" ? null : "sha256", message, twist.signWith ?? privateKey);
       const handle = twist.userHandle === undefined ? userHandle : twist.userHandle;
@@ -124,7 +132,8 @@ function makeKeys(algorithm: keyof typeof kinds) {
   return generateKeyPairSync("ec", { namedCurve: "P-256" });
 }
 
-function coseOf(publicKey: KeyObject, algorithm: number): ReadonlyMap<number, unknown> {
+/** Returns the COSE key of a public key (RFC 9053). */
+export function coseOf(publicKey: KeyObject, algorithm: number): ReadonlyMap<number, unknown> {
   const { kty, x, y, n, e } = publicKey.export({ format: "jwk" });
   const bytes = (text: string | undefined): Buffer => Buffer.from(text!, "base64url");
   if (kty === "RSA")
@@ -152,6 +161,7 @@ function coseOf(publicKey: KeyObject, algorithm: number): ReadonlyMap<number, un
 
 /** Encodes a value in CBOR. */
 export function writeCBOR(value: unknown): Buffer {
+  if (typeof value === "boolean") return Buffer.from([value ? 0xf5 : 0xf4]);
   if (typeof value === "number") return value >= 0 ? headOf(0, value) : headOf(1, -1 - value);
   if (typeof value === "string") return Buffer.concat([headOf(3, Buffer.byteLength(value)), Buffer.from(value)]);
   if (Buffer.isBuffer(value)) return Buffer.concat([headOf(2, value.length), value]);

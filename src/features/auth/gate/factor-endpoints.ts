@@ -144,12 +144,15 @@ async function confirm(parts: FactorEndpointsParts, context: FactorContext): Pro
     throw invalid([{ pointer, code: "required", detail: "This field is required." }]);
   const answer = { code, credential: credential as JSONValue };
   const success = await tryAnswer(parts, call, account, () => kind.confirm(call, account, factor, answer));
-  if (success === null) throw invalid([{ pointer, code: "invalid", detail: "The answer of the factor is wrong." }]);
+  const wrong = invalid([{ pointer, code: "invalid", detail: "The answer of the factor is wrong." }]);
+  if (success === null) throw wrong;
   const { changes, recoveryCodes } = activate(parts, account, factor, success, {
     now: call.now,
     endKeys: endKeys === true,
   });
   const { kind: outcome } = await parts.store.write({ changes });
+  // A passkey with this id exists. The response must not reveal it.
+  if (outcome === "taken") throw wrong;
   if (outcome !== "written")
     throw problem("conflict", { detail: "The account was changed at the same time. Try again." });
   const activated = { ...factor, active: true, lastUsedAt: new Date(call.now).toISOString() };

@@ -38,6 +38,8 @@ export type StoredPasskey = {
   readonly algorithm: number;
   readonly counter: number;
   readonly verifiesUser: boolean;
+  /** Missing in passkeys from before it was stored. */
+  readonly backupEligible?: boolean;
   readonly transports: readonly string[];
 };
 
@@ -67,13 +69,14 @@ export function passkeyKind(party: RelyingParty, key: Uint8Array, observe: Obser
       if (call.now >= until) return null;
       const made = readRegistration(credential, expected(call, challenge));
       if (made === null) return null;
-      const { id, publicKey, algorithm, counter, verifiesUser, transports } = made;
+      const { id, publicKey, algorithm, counter, verifiesUser, backupEligible, transports } = made;
       const stored: StoredPasskey = {
         credential: id,
         publicKey: { ...publicKey },
         algorithm,
         counter,
         verifiesUser,
+        backupEligible,
         transports,
       };
       return { proof: { method: "hwk", ...(verifiesUser ? { verifiesUser } : {}) }, data: stored, handle: id };
@@ -104,6 +107,7 @@ export function assert(
     algorithm: stored.algorithm,
     counter: stored.counter,
     userHandle: userHandleOf(account.id),
+    backupEligible: stored.backupEligible,
   };
   const asserted = readAssertion(credential, known, expected);
   if (asserted === null) return null;

@@ -34,6 +34,8 @@ export interface NewCredential {
   readonly counter: number;
   /** True if the authenticator has checked the person, with a PIN, a finger or a face. */
   readonly verifiesUser: boolean;
+  /** True if it may be copied to other devices of the user. It never changes. */
+  readonly backupEligible: boolean;
   /** The transports by which the browser reaches the authenticator, for the next login. */
   readonly transports: readonly string[];
 }
@@ -42,6 +44,8 @@ export interface NewCredential {
 export interface KnownCredential extends Pick<NewCredential, "id" | "publicKey" | "algorithm" | "counter"> {
   /** The user handle that it was made for, in base64url without padding. */
   readonly userHandle: string;
+  /** Undefined if it was stored before this was recorded. */
+  readonly backupEligible: boolean | undefined;
 }
 
 /** The data of a right assertion. */
@@ -67,6 +71,7 @@ export function readRegistration(given: unknown, expected: Expected): NewCredent
     ...key,
     counter: data.counter,
     verifiesUser: data.verifiesUser,
+    backupEligible: data.backupEligible,
     transports: Array.isArray(transports) ? transports.filter((each) => typeof each === "string").slice(0, 8) : [],
   };
 }
@@ -84,6 +89,7 @@ export function readAssertion(given: unknown, known: KnownCredential, expected: 
   if (signed === null || data === null || signature === null || client === null) return null;
   const message = Buffer.concat([signed, hash("sha256", client, "buffer")]);
   if (!isSigned(known, message, signature)) return null;
+  if (data.backupEligible !== (known.backupEligible ?? data.backupEligible)) return null;
   const isClone = (data.counter !== 0 || known.counter !== 0) && data.counter <= known.counter;
   return { counter: data.counter, verifiesUser: data.verifiesUser, isClone };
 }
@@ -134,8 +140,9 @@ function isClientData(value: unknown, type: string, { challenge, isOrigin }: Exp
   } catch {
     return false;
   }
-  if (!isRecord(client) || client["type"] !== type || client["crossOrigin"] === true) return false;
-  const { challenge: answered, origin, topOrigin } = client;
+  if (!isRecord(client) || client["type"] !== type) return false;
+  const { challenge: answered, origin, crossOrigin = false, topOrigin } = client;
+  if (crossOrigin !== false) return false;
   return topOrigin === undefined && isSame(answered, challenge) && typeof origin === "string" && isOrigin(origin);
 }
 
@@ -159,6 +166,7 @@ function readAttestation(bytes: Buffer | null): Buffer | null {
 interface AuthenticatorData {
   readonly counter: number;
   readonly verifiesUser: boolean;
+  readonly backupEligible: boolean;
   readonly credential: { readonly id: Buffer; readonly key: Buffer } | null;
 }
 
@@ -187,7 +195,9 @@ function readAuthenticatorData(bytes: Buffer, rpId: string): AuthenticatorData |
     if (extensions === null || !(extensions.value instanceof Map)) return null;
     rest = rest.subarray(extensions.length);
   }
-  return rest.length > 0 ? null : { counter: bytes.readUInt32BE(33), verifiesUser: has("verified"), credential };
+  if (rest.length > 0) return null;
+  const counter = bytes.readUInt32BE(33);
+  return { counter, verifiesUser: has("verified"), backupEligible: has("backupEligible"), credential };
 }
 
 /** Reads a COSE public key (RFC 9053) with one of the accepted algorithms. */
