@@ -6,7 +6,7 @@ import { email as ada, password } from "../harness/own-logins.ts";
 const CONFIRM = "/api/password/reset/confirm/";
 const chosen = "analytical-engine";
 
-test("sets a new password with the link of a mail, and logs nobody in", async (t) => {
+test("sets a new password with the link of a mail, and starts no login", async (t) => {
   const api = await startMailFlows(t);
   const mail = await api.reset(ada.toUpperCase());
   assert.deepEqual([mail.to, mail.template], [ada, "password_reset"]);
@@ -143,7 +143,7 @@ test("lets one of fifty requests use a link", async (t) => {
     Array.from({ length: 50 }, (_, each) => api.post(CONFIRM, { token, password: `${chosen}-${each}` })),
   );
   assert.equal(all.filter(({ status }) => status === 204).length, 1);
-  assert.deepEqual([...new Set(all.map(({ status }) => status))].toSorted(), [204, 400]);
+  assert.equal(all.filter(({ status }) => status === 400).length, 49);
 });
 
 test("ignores other credentials, and refuses other sites and repeated requests", async (t) => {
