@@ -23,7 +23,7 @@ export async function inspect({ table = [], out }: InspectOptions): Promise<void
   const unknown = table.filter((name) => !all.has(name));
   if (unknown.length > 0)
     throw new CommandFailed(
-      `There is no table ${unknown.join(", nor ")} that others have made. There are: ${[...all.keys()].join(", ") || "none"}.`,
+      `No other program's table is called ${unknown.join(", nor ")}. There are: ${[...all.keys()].join(", ") || "none"}.`,
       "not_found",
     );
   const tables = table.length === 0 ? all : new Map([...all].filter(([name]) => table.includes(name)));
@@ -36,7 +36,7 @@ export async function inspect({ table = [], out }: InspectOptions): Promise<void
   show(
     false,
     null,
-    `${out} declares what can be declared of ${tables.size} tables. Look through it, and start the service with it as latchkey.config.ts.`,
+    `${out} has declarations of ${tables.size} tables. Review it, and start the service with it as latchkey.config.ts.`,
   );
 }
 
@@ -45,7 +45,7 @@ function write(out: string, text: string): void {
   try {
     writeFileSync(out, text, { flag: "wx" });
   } catch (error) {
-    if (codeOf(error) === "EEXIST") throw new CommandFailed(`${out} is there already. Name another file.`, "not_empty");
+    if (codeOf(error) === "EEXIST") throw new CommandFailed(`${out} exists already. Name another file.`, "not_empty");
     throw new CommandFailed(`${out} cannot be written: ${messageOf(error)}`);
   }
 }

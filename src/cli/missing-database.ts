@@ -10,5 +10,5 @@ export function missingDatabaseNotice({ database, secretFile, secretIsNew }: Set
   if (database.kind !== "sqlite" || database.path === ":memory:" || secretFile === null || secretIsNew) return null;
   const file = path.resolve(database.path);
   if (existsSync(file)) return null;
-  return `There is a secret (${path.resolve(secretFile)}) and no database: an empty one is made, ${file}. If there was one, stop, and mount its disk, name its file in LATCHKEY_DATABASE, or bring a backup back: latchkey db restore.`;
+  return `There is a secret (${path.resolve(secretFile)}) but no database, so an empty one is created: ${file}. If there was a database, stop the service and mount its disk, set LATCHKEY_DATABASE to its file, or restore a backup: latchkey db restore.`;
 }

@@ -33,7 +33,7 @@ export async function run(args: readonly string[]): Promise<number> {
 function makeProgram(): Command {
   const program = new Command("latchkey")
     .description(
-      "Serves the API, and looks after its users, tokens, sessions and keys.\nIt works on the settings and the database of the service, also while that is serving.",
+      "Serves the API, and manages its users, tokens, sessions and keys.\nThe commands use the settings and the database of the service, which may be running.",
     )
     .version(version(), "--version", "show the version")
     .exitOverride()
@@ -41,8 +41,8 @@ function makeProgram(): Command {
     .configureOutput({ outputError: (text, write) => write(inOneVoice(text)) })
     .addHelpText(
       "after",
-      "\nSettings come from the environment (LATCHKEY_PORT=9000 latchkey) and latchkey.config.ts: docs/settings.md has them all." +
-        "\nExit codes: 0 done, 1 failed, 2 wrong usage, 3 db migrate is due, 78 wrong settings. USER is a username, or id:5.",
+      "\nSettings come from the environment (LATCHKEY_PORT=9000 latchkey) and latchkey.config.ts: docs/settings.md lists them." +
+        "\nExit codes: 0 done, 1 failed, 2 wrong usage, 3 db migrate is needed, 78 wrong settings. USER is a username, or id:5.",
     );
   addServingCommands(program);
   addUserCommands(
@@ -83,7 +83,7 @@ function version(): string {
 /** Exits silently if the reader of the output has closed it: `latchkey user list | head`. */
 function endWithoutOutput({ code, message }: NodeJS.ErrnoException): never {
   if (code === "EPIPE") process.exit(exits.done);
-  const told = `Standard output cannot be written (${message}). What it got is not whole.`;
+  const told = `Standard output cannot be written (${message}). The output is incomplete.`;
   printError(`${painterOf(process.stderr)("red", told)}\n`);
   process.exit(exits.failed);
 }

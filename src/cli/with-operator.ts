@@ -59,7 +59,7 @@ export async function requireAccount(operator: Operator, user: string): Promise<
   const account = await operator.findAccount(idIn(user) ?? user);
   if (account !== null) return account;
   throw new CommandFailed(
-    `There is no user ${idIn(user) === null ? `with the username ${JSON.stringify(user)}` : `with the id ${idIn(user)}`}. latchkey user list shows them; id:5 means the one with that id.`,
+    `There is no user ${idIn(user) === null ? `with the username ${JSON.stringify(user)}` : `with the id ${idIn(user)}`}. latchkey user list shows all users; id:5 means the user with the id 5.`,
     "not_found",
   );
 }

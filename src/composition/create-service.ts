@@ -115,7 +115,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   if (serving.has(store))
     throw new DeclarationError([
       ...mistakes,
-      "createService: store serves another service that is open, and would be taken from it; make one for each",
+      "createService: store already serves an open service; make a store for each service",
     ]);
   serving.add(store);
   const release = (): void => void serving.delete(store);

@@ -86,6 +86,6 @@ function isYes(given: unknown): boolean {
 export function requireFacts({ facts }: { readonly facts?: ServiceFacts }): ServiceFacts {
   if (facts !== undefined) return facts;
   throw new DeclarationError([
-    "the service is known once every feature is set up; ask for it in a handler, in start or in stop",
+    "the service exists only after every feature is set up; read it in a handler, in start or in stop",
   ]);
 }

@@ -41,6 +41,6 @@ function sunsetsOf(placed: readonly MountInPlace[], routes: readonly Route[], no
   return [...new Set([...whole, ...parts])].flatMap(({ what, sunset }) =>
     sunset === null || sunset > now
       ? []
-      : `The sunset of the ${what} was on ${dayOf(sunset)}, and it is served still. Take it out, or give it a later one.`,
+      : `The sunset of the ${what} was on ${dayOf(sunset)}, but it is still served. Remove it, or set a later sunset.`,
   );
 }

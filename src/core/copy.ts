@@ -52,7 +52,7 @@ export function otherCopyMistake(value: unknown): string | null {
   const other = otherCopyOf(value);
   return other === null
     ? null
-    : `another copy of the package made it: ${shownCopy(other)}. This one is ${shownCopy(thisCopy)}. Use one of them: npm ls latchkey lists those of a project, and npx latchkey beside a config file is the command of its own copy`;
+    : `another copy of the package made it: ${shownCopy(other)}. This one is ${shownCopy(thisCopy)}. Use one of them: npm ls latchkey lists those of a project, and npx latchkey in the folder of a config file runs the command of its own copy`;
 }
 
 /**

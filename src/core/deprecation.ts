@@ -46,7 +46,7 @@ export const aDeprecation: Check = (value) => {
   const { since, sunset } = value;
   const [from, until] = [parseMoment(since), parseMoment(sunset)];
   if (from !== null && until !== null && until < from)
-    mistakes.push(`sunset ${shown(sunset)} lies before since ${shown(since)}; what goes is deprecated first`);
+    mistakes.push(`sunset ${shown(sunset)} lies before since ${shown(since)}; a deprecation comes before its sunset`);
   return mistakes.length === 0 ? null : mistakes.join("; ");
 };
 

@@ -21,7 +21,7 @@ export interface Tracer {
 }
 
 /** Checks an option that must be a tracer. Returns the mistake, or null if there is none. */
-export const aTracer = objectWith("what openTelemetry() gives, or null", "request", "part", "observe");
+export const aTracer = objectWith("the result of openTelemetry(), or null", "request", "part", "observe");
 
 /** A traced request. */
 interface Followed {

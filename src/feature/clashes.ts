@@ -179,7 +179,7 @@ function namesakesOf(mounts: readonly Mount[]): readonly string[] {
     actions
       .filter(({ name, on }) => on === "record" && mounts.some((each) => isAt(each, resource, name)))
       .map(
-        ({ name }) => `the action ${name} of ${resource.path} and a resource within it stand at one path; rename one`,
+        ({ name }) => `the action ${name} of ${resource.path} and a resource within it have the same path; rename one`,
       ),
   );
 }

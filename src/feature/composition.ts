@@ -71,7 +71,7 @@ export function compose(features: readonly Feature[], own: Parts, surroundings: 
       const parts: unknown = feature.setUp(hostOf(feature, surroundings, done));
       if (!isParts(parts))
         throw new DeclarationError([
-          `setUp gave ${givenBy(parts)}; it has to give { offer: … } at once: what has to be waited for belongs into start`,
+          `setUp gave ${givenBy(parts)}; it has to give { offer: … } at once; do asynchronous work in start`,
         ]);
       done.set(feature, { feature, parts });
       failed.delete(feature);
@@ -185,7 +185,7 @@ function hostOf(feature: Feature, surroundings: Surroundings, done: ReadonlyMap<
     },
     use(needed) {
       if (!feature.needs.includes(needed))
-        throw new DeclarationError([`it uses ${needed.name} without saying so; add it to its needs`]);
+        throw new DeclarationError([`it uses ${needed.name}, which is not in its needs; add it there`]);
       return offerOf(needed, done);
     },
   };
@@ -195,7 +195,7 @@ function offerOf<Offer>(feature: Offering<Offer>, done: ReadonlyMap<unknown, Set
   const found = done.get(feature);
   if (found === undefined)
     throw new TypeError(
-      `${feature.name} is no feature of this service. Add it to features, and to the needs of whoever uses it: then the start tells.`,
+      `${feature.name} is not a feature of this service. Add it to features, and to the needs of the feature that uses it, so that the start reports it.`,
     );
   return found.parts.offer as Offer;
 }
@@ -206,7 +206,7 @@ function* mistakesOfList(features: readonly Feature[]): Generator<string> {
     const first = features.findIndex(({ name }) => name === feature.name);
     if (first < at)
       yield features[first] === feature
-        ? `feature ${feature.name} stands in the list twice; leave one out`
+        ? `feature ${feature.name} is in the list twice; leave one out`
         : `two features are called ${feature.name}; leave one out, or give it another name`;
     yield* unmetNeeds({ who: `feature ${feature.name}`, needs: feature.needs }, features);
   }

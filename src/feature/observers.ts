@@ -11,7 +11,7 @@ export function harmless(observe: Observer, service: string): Observer {
   const print = (error: unknown): void => {
     if (failed) return;
     failed = true;
-    writeError(`${service}: An observer failed; it is not told again where it fails.\n${stackOfThrown(error)}\n`);
+    writeError(`${service}: An observer failed. Its further failures are not logged.\n${stackOfThrown(error)}\n`);
   };
   return (observation) => {
     try {

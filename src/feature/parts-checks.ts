@@ -40,8 +40,7 @@ const lookMembers: Readonly<Record<keyof Look, Check>> = { title: text, logo: op
 /** The checks for the parts of a feature. */
 export const partsMembers: Readonly<Record<keyof Parts, Check>> = {
   ...partsLists,
-  offer: (value) =>
-    value === undefined ? "it has to be what the feature offers to others; null where that is nothing" : null,
+  offer: (value) => (value === undefined ? "it has to be the offer to other features, or null" : null),
   scopesAllow: optional(aFunction),
   standing: optional(aFunction),
   limiter: optional(objectWith("a limiter, like that of rateLimits()", "arriving", "identified")),
@@ -65,7 +64,7 @@ export const partsMembers: Readonly<Record<keyof Parts, Check>> = {
   problems: optional((value) =>
     Array.isArray(value) && value.every((each) => isObject(each) && isText(each["code"]))
       ? null
-      : "it has to be a list of problems of one's own, made with defineProblem",
+      : "it has to be a list of your own problems, made with defineProblem",
   ),
   mistakes: optional(aFunction),
   measure: optional(aFunction),

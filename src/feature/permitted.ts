@@ -34,7 +34,7 @@ function missingIdentity(found: readonly Placed[], all: readonly NamedParts[]): 
       .filter((member) => !known.includes(member))
       .map(
         (member) =>
-          `${place}: the permission ${name} looks at the caller's ${member}, which is in no identity; name it: accounts({ fields, identity: ["${member}"] })`,
+          `${place}: the permission ${name} reads the caller's ${member}, which identities do not have; add it: accounts({ fields, identity: ["${member}"] })`,
       ),
   );
 }
@@ -49,7 +49,7 @@ function missingRoles(found: readonly Placed[], all: readonly NamedParts[]): rea
       .filter((role) => !known.includes(role))
       .map(
         (role) =>
-          `${place}: the permission ${name} asks for the role ${role}, which no user can have${suggestion(role, known)}; give accounts() the same users: accounts(users), or users in the config file`,
+          `${place}: the permission ${name} requires the role ${role}, which no user can have${suggestion(role, known)}; give accounts() the same users: accounts(users), or users in the config file`,
       ),
   );
 }

@@ -49,7 +49,7 @@ export async function startFeatures(
 
 /** Waits without a limit, because the feature may wait for another system. */
 async function startSlowly({ feature: { name }, parts }: SetUp, observe: Observer | null): Promise<void> {
-  const message = `feature ${name}: start is not done after ${SLOW_START_SECONDS} s, and nobody is answered before it is.`;
+  const message = `feature ${name}: start has not finished after ${SLOW_START_SECONDS} s. No request is answered until it has.`;
   const timer = setTimeout(() => observe?.({ kind: "notice", level: "error", message }), SLOW_START_SECONDS * 1000);
   try {
     await parts.start?.();
@@ -61,7 +61,8 @@ async function startSlowly({ feature: { name }, parts }: SetUp, observe: Observe
 async function stopInTime({ parts }: SetUp): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    const tell = (): void => reject(new Error(`it is not done after ${MOST_STOP_SECONDS} s, and is not waited for`));
+    const tell = (): void =>
+      reject(new Error(`it has not finished after ${MOST_STOP_SECONDS} s; the stop does not wait for it`));
     timer = setTimeout(tell, MOST_STOP_SECONDS * 1000);
   });
   try {

@@ -120,7 +120,7 @@ test("reports a failed upkeep with its feature and fault, tries again, and repor
   }
   stop();
 
-  const message = "feature mail: What has run out could not be erased; it will be tried again.";
+  const message = "feature mail: Expired rows could not be deleted; the upkeep tries again.";
   assert.deepEqual(
     told,
     [faults[0], faults[2], faults[4]].map((error) => ({ kind: "notice", level: "error", message, error })),

@@ -49,7 +49,7 @@ export function startUpkeep(
   const stopped = new AbortController();
   const all = upkeep.map((each) => {
     const whose = each.feature === undefined ? "" : `feature ${each.feature}: `;
-    const message = `${whose}What has run out could not be erased; it will be tried again.`;
+    const message = `${whose}Expired rows could not be deleted; the upkeep tries again.`;
     const telling = toldOnce((error) => observe?.({ kind: "notice", level: "error", message, error }));
     return { ...each, telling, dueIn: 0, isRunning: false };
   });

@@ -61,7 +61,7 @@ class Reader {
   #member(name: string, value: unknown, pointer: string, depth: number): Condition | null {
     if (name === "all" || name === "any" || name === "not") {
       if (depth === MAX_DEPTH)
-        return this.#say(pointer, "too_deep", `all, any and not may stand ${MAX_DEPTH} deep at most.`);
+        return this.#say(pointer, "too_deep", `all, any and not may be nested ${MAX_DEPTH} levels deep at most.`);
       if (name === "not") {
         const turned = this.condition(value, pointer, depth + 1);
         return turned === null ? null : { not: turned };
@@ -71,7 +71,7 @@ class Reader {
     }
     const allowed = this.#resource.filters.get(name);
     if (allowed === undefined)
-      return this.#say(pointer, "unknown_field", `A list of ${this.#resource.plural} cannot be asked for this.`);
+      return this.#say(pointer, "unknown_field", `Lists of ${this.#resource.plural} have no such filter.`);
     return this.#comparisons(name, value, pointer, allowed);
   }
 
@@ -96,7 +96,7 @@ class Reader {
       if (this.#isOver() || !this.#count(place)) break;
       const operator = allowed.find((each) => each === name);
       if (operator === undefined) {
-        this.#say(place, "unknown_operator", `The field can be asked for by ${allowed.join(", ")}.`);
+        this.#say(place, "unknown_operator", `The operators of this field are ${allowed.join(", ")}.`);
         continue;
       }
       const read = this.#value(field, operator, value, place);

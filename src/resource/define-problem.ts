@@ -98,7 +98,7 @@ function unmeant(field: Field): readonly string[] {
     .filter((name) => Object.hasOwn(fieldOptions, name) && !MEANT.includes(name));
   return [
     ...names.map((name) => `${kind.name}: ${name} has no meaning in a problem; leave it out`),
-    ...(computed === undefined ? [] : ["a problem has no record to compute it from"]),
+    ...(computed === undefined ? [] : ["a problem has no record, so it cannot be computed"]),
     ...ownValueMistakes("example", field, options.example),
   ];
 }

@@ -113,7 +113,7 @@ function mistakesWithin(declaration: ResourceDeclaration<Fields>): readonly stri
   for (const [field, declared] of Object.entries(fields)) {
     if (within !== undefined && field === `${within.name}_id`)
       at(`field ${field}`, [
-        `the path gives it already, because the resource stands within ${within.plural}; leave it out`,
+        `the path contains it already, because the resource is within ${within.plural}; leave it out`,
       ]);
     const malformed = shapeMistakes(declared);
     at(`field ${field}`, malformed.length > 0 ? malformed : fieldMistakes(field, declared));
@@ -196,21 +196,21 @@ function computedMistakes(name: string, declared: unknown): string[] {
   const mistakes = membersMistakes(declared, computedMembers);
   if (mistakes.length > 0) return mistakes;
   const [from, sql] = [declared["from"], declared["sql"]];
-  if (from === undefined && sql === undefined) return ["from is missing, or sql, where the database makes it"];
+  if (from === undefined && sql === undefined) return ["from is missing; or write sql, if the database computes it"];
   if (from !== undefined && sql !== undefined)
     return ["it is made by a function (from) or by the database (sql); write one of the two"];
   const { options } = declared["as"] as Field;
   return OF_COLUMNS.filter((option) => options[option] !== undefined).map(
-    (option) => `${option} is about what is kept, and this is computed; leave it out`,
+    (option) => `${option} applies to stored fields, and this field is computed; leave it out`,
   );
 }
 
 function renamedMistakes(from: string | undefined, fields: Fields, removed: object): string[] {
   if (from === undefined) return [];
-  if (Object.hasOwn(fields, from)) return [`there is a field ${from} still; leave renamedFrom out, or that field`];
+  if (Object.hasOwn(fields, from)) return [`field ${from} still exists; remove it, or leave renamedFrom out`];
   return Object.hasOwn(removed, from)
     ? [
-        `${from} is in removed, and a column cannot both stay unseen and become this one; leave renamedFrom out, or take ${from} out of removed`,
+        `${from} is in removed, and a removed column cannot become this field; leave renamedFrom out, or take ${from} out of removed`,
       ]
     : [];
 }
@@ -230,13 +230,13 @@ function fieldMistakes(name: string, { kind, options }: Field): string[] {
   if (options.readOnly === true && options.writeOnly === true)
     mistakes.push("readOnly and writeOnly exclude each other; keep one");
   if (options.transient === true && options.writeOnly !== true)
-    mistakes.push("transient fields are not kept, so nothing could be shown; add writeOnly");
+    mistakes.push("transient fields are not stored, so they cannot be shown; add writeOnly");
   if (options.confidential === true && options.writeOnly !== true)
     mistakes.push("confidential fields are never shown; add writeOnly");
   if (options.generated !== undefined && options.default !== undefined)
     mistakes.push("generated and default exclude each other; keep one");
   if (options.regenerated === true && options.generated === undefined)
-    mistakes.push("regenerated says when generated is asked again; give generated too");
+    mistakes.push("regenerated says when generated is called again; add generated too");
   mistakes.push(...originMistakes(name, { kind, options }));
   if (kind.column.type === "json" && options.unique !== undefined && options.unique !== false)
     mistakes.push("a JSON value cannot be unique; leave unique out");
@@ -250,7 +250,7 @@ function originMistakes(name: string, { kind, options }: Field): string[] {
   const { renamedFrom, convert, backfill, transient } = options;
   const mistakes: string[] = [];
   if (transient === true && (renamedFrom ?? convert ?? backfill) !== undefined)
-    mistakes.push("a transient field has no values that are there; leave renamedFrom, convert and backfill out");
+    mistakes.push("a transient field has no stored values; leave renamedFrom, convert and backfill out");
   if (renamedFrom === name) mistakes.push("renamedFrom is its own name; leave it out");
   if (typeof backfill !== "function") mistakes.push(...ownValueMistakes("backfill", { kind, options }, backfill));
   return mistakes;
@@ -261,13 +261,12 @@ function filterMistakes(name: string, field: Field, operators: readonly Operator
   const { type } = field.kind.column;
   if (LIST_PARAMETERS.has(name))
     mistakes.push("every list has a parameter of this name; rename the field or leave the filter out");
-  if (!isShown(field))
-    mistakes.push("a field that is never shown must not be searched, for that would show it; leave the filter out");
+  if (!isShown(field)) mistakes.push("a search would reveal a field that is never shown; leave the filter out");
   const { members } = field.kind;
   if (type === "json" && members === undefined)
     mistakes.push("a JSON value cannot be filtered by; leave the filter out");
   if (members !== undefined && operators.some((each) => each !== "eq" && each !== "in"))
-    mistakes.push("of a list of ids it can be asked what is among them: eq and in; leave the others out");
+    mistakes.push("the filters of a list of ids are eq and in; leave the others out");
   if (operators.length === 0) mistakes.push('no operator is named; name some, like ["eq"], or leave the filter out');
   for (const operator of operators) {
     if (!everyOperator.includes(operator))
@@ -286,13 +285,12 @@ function filterMistakes(name: string, field: Field, operators: readonly Operator
 
 function sortMistakes(field: Field): string[] {
   const { kind } = field;
-  if (!isShown(field))
-    return ["a field that is never shown must not be sorted by, for that would show it; leave the sort out"];
+  if (!isShown(field)) return ["the order would reveal a field that is never shown; leave the sort out"];
   if (kind.column.type === "json") return ["a JSON value cannot be sorted by; leave the sort out"];
   // Followed links must fit into the request line, which has at most 8 KiB.
   if (Number(kind.schema["maxLength"] ?? 0) > MAX_SORTED_LENGTH)
     return [
-      `the value goes into addresses, which are not long enough for it; give it a maxLength of ${MAX_SORTED_LENGTH} or less`,
+      `the cursor contains the value, and it would make addresses too long; give it a maxLength of ${MAX_SORTED_LENGTH} or less`,
     ];
   return [];
 }

@@ -17,7 +17,7 @@ export const reservedNames: ReadonlySet<string> = new Set([
 export function reservedMistakes(name: string): readonly string[] {
   return reservedNames.has(name)
     ? [
-        `databases have something of their own that is called ${name}; take another name, with columns: { …: "${name}" } where a table that was there before has it`,
+        `${name} is a reserved name of databases; choose another name, with columns: { …: "${name}" } if an existing table has this column`,
       ]
     : [];
 }

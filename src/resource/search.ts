@@ -10,12 +10,11 @@ const MAX_SEARCHED_LENGTH = 10_000;
 /** Returns the mistakes in a field whose words are searched. */
 export function searchMistakes({ kind, options }: Field): string[] {
   const mistakes: string[] = [];
-  if (options.writeOnly === true)
-    mistakes.push("a field that is never shown must not be searched, for that would show it; leave it out");
+  if (options.writeOnly === true) mistakes.push("a search would reveal a field that is never shown; leave it out");
   if (kind.column.type !== "text" || kind.name === "enumeration")
     mistakes.push("only the words of a text can be searched; leave it out");
   else if (!(Number(kind.schema["maxLength"]) <= MAX_SEARCHED_LENGTH))
-    mistakes.push(`each of its words is kept in an index; give it a maxLength of ${MAX_SEARCHED_LENGTH} or less`);
+    mistakes.push(`an index stores each of its words; give it a maxLength of ${MAX_SEARCHED_LENGTH} or less`);
   return mistakes;
 }
 

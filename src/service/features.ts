@@ -63,7 +63,7 @@ export function builtInFeatures({
       setUp: (host) => ({
         offer: null,
         endpoints: [protectedEndpoint(host.use(people))],
-        tags: { protected: "The example of something that needs credentials." },
+        tags: { protected: "An example of an endpoint that needs credentials." },
       }),
     }),
     ...builtInLogins(settings, people),
@@ -103,7 +103,7 @@ export function chosenFeatures(
 function requireList(made: unknown): readonly Feature[] {
   if (Array.isArray(made)) return made as readonly Feature[];
   throw new ConfigError([
-    `features in the config file is a function, and what it gives is ${made === undefined ? "nothing" : "no list"}. It has to give one at once: features: ({ accounts }) => [ … ].`,
+    `features in the config file is a function that gives ${made === undefined ? "nothing" : "no list"}. It has to give a list at once: features: ({ accounts }) => [ … ].`,
   ]);
 }
 

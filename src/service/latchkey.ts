@@ -142,7 +142,7 @@ async function openedWith({ database }: Settings, options: Parameters<typeof cre
     const code = error instanceof StoreUnavailable ? (error.cause as { readonly errcode?: number }).errcode : null;
     if (database.kind === "sqlite" && code === NOT_A_DATABASE)
       throw new ConfigError([
-        `LATCHKEY_DATABASE: ${database.path} is no SQLite database. Name another file, or bring a backup back: latchkey db restore.`,
+        `LATCHKEY_DATABASE: ${database.path} is not a SQLite database. Name another file, or restore a backup: latchkey db restore.`,
       ]);
     if (database.kind === "postgres" && error instanceof StoreUnavailable && error.name === "StoreUnavailable")
       throw new StoreUnavailable(`LATCHKEY_DATABASE: ${error.message}`, { cause: error });
@@ -157,7 +157,7 @@ function withHints(error: DeclarationError): DeclarationError {
       (mistake) =>
         mistake.includes(`in the feature ${name} and`) ||
         mistake.includes(`in the feature ${name};`) ||
-        mistake.startsWith(`two features are called ${name};`),
+        mistake.startsWith(`two features have the name ${name};`),
     ),
   );
   const hints = clashing.map(
@@ -182,6 +182,6 @@ async function requireCustomAccount(
 ): Promise<void> {
   if (customToken === null || (await accounts.findByUsername(customToken.username)) !== null) return;
   throw new ConfigError([
-    `LATCHKEY_CUSTOM_TOKEN_USERNAME names ${customToken.username}, and there is no such account. Create it first, or name one that exists.`,
+    `LATCHKEY_CUSTOM_TOKEN_USERNAME names ${customToken.username}, but there is no such account. Create it first, or name an existing one.`,
   ]);
 }

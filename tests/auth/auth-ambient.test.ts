@@ -133,10 +133,10 @@ test("names the received and the allowed origins and the setting in the refusal,
   assert.equal(json.code, "cross_site");
   assert.equal(
     json.detail,
-    "A page of another site sent this request: it came with the Origin https://evil.example, and ours is http://api.example. A page that may is named in LATCHKEY_ALLOWED_ORIGINS.",
+    "A page of another site sent this request: it came with the Origin https://evil.example, and the origin of this service is http://api.example. Allow other origins in LATCHKEY_ALLOWED_ORIGINS.",
   );
   const without = await ask(ann.headers["authorization"]!, [["Sec-Fetch-Site", "cross-site"]]);
-  assert.match(without.json.detail, /it came with no Origin, and ours is/);
+  assert.match(without.json.detail, /it came with no Origin, and the origin of this service is/);
   const hostile = await ask(ann.headers["authorization"]!, [["Origin", `\u0000${"é".repeat(300)}`]]);
   assert.match(hostile.json.detail, /the Origin \?{200}…, and/);
   assert.equal((await ask(`Basic ${btoa("admin:wrong")}`, crossSite)).json.code, "invalid_credentials");

@@ -45,17 +45,17 @@ test("explains to an administrator who asks what each scheme saw, and why", asyn
         scheme: "bearer",
         saw: "absent",
         in: null,
-        why: "Nothing in Authorization: bearer, nor in the cookie access_token.",
+        why: "There is no credential in Authorization: bearer, nor in the cookie access_token.",
       },
-      { scheme: "custom-header", saw: "absent", in: null, why: "Nothing in the header x-custom-token." },
+      { scheme: "custom-header", saw: "absent", in: null, why: "There is no credential in the header x-custom-token." },
       {
         scheme: "remote-user",
         saw: "absent",
         in: null,
-        why: "There was the header x-remote-user, from a peer that is no trusted proxy: it was dropped.",
+        why: "There was the header x-remote-user, from a peer that is not a trusted proxy: it was ignored.",
       },
-      { scheme: "session", saw: "absent", in: null, why: "Nothing in the cookie session." },
-      { scheme: "token", saw: "absent", in: null, why: "Nothing in Authorization: token." },
+      { scheme: "session", saw: "absent", in: null, why: "There is no credential in the cookie session." },
+      { scheme: "token", saw: "absent", in: null, why: "There is no credential in Authorization: token." },
     ],
   });
 });
@@ -78,7 +78,7 @@ test("explains a failed request too if one of its credentials is an administrato
   assert.deepEqual([why.outcome, why.why], ["rejected", "One rejected credential ends the request: custom-header."]);
   assert.deepEqual(
     [whyNot.outcome, whyNot.why],
-    ["identified", "One credential was accepted. The rejected cookie of session is passed over."],
+    ["identified", "One credential was accepted. The rejected cookie of session is ignored."],
   );
   assert.deepEqual(whyNot.schemes[4], {
     scheme: "session",

@@ -36,7 +36,7 @@ for (const workers of ["1", "2"])
 
     assert.equal(statSync(file).mode & 0o777, 0o600);
     assert.match(password, /^[\w-]{20}$/);
-    assert.ok(service.said().includes(`password in ${file} (good until `), service.said());
+    assert.ok(service.said().includes(`password in ${file} (valid until `), service.said());
     const answer = await fetch(`${service.address}/protected/`, { headers: basicHeader("admin", password) });
     assert.equal(answer.status, 200);
     assert.equal(service.said().includes(password), false);
@@ -144,7 +144,7 @@ test("ends the start with the fix if the file cannot be written, and sets no unr
   for (const file of [path.join(folder, "latchkey.password"), path.join(folder, "no", "latchkey.password")])
     await assert.rejects(start(database, file), (error) => {
       assert.ok(error instanceof ConfigError);
-      assert.match(error.message, /cannot be made \((?:EISDIR|ENOENT)\)\..* give LATCHKEY_ADMIN_PASSWORD/);
+      assert.match(error.message, /cannot be created \((?:EISDIR|ENOENT)\)\..* set LATCHKEY_ADMIN_PASSWORD/);
       return true;
     });
 

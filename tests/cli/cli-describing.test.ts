@@ -79,7 +79,7 @@ test("reports missing documentation, and treats a broken config file as wrong se
   const broken = await place.run(["routes"]);
 
   assert.deepEqual([without.code, broken.code], [1, 78]);
-  assert.match(without.errors, /goes without its documentation/);
+  assert.match(without.errors, /documentation is turned off/);
   assert.match(broken.errors, /latchkey\.config\.mts cannot be run\./);
 });
 
@@ -99,15 +99,15 @@ test("explains the decision of the route's permission for the caller", async (t)
 
   assert.equal(
     await explain("PATCH", "/notes/1", ann),
-    'PATCH /notes/{id}: the permission "any of (read only, owner, administrator)" allows it (update) for rows by owner_id. Others are as if they were not there: 404 not_found, and none in lists.',
+    'PATCH /notes/{id}: the permission "any of (read only, owner, administrator)" allows it (update) for rows by owner_id. Other rows are hidden: 404 not_found, and lists leave them out.',
   );
-  assert.match(await explain("POST", "/notes"), /does not allow it \(create\) to somebody unknown: 401 or 403/);
+  assert.match(await explain("POST", "/notes"), /does not allow it \(create\) to an unknown caller: 401 or 403/);
   assert.match(await explain("GET", "/notes"), /allows it \(list\)\.$/);
   assert.match(await explain("GET", "/metrics", ann), /does not allow it .*: 403 permission_denied\.$/);
-  assert.equal(await explain("GET", "/nowhere"), "Nothing stands at this path: 404 not_found.");
+  assert.equal(await explain("GET", "/nowhere"), "There is no route at this path: 404 not_found.");
   assert.equal(await explain("DELETE", "/notes"), "/notes has no DELETE: 405 method_not_allowed.");
   assert.equal(await explain("GET", "/livez"), "GET /livez is open to everyone.");
-  assert.match(await explain("GET", "/notes", "Basic YTpi"), /its permission is not asked/);
+  assert.match(await explain("GET", "/notes", "Basic YTpi"), /its permission is not checked/);
 });
 
 test("reports a wrong command line in whole sentences, with the probable command", async () => {

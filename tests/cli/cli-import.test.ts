@@ -137,8 +137,8 @@ test("refuses a file that is not a list of users as a whole", async () => {
     [1, 1, 1, 1],
   );
   assert.deepEqual(
-    ended.map(({ errors }) => /no column email|is empty|ENOENT|no JSON array/.exec(errors)?.[0]),
-    ["no column email", "is empty", "ENOENT", "no JSON array"],
+    ended.map(({ errors }) => /no column email|is empty|ENOENT|not a JSON array/.exec(errors)?.[0]),
+    ["no column email", "is empty", "ENOENT", "not a JSON array"],
   );
   // The number of imported users is not reported if it is zero.
   assert.ok(ended.every(({ errors }) => !errors.includes("0 were imported")));

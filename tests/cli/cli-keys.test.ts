@@ -63,8 +63,8 @@ test("changes keys under load without a failed request, and ends the tokens of a
   const signing = await place.run(["key", "retire", second.kid]);
   const living = await place.run(["key", "retire", first.kid]);
   const listed = (await place.json(["key", "list"])) as ShownKey[];
-  assert.deepEqual([signing.code, /is the key that signs/.test(signing.errors)], [1, true]);
-  assert.deepEqual([living.code, /are alive until 20/.test(living.errors)], [1, true]);
+  assert.deepEqual([signing.code, /is the signing key/.test(signing.errors)], [1, true]);
+  assert.deepEqual([living.code, /are valid until 20/.test(living.errors)], [1, true]);
   assert.deepEqual(
     listed.map(({ state }) => state),
     ["signs", "verifies"],
@@ -113,7 +113,7 @@ test("switches from the derived key to a key file without a failed request, in a
   for (const token of [early, meanwhile, late]) assert.equal(await ask(after, token), 200);
 
   // A kid may begin with a hyphen. After `--`, it is not an option.
-  assert.match((await place.run(["key", "retire", "--", derived!.kid])).errors, /are alive until 20/);
+  assert.match((await place.run(["key", "retire", "--", derived!.kid])).errors, /are valid until 20/);
   assert.equal((await place.run(["key", "retire", "--force", "--", derived!.kid])).code, 0);
   await fetch(`${after.address}/.well-known/jwks.json`);
   assert.deepEqual([await ask(after, early), await ask(after, late)], [401, 200]);
@@ -131,7 +131,7 @@ test("creates no key file if the secret cannot be read, because it would end tok
 
   assert.deepEqual([open.code, /chmod 600/.test(open.errors)], [78, true]);
   assert.equal(closed.code, 0);
-  assert.match(closed.out, /the one before goes on signing/);
+  assert.match(closed.out, /the previous key still signs/);
   assert.ok(!(open.errors + closed.out + closed.errors).includes("which is long"));
   assert.equal(((await place.json(["key", "list"])) as ShownKey[]).length, 2);
 });
@@ -171,7 +171,10 @@ test("checks a token's checksum without a database, and explains the result of e
   assert.match(explained.out, /^identified, user 1: One credential was accepted\./);
   assert.deepEqual([nowhere.code, nowhere.out], [2, ""]);
   assert.match(explained.out, /^token +accepted +Authorization: token .*user 1\.$/m);
-  assert.match(explained.out, /^bearer +absent +the cookie access_token +- +The credential is none of its own\.$/m);
+  assert.match(
+    explained.out,
+    /^bearer +absent +the cookie access_token +- +The credential belongs to another scheme\.$/m,
+  );
   for (const { out, errors } of [checked, explained])
     assert.ok(!(out + errors).includes(token.slice(20)), "no output shows what proves the token");
 });

@@ -170,7 +170,7 @@ test("reports the number of records and the refused lines, and exports the same 
   assert.deepEqual([exported.code, exported.out], [0, "2 exported.\n"]);
   assert.equal(readFileSync(path.join(place.folder, "again.csv"), "utf8"), `${rows.join("\r\n")}\r\n`);
   assert.deepEqual([piped.code, piped.out], [0, `${rows.join("\r\n")}\r\n`]);
-  assert.deepEqual([twice.code, twice.errors], [1, "again.csv is there already; name a new file.\n"]);
+  assert.deepEqual([twice.code, twice.errors], [1, "again.csv exists already. Name a new file.\n"]);
   assert.deepEqual(unknown.errors, 'There is no resource "order". There are users, orders, orders/items.\n');
 });
 
@@ -212,7 +212,7 @@ test("resumes a killed import without duplicate or missing lines", async (t) => 
 
   assert.ok(before > 0 && before < count, String(before));
   assert.deepEqual([rest.code, rest.out], [0, `${count - before} imported, 0 refused.\n`], rest.errors);
-  assert.match(rest.errors, new RegExp(`Going on behind line ${before}, where it was interrupted`));
+  assert.match(rest.errors, new RegExp(`Continuing an interrupted import after line ${before}`));
   assert.equal(await operator.store.count(collection, null), count);
 });
 
@@ -231,7 +231,7 @@ test("imports records as a user with their permissions, or reports that a user i
     {
       line: 1,
       reasons: [
-        "user_id: It is filled with whoever sends the record, and that is nobody here. Give the file a column for it, or say who sends it: --as USERNAME.",
+        "user_id: This field holds the user who sends the record, and an import has none. Add a column for it to the file, or name the user: --as USERNAME.",
       ],
     },
   ]);
@@ -290,7 +290,7 @@ test(
       assert.equal(ended.status, 1);
       assert.match(
         ended.stderr,
-        /^Standard output cannot be written \(ENOSPC: no space left on device\b.*\)\. What it got is not whole\.$/m,
+        /^Standard output cannot be written \(ENOSPC: no space left on device\b.*\)\. The output is incomplete\.$/m,
       );
       assert.doesNotMatch(ended.stderr, /^ {4}at /m);
     }

@@ -33,7 +33,7 @@ test("shows rows, bytes and the oldest record of each table of a SQLite file in 
   assert.ok(stats.tables.every(({ bytes, estimated }) => bytes >= 4096 && !estimated));
   assert.equal(tableOf(stats, "accounts").oldest!.column, "created_at");
   assert.match(text.out, /^TABLE +ROWS +BYTES +OLDEST\n(?:.*\n)*accounts +3 +[\d,]+ +20\S+Z \(created_at\)/);
-  assert.match(text.out, /The database has [\d,]+ bytes, [\d,]+ of them free for what is written next, [\d,]+ in the/);
+  assert.match(text.out, /The database has [\d,]+ bytes, [\d,]+ of them free for new rows, [\d,]+ in its/);
 });
 
 test("estimates large tables in time from a part of them", async (t) => {

@@ -238,7 +238,7 @@ export const slips: readonly Slip[] = [
   {
     code: `mount(books, { permission: anyone, expand: { owner: "owner_id" } })`,
     compiled: /no field owner_id refers to a record/,
-    started: /mount\(\/books\): expand\.owner: no field owner_id refers to a record; there is none at all/,
+    started: /mount\(\/books\): expand\.owner: no field owner_id refers to a record; there are none/,
   },
   {
     code: `defineResource({ name: "book", fields: Promise.resolve({ title: text() }) })`,
@@ -265,12 +265,12 @@ export const slips: readonly Slip[] = [
   {
     code: `readConfig({ port: 80 })`,
     compiled: /'port' does not exist in type 'ConfigFile'/,
-    started: /port in the config file is a setting\. Write settings: { port: … }\./,
+    started: /port in the config file belongs in settings\. Write settings: { port: … }\./,
   },
   {
     code: `readConfig({ resources: [] })`,
     compiled: /'resources' does not exist in type 'ConfigFile'/,
-    started: /resources in the config file means nothing\. The nearest is \w+; there are settings, .*mounts/,
+    started: /resources in the config file is unknown\. The nearest is \w+; there are settings, .*mounts/,
   },
   {
     code: `write(mount(books, { permission: anyone, beforeWrite: () => ({ values: { title: "x", titel: "x" } }) }))`,
@@ -350,7 +350,7 @@ export const slips: readonly Slip[] = [
   {
     code: `readConfig(defineConfig({ registation: "open" }))`,
     compiled: /'registation'.*Did you mean.*'registration'/,
-    started: /registation in the config file means nothing\. The nearest is registration; there are settings, /,
+    started: /registation in the config file is unknown\. The nearest is registration; there are settings, /,
   },
   field(
     "boolean({ optoinal: true })",
@@ -580,7 +580,7 @@ export const slips: readonly Slip[] = [
   made(
     `problem("conflict", "There is none left.")`,
     /has no properties in common|'string' is not assignable|"There is none left."/,
-    /problem\(conflict\): a text stands behind it; write { detail: … }/,
+    /problem\(conflict\): it is followed by a text; write { detail: … }/,
   ),
   feature(
     `rateLimits({ limits: [{ name: "few", by: "user", limit: 1, windowSeconds: 60, at: [mount(books, { permission: anyone })] }] })`,

@@ -86,14 +86,14 @@ test("serves a new certificate without a restart, and keeps existing connections
   look();
   assert.match(
     told().join("\n"),
-    /^error: The certificate has changed and cannot be used; the one from before stays\.$/,
+    /^error: The changed certificate cannot be used. The service keeps the previous one\.$/,
   );
   assert.equal(await ask(), "200 localhost");
 
   write("key", renewed.key);
   look();
   look();
-  assert.match(told().join("\n"), /^info: A new certificate is served from \S+$/);
+  assert.match(told().join("\n"), /^info: The service now uses the new certificate in \S+$/);
   assert.equal(await ask(), "200 renewed.example");
   assert.equal(await ask(agent), "200 localhost");
   await assert.rejects(ask(false, { maxVersion: "TLSv1.1", minVersion: "TLSv1", ciphers: "DEFAULT@SECLEVEL=0" }));
@@ -105,7 +105,7 @@ test("keeps the old certificate for any invalid content of the files", async (t)
   for (const text of ["", "x", selfSigned.key, renewed.cert.slice(0, 200), "-----BEGIN CERTIFICATE-----\n"]) {
     write("cert", text);
     look();
-    assert.match(told().join("\n"), /^error: .*stays\.$/, text.slice(0, 30));
+    assert.match(told().join("\n"), /^error: .*keeps the previous one\.$/, text.slice(0, 30));
     assert.equal(await ask(), "200 localhost");
   }
   write("cert", selfSigned.cert);
@@ -145,7 +145,7 @@ test("reports the end of a certificate once a day, from a week before", async (t
   assert.match(at(-6 * day).join(), /^error: The certificate in \S+ ends at 2126-10-28T/);
   assert.deepEqual(at(-6 * day + 3_600_000), []);
   assert.match(at(-5 * day).join(), / ends at /);
-  assert.match(at(day).join(), / has ended at /);
+  assert.match(at(day).join(), / has expired at /);
 });
 
 test("serves an unreadable certificate as soon as its permissions allow it", async (t) => {
@@ -158,11 +158,11 @@ test("serves an unreadable certificate as soon as its permissions allow it", asy
     if (process.getuid!() === 0) chownSync(file, nobody, nobody);
     chmodSync(file, 0o000);
   }
-  assert.match(lookAsNobody(), /^error: .*stays\.$/);
+  assert.match(lookAsNobody(), /^error: .*keeps the previous one\.$/);
 
   for (const file of Object.values(files)) chmodSync(file, 0o400);
 
-  assert.match(lookAsNobody(), /^info: A new certificate is served from \S+$/);
+  assert.match(lookAsNobody(), /^info: The service now uses the new certificate in \S+$/);
   assert.equal(await ask(), "200 renewed.example");
 });
 
@@ -172,12 +172,12 @@ test("reports a renewed key that all users can read, and serves it after its per
   write("key", renewed.key);
   chmodSync(files.key, 0o644);
   look();
-  assert.match(told().join("\n"), /^error: .*stays\.$/);
+  assert.match(told().join("\n"), /^error: .*keeps the previous one\.$/);
   assert.equal(await ask(), "200 localhost");
 
   chmodSync(files.key, 0o640);
   look();
 
-  assert.match(told().join("\n"), /^info: A new certificate is served from \S+$/);
+  assert.match(told().join("\n"), /^info: The service now uses the new certificate in \S+$/);
   assert.equal(await ask(), "200 renewed.example");
 });

@@ -43,11 +43,11 @@ test("reports reserved names of a database when they are declared", () => {
   for (const name of ["true", "false", "ctid", "xmin", "tableoid"]) {
     assert.throws(
       () => defineResource({ name: "thing", fields: { [name]: text() } }),
-      new RegExp(`field ${name}: databases have something of their own`),
+      new RegExp(`field ${name}: ${name} is a reserved name of databases`),
     );
     assert.throws(
       () => defineResource({ name: "thing", fields: {}, computed: { [name]: { as: text(), from: () => "" } } }),
-      /something of their own/,
+      /a reserved name of databases/,
     );
   }
 });

@@ -181,7 +181,7 @@ test("refuses to start with a permission that uses an unknown identity field", a
     assert.ok(thrown instanceof DeclarationError);
     assert.match(
       thrown.message,
-      /mount\(\/notes\): the permission same tenant_id looks at the caller's tenant_id, which is in no identity/,
+      /mount\(\/notes\): the permission same tenant_id reads the caller's tenant_id, which identities do not have/,
     );
     return true;
   });

@@ -152,7 +152,7 @@ test("allows one way to compute a field, and no filter or order by a field that 
 
   assert.throws(
     () => defineResource({ name: "line", fields, computed: { made: { as } as never } }),
-    /from is missing, or sql/,
+    /from is missing; or write sql/,
   );
   const both = { as, sql: "1", from: () => 1 };
   assert.throws(() => defineResource({ name: "line", fields, computed: { made: both } }), /one of the two/);

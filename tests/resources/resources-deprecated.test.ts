@@ -140,7 +140,7 @@ test("serves a part after its sunset, and logs it at startup", async (t) => {
   assert.deepEqual(
     notices.filter((message) => message.includes("sunset")),
     [
-      "The sunset of the resource /old_tickets was on 2026-01-02, and it is served still. Take it out, or give it a later one.",
+      "The sunset of the resource /old_tickets was on 2026-01-02, but it is still served. Remove it, or set a later sunset.",
     ],
   );
 });

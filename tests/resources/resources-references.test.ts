@@ -221,7 +221,7 @@ test("reports an invalid relation", () => {
   const rows: readonly (readonly [() => unknown, RegExp])[] = [
     [
       () => defineResource({ name: "a", fields: { b: references("" as never) } }),
-      /field b: references: what it refers to is ''/,
+      /field b: references: its target is ''/,
     ],
     [
       () => defineResource({ name: "a", fields: { b: references("tags", { id: "text" } as never) } }),

@@ -57,7 +57,7 @@ const rows: readonly (readonly [what: string, run: () => unknown, told: RegExp])
   ],
   ["features that are no list", () => start({ features: {} }), /features is an object; it has to be a list/],
   ["a throttle of nothing", () => start({ throttle: {} }), /throttle is an object; .*it has no function check/],
-  ["a tracer of nothing", () => start({ tracer: 5 }), /tracer is 5; it has to be what openTelemetry\(\) gives/],
+  ["a tracer of nothing", () => start({ tracer: 5 }), /tracer is 5; it has to be the result of openTelemetry\(\)/],
   ["an observer that is none", () => start({ observe: {} }), /observe is an object; it has to be a function/],
   ["a base path that is none", () => start({ basePath: 5, hsts: "hots" }), /hsts is 'hots'.*\n.*basePath is 5/],
   [
@@ -140,10 +140,10 @@ const rows: readonly (readonly [what: string, run: () => unknown, told: RegExp])
     () => withField(call("decimal", { scale: 2, minimum: "3", maximum: "2" })),
     /maximum is 2; it has to be minimum \(3\)/,
   ],
-  ["no words", () => withField(call("enumeration", [])), /resource a: field f: enumeration: there is no word/],
+  ["no words", () => withField(call("enumeration", [])), /resource a: field f: enumeration: it has no words/],
   ["a word twice", () => withField(call("enumeration", ["a", "a"])), /the word a is there twice/],
   ["words that are no list", () => withField(call("enumeration", "a")), /its words are 'a', and no list/],
-  ["a reference to nothing", () => withField(call("reference")), /what it refers to is missing/],
+  ["a reference to nothing", () => withField(call("reference")), /its target is missing/],
   [
     "a kind that is none",
     () =>
@@ -169,7 +169,7 @@ const rows: readonly (readonly [what: string, run: () => unknown, told: RegExp])
     () => mount(books, { permission: { name: "mine", decide: () => "allow", narows: ["list"] } as Loose }),
     /there is no option narows; did you mean narrows\?/,
   ],
-  ["all of nothing", () => call("allOf"), /allOf: it is given no permission/],
+  ["all of nothing", () => call("allOf"), /allOf: it has no permissions/],
   ["any of a text", () => call("anyOf", "x"), /anyOf: argument 1 is 'x'; it has to be a permission/],
   ["not of nothing", () => call("not"), /not: argument 1 is missing/],
   ["an owner of nothing", () => call("owner"), /owner: it names missing, and that is not a column/],
@@ -189,11 +189,7 @@ const rows: readonly (readonly [what: string, run: () => unknown, told: RegExp])
     () => call("defineProblem"),
     /defineProblem: it is missing; it takes an object with code/,
   ],
-  [
-    "a secret of a number",
-    () => new Secret(5 as Loose),
-    /A secret is a text or bytes; what is given is of type number/,
-  ],
+  ["a secret of a number", () => new Secret(5 as Loose), /A secret is a text or bytes; this one is of type number/],
   [
     "a name with a space",
     () => start({ features: [defineFeature({ name: "A B", setUp: () => ({ offer: null }) })] }),
@@ -223,7 +219,7 @@ const rows: readonly (readonly [what: string, run: () => unknown, told: RegExp])
   [
     "no limits",
     () => withFeatures(rateLimits({ limits: [] })),
-    /feature rate-limits: limits is a list; .*one or more; leave the whole out/,
+    /feature rate-limits: limits is a list; .*one or more; leave the list out/,
   ],
   ["nobody to tell", () => withFeatures(outbox({ subscribers: [] })), /feature outbox: subscribers .*one or more/],
   [
@@ -263,7 +259,7 @@ const rows: readonly (readonly [what: string, run: () => unknown, told: RegExp])
   [
     "a service before it is known",
     () => start({ features: [defineFeature({ name: "a", setUp: (host) => ({ offer: host.service() }) })] }),
-    /feature a: the service is known once/,
+    /feature a: the service exists only after/,
   ],
   [
     "an endpoint that says what no OpenAPI has",
@@ -306,7 +302,7 @@ const rows: readonly (readonly [what: string, run: () => unknown, told: RegExp])
       withFeatures(
         rateLimits({ limits: [{ name: "a", by: "address", limit: 1, windowSeconds: 1, actions: ["lst"] as Loose }] }),
       ),
-    /'lst' stands there; .*did you mean list\?/,
+    /it contains 'lst'; .*did you mean list\?/,
   ],
   [
     "a subscriber to what is not served",

@@ -101,7 +101,7 @@ for (const LATCHKEY_WORKERS of ["1", "2"]) {
     if (ended === "never") process.kill(service.pid, "SIGKILL");
 
     assert.equal(ended, 1);
-    assert.match(service.said(), /did not end as it should.* feature odd: stop threw Error: planted/);
+    assert.match(service.said(), /did not stop cleanly\. .*feature odd: stop threw Error: planted/);
   });
 
   test(`ends with 78 for a wrong declaration: ${LATCHKEY_WORKERS}`, () => {
@@ -155,7 +155,7 @@ test("ends on request within 14 s although a thread hangs", async () => {
   if (ended === "never") process.kill(service.pid, "SIGKILL");
 
   assert.equal(ended, 1);
-  assert.match(service.said(), /did not end as it should.* not done after 14 s/);
+  assert.match(service.said(), /did not stop cleanly\. It did not finish within 14 s/);
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -171,7 +171,7 @@ for (const [what, config] of [
 
     assert.match(
       stdout,
-      /^Latchkey cannot start\. The config file, or the start of a feature, waits for what never comes\.$/m,
+      /^Latchkey cannot start\. The config file, or the start of a feature, waits for a promise that never settles\.$/m,
     );
     assert.equal(status, 1);
   });
@@ -230,7 +230,7 @@ test("logs a fault of the config file in the first process, and its workers fini
 
   assert.deepEqual(await answers, [204, 204, 204, 204]);
   assert.equal(await service.ended, 1);
-  assert.match(service.said(), /^\{.*"level":"error".*that nobody caught: the process ends.*Error: planted\\n {4}at /m);
+  assert.match(service.said(), /^\{.*"level":"error".*Uncaught exception: the process ends.*Error: planted\\n {4}at /m);
 });
 
 interface Ended {

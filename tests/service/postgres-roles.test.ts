@@ -44,7 +44,7 @@ test("makes the tables by the owner's `db migrate` without a secret, lists them,
 
   for (const table of ["users", "accounts", "orders", "sessions"]) assert.ok(first.made.includes(table), table);
   assert.deepEqual(first.changed, []);
-  assert.deepEqual([second.code, second.out], [0, "All tables are as they have to be.\n"]);
+  assert.deepEqual([second.code, second.out], [0, "All tables match their declarations.\n"]);
 });
 
 test("gives a serving role everything that the service does", async (t) => {
@@ -186,7 +186,7 @@ test("makes a SQLite file by `db migrate` too, before which `db plan` has nothin
   assert.equal(planned.code, 78);
   assert.match(planned.errors, /There is no database at new\.db/);
   assert.match(made.out, /^Made: .*users/);
-  assert.equal(again.out, "All tables are as they have to be.\n");
+  assert.equal(again.out, "All tables match their declarations.\n");
 });
 
 function read(url: string): Database {

@@ -20,7 +20,7 @@ const slips: readonly (readonly [options: object, told: RegExp])[] = [
   [{ allowCleartextLogins: "false" }, /allowCleartextLogins is 'false'; it has to be true or false/],
   [{ trustedProxies: "loopback" }, /trustedProxies is 'loopback'; it has to be a list of addresses/],
   [{ scopesAllow: true }, /scopesAllow is true; it has to be a function/],
-  [{ secret: "a secret of thirty-two characters." }, /secret is none; write secret: new Secret/],
+  [{ secret: "a secret of thirty-two characters." }, /secret is not a Secret; write secret: new Secret/],
   [
     feature([{ everySecond: 60, due }]),
     /sweeper: upkeep\[0\]: there is no option everySecond; did you mean everySeconds/,
@@ -45,7 +45,7 @@ test("lets a store serve one service, and another one after that is closed or co
 
   await assert.rejects(
     createService({ store }),
-    /createService: store serves another service that is open, and would be taken from it; make one for each/,
+    /createService: store already serves an open service; make a store for each/,
   );
   assert.equal((await first.fetch(new Request("http://a/"), { peer: null })).status, 404);
   await first.close();

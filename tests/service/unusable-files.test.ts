@@ -174,7 +174,7 @@ test("ends the start with 78 for a file that is not a database, and leaves it un
   });
 
   assert.equal(ended.status, 78);
-  assert.match(ended.stderr, /LATCHKEY_DATABASE: \S+latchkey\.db is no SQLite database\. Name another file/);
+  assert.match(ended.stderr, /LATCHKEY_DATABASE: \S+latchkey\.db is not a SQLite database\. Name another file/);
 });
 
 test("reports a start that finds a secret and no database, but not a first start", async (t) => {
@@ -185,7 +185,7 @@ test("reports a start that finds a secret and no database, but not a first start
   const second = await errorsOfStart(folder);
 
   assert.equal(first, "");
-  assert.ok(second.startsWith(`There is a secret (${path.join(folder, "latchkey.secret")}) and no database`), second);
+  assert.ok(second.startsWith(`There is a secret (${path.join(folder, "latchkey.secret")}) but no database`), second);
   assert.ok(second.includes(file));
   assert.equal(await errorsOfStart(folder), "");
 });
@@ -205,7 +205,7 @@ test("makes no secret at a start that finds a used database without one, and end
       timeout: 10_000,
     });
     assert.equal(ended.status, 78, ended.stderr);
-    assert.ok(ended.stderr.includes(`${file} holds accounts, and their secret is not there: ${secret}`), ended.stderr);
+    assert.ok(ended.stderr.includes(`${file} holds accounts, but their secret is missing: ${secret}`), ended.stderr);
     assert.match(ended.stderr, /openssl rand -base64 48 > /);
     assert.equal(existsSync(secret), false);
   }
@@ -272,6 +272,6 @@ test("ends the start with 78 for key files that this process cannot reach, and n
   assert.equal(started.status, 78, started.stderr);
   assert.match(listed.stderr, /closed\/keys cannot be read \(EACCES\)/);
   assert.equal(listed.status, 78);
-  assert.match(added.stderr, /closed\/keys\.new cannot be made \(EACCES\)\. Let the user/);
+  assert.match(added.stderr, /closed\/keys\.new cannot be created \(EACCES\)\. Give this process/);
   assert.equal(added.status, 1);
 });

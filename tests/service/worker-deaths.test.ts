@@ -117,7 +117,7 @@ test("does not serve on another port from the config file, and reports the reaso
 
   service.configure(ports[1]);
   process.kill(service.pid, "SIGHUP");
-  const told = new RegExp(`has the port ${ports[1]} now, and the others serve on ${ports[0]}`);
+  const told = new RegExp(`now has the port ${ports[1]}, but the other workers serve on ${ports[0]}`);
   await until(() => told.test(service.said));
   service.said = "";
   process.kill(serving(service)[0]!, "SIGKILL");

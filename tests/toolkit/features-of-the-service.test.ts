@@ -178,12 +178,12 @@ test("reports all mistakes about features in a config file together", () => {
     (error: unknown) => {
       assert.ok(error instanceof ConfigError);
       assert.deepEqual(error.problems, [
-        "api.titel in the config file means nothing. The nearest is title.",
-        'api.title in the config file is no text. Write api: { title: "Bookshop", version: "1" }.',
-        'api.version in the config file is no text. Write api: { title: "Bookshop", version: "1" }.',
+        "api.titel in the config file is unknown. The nearest is title.",
+        'api.title in the config file is not a text. Write api: { title: "Bookshop", version: "1" }.',
+        'api.version in the config file is not a text. Write api: { title: "Bookshop", version: "1" }.',
         "features in the config file is neither a list of features nor a function that gives one. Write features: [ … ].",
-        "without in the config file names order, which is no feature that can be left out. The nearest is orders.",
-        "without in the config file names 7, which is no feature that can be left out. The nearest is xml.",
+        "without in the config file names order, which is not an optional feature. The nearest is orders.",
+        "without in the config file names 7, which is not an optional feature. The nearest is xml.",
       ]);
       return true;
     },
@@ -192,8 +192,8 @@ test("reports all mistakes about features in a config file together", () => {
 
 test("reports a function of the config file that returns no list of features", async (t) => {
   for (const [features, told] of [
-    [() => undefined, /features in the config file is a function, and what it gives is nothing\. It has to give one/],
-    [async () => [], /what it gives is no list\./],
+    [() => undefined, /features in the config file is a function that gives nothing\. It has to give a list/],
+    [async () => [], /is a function that gives no list\./],
   ] as const)
     await assert.rejects(serve(t, { config: { features: features as never } }), told);
 });

@@ -224,7 +224,7 @@ test("refuses a permission that requires a role which no user can have", async (
   const users = defineUsers({ roles: ["user", "editor", "admin"] });
   const editors = hasRole(users, "editor");
   const told =
-    "the permission role editor asks for the role editor, which no user can have; there are user, admin; give accounts() the same users: accounts(users), or users in the config file";
+    "the permission role editor requires the role editor, which no user can have; there are user, admin; give accounts() the same users: accounts(users), or users in the config file";
   const rows: readonly (readonly [permission: Permission, told: string])[] = [
     [editors, told],
     [anyOf(administrator, allOf(editors, nobody)), told],
@@ -235,7 +235,7 @@ test("refuses a permission that requires a role which no user can have", async (
     const [mistake, ...more] = await mistakesOf({ features: [accounts()], mounts: [mount(notes, { permission })] });
     assert.match(
       mistake ?? "",
-      /^mount\(\/notes\): the permission .*editor.* asks for the role editor, which no user can have;/,
+      /^mount\(\/notes\): the permission .*editor.* requires the role editor, which no user can have;/,
     );
     assert.deepEqual(more, []);
   }

@@ -529,7 +529,7 @@ test("does not start with a wrong declaration, and says how to fix it", async ()
   ];
   await assert.rejects(
     createService({ store: sqliteStore({ path: ":memory:" }), mounts: clashing }),
-    /the action items of \/orders and a resource within it stand at one path/,
+    /the action items of \/orders and a resource within it have the same path/,
   );
 });
 

@@ -146,7 +146,7 @@ test("describes in the API's documentation where the credential travels", async 
 });
 
 for (const [name, told] of [
-  ["limit", /the parameter limit has a meaning already/],
+  ["limit", /the parameter limit is already in use/],
   ["body", /the parameter body is a credential, and a filter of \/notes/],
 ] as const)
   test(`refuses a credential with the name of the parameter ${name}`, async (t) => {

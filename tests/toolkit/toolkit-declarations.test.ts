@@ -83,7 +83,7 @@ test("reports every mistake of a declaration with its place and its fix", () => 
     ],
     [
       { name: "book", within: shop, fields: { shop_id: integer() } },
-      "field shop_id: the path gives it already, because the resource stands within shops; leave it out",
+      "field shop_id: the path contains it already, because the resource is within shops; leave it out",
     ],
     [
       { name: "book", fields: { title: text({ readOnly: true, writeOnly: true }) } },
@@ -91,7 +91,7 @@ test("reports every mistake of a declaration with its place and its fix", () => 
     ],
     [
       { name: "book", fields: { title: text({ transient: true }) } },
-      "field title: transient fields are not kept, so nothing could be shown; add writeOnly",
+      "field title: transient fields are not stored, so they cannot be shown; add writeOnly",
     ],
     [
       { name: "book", fields: { title: text({ default: "a", generated: () => "b" }) } },
@@ -121,10 +121,7 @@ test("reports every mistake of a declaration with its place and its fix", () => 
       { name: "book", fields: { meta: json({ maxLength: 4, default: "long" }) } },
       "field meta: its own default is 'long', and that is not valid: At most 4 characters of JSON are allowed.",
     ],
-    [
-      { name: "book", fields: {}, filters: { title: ["eq"] } },
-      "filter title: there is no such field; there is none at all",
-    ],
+    [{ name: "book", fields: {}, filters: { title: ["eq"] } }, "filter title: there is no such field; there are none"],
     [{ name: "book", fields: {}, filters: { constructor: ["eq"] } }, "filter constructor: there is no such field"],
     [
       { name: "book", fields: {}, filters: { id: ["contains"] } },
@@ -140,7 +137,7 @@ test("reports every mistake of a declaration with its place and its fix", () => 
     ],
     [
       { name: "book", fields: { pin: text({ writeOnly: true }) }, filters: { pin: ["eq"] } },
-      "filter pin: a field that is never shown must not be searched",
+      "filter pin: a search would reveal a field that is never shown",
     ],
     [
       { name: "book", fields: { meta: json() }, filters: { meta: ["eq"] } },
@@ -169,7 +166,7 @@ test("reports every mistake of a declaration with its place and its fix", () => 
     [{ name: "book", fields: {}, sorts: ["id"] }, "sort id: every list can be sorted by id already; leave it out"],
     [
       { name: "book", fields: { pin: text({ writeOnly: true }) }, sorts: ["pin"] },
-      "sort pin: a field that is never shown must not be sorted by",
+      "sort pin: the order would reveal a field that is never shown",
     ],
     [
       { name: "book", fields: { meta: json() }, sorts: ["meta"] },
@@ -177,7 +174,7 @@ test("reports every mistake of a declaration with its place and its fix", () => 
     ],
     [
       { name: "book", fields: { title: text() }, sorts: ["title"] },
-      "sort title: the value goes into addresses, which are not long enough for it; give it a maxLength of 1000 or less",
+      "sort title: the cursor contains the value, and it would make addresses too long; give it a maxLength of 1000 or less",
     ],
   ];
 
@@ -237,16 +234,16 @@ test("reports mistakes in a field of any kind with its name, and with all other 
     a_time: [() => dateTime({ default: "now" }), /its own default is .*, and that is not valid/],
     a_date: [() => date({ uniqe: true } as never), /date: there is no option uniqe; did you mean unique/],
     a_stamp: [() => updatedAt({ optonal: true } as never), /updatedAt: there is no option optonal; did you mean/],
-    a_word: [() => enumeration([], { uniqe: true } as never), /enumeration: there is no word that it could be/],
+    a_word: [() => enumeration([], { uniqe: true } as never), /enumeration: it has no words/],
     an_address: [() => email({ uniqe: true } as never), /e-mail: there is no option uniqe/],
     a_link: [() => url({ uniqe: true } as never), /url: there is no option uniqe/],
     a_uuid: [() => uuid({ default: "1" }), /its own default is .*, and that is not valid/],
-    a_reference: [() => reference(undefined as never), /reference: what it refers to is missing/],
+    a_reference: [() => reference(undefined as never), /reference: its target is missing/],
     its_option: [
       () => reference("pages", { onDelete: "casade" as never }),
       /onDelete is 'casade'.*did you mean cascade/,
     ],
-    a_relation: [() => references(null as never, { maxItem: 1 } as never), /references: what it refers to is null/],
+    a_relation: [() => references(null as never, { maxItem: 1 } as never), /references: its target is null/],
     any_json: [() => json({ maxLength: 0 }), /json: maxLength is 0/],
     a_list: [() => array(text(), { maxItem: 1 } as never), /array: there is no option maxItem; did you mean maxItems/],
     its_members: [

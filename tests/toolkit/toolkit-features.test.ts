@@ -206,7 +206,7 @@ test("names a feature that does not finish its start", async (t) => {
   t.mock.timers.tick(9_999);
   assert.deepEqual(told, []);
   t.mock.timers.tick(1);
-  assert.deepEqual(told, ["feature mail: start is not done after 10 s, and nobody is answered before it is."]);
+  assert.deepEqual(told, ["feature mail: start has not finished after 10 s. No request is answered until it has."]);
   line.resolve();
   await (await beginning).close();
 });
@@ -227,7 +227,7 @@ test("names a feature that does not stop, and stops anyway", async (t) => {
 
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const closing = assert.rejects(service.close(), {
-    message: "feature mail: stop threw Error: it is not done after 5 s, and is not waited for",
+    message: "feature mail: stop threw Error: it has not finished after 5 s; the stop does not wait for it",
   });
   await turn();
   t.mock.timers.tick(5_000);
@@ -264,7 +264,7 @@ test("reports everything missing, duplicate or wrong together, with the place an
     "feature lonely needs visits, which is not in the list; add it",
     "two features are called twin; leave one out, or give it another name",
     "feature secretive: it needs the service's secret; give createService one: secret: new Secret(…)",
-    "feature sly: it uses door without saying so; add it to its needs",
+    "feature sly: it uses door, which is not in its needs; add it there",
     "the endpoint GET /books/{…} is there twice: in the feature twin and among the service's own; keep one",
     "the endpoint GET /hello is there twice: in the feature third and among the service's own; keep one",
     "the collection visits is there twice: in the feature other and in the feature third; keep one",
@@ -278,7 +278,7 @@ test("reports a feature that was made twice, or is in the list twice", async () 
     "feature door needs another visits than the one in the list; make it once and give it to both",
   ]);
   assert.deepEqual(await mistakesOf({ features: [visits, visits] }), [
-    "feature visits stands in the list twice; leave one out",
+    "feature visits is in the list twice; leave one out",
   ]);
 });
 
@@ -289,7 +289,7 @@ test("gives the secret to features", async (t) => {
   const service = await serve(t, { features: [secretive], secret });
 
   assert.equal(service.use(secretive), secret);
-  assert.throws(() => service.use(visits), /visits is no feature of this service/);
+  assert.throws(() => service.use(visits), /visits is not a feature of this service/);
 });
 
 test("deletes expired data on one timer, at the interval of each feature", async (t) => {
@@ -333,7 +333,10 @@ test("shows a feature the whole service after its setup", async (t) => {
   const service = await serve(t, { features: [describing, visits, door] });
 
   assert.deepEqual(service.use(describing).paths(), ["/about", "/door"]);
-  await assert.rejects(createService({ store: await emptyStore(), features: [early] }), /once every feature is set up/);
+  await assert.rejects(
+    createService({ store: await emptyStore(), features: [early] }),
+    /only after every feature is set up/,
+  );
 });
 
 test("reports a value that is not a feature, or that returns no parts", async () => {

@@ -192,7 +192,7 @@ test("does not start with a schema that cannot be a field, and explains why", ()
           z.string().transform((value) => `${value}!`),
           { column: "text", jsonSchema: {}, example: "a" },
         ),
-      /does not take what it gives/,
+      /does not accept its own output/,
     ],
   ];
   for (const [make, told] of rows)

@@ -335,7 +335,7 @@ test("refuses a config file that imports another copy", () => {
   const refused = start(command, "serve");
   assert.equal(refused.status, 78, refused.stderr);
   assert.ok(refused.stderr.includes(`another copy of the package made it: 0.0.1 in ${copy.place}.`), refused.stderr);
-  assert.match(refused.stderr, /npx latchkey beside a config file is the command of its own copy/);
+  assert.match(refused.stderr, /npx latchkey in the folder of a config file runs the command of its own copy/);
   const own = start(copy.moduleOf("cli/latchkey"), "routes");
   assert.deepEqual([own.status, own.stderr], [0, ""]);
 });

@@ -140,7 +140,7 @@ test("restarts with the same database and logins, explains a broken file, and as
 test("serves without a config file and loads a new one, reports a wrong setting, and continues after its fix", async (t) => {
   const { write, hear } = await develop(t, { "latchkey.config.ts": "export default { setings: {} };" });
 
-  await hear(/setings in the config file means nothing\. The nearest is settings; there are settings,[^]*Mend it/);
+  await hear(/setings in the config file is unknown\. The nearest is settings; there are settings,[^]*Mend it/);
   write("latchkey.config.ts", "export default {};");
 
   await hear(/Latchkey listens on/);
@@ -190,5 +190,5 @@ test("reports an invalid port as wrong usage", async () => {
   const [[status], errors] = await Promise.all([once(wrong, "exit"), wrong.stderr.toArray()]);
 
   assert.equal(status, 2);
-  assert.match(Buffer.concat(errors).toString(), /--port http is no port\. Write a number from 0 to 65535\./);
+  assert.match(Buffer.concat(errors).toString(), /--port http is not a port\. Write a number from 0 to 65535\./);
 });

@@ -82,12 +82,12 @@ export function askPermission(
   if (typeof decision === "string" || "confirm" in decision) return decision;
   if (rows === null)
     throw new TypeError(
-      `The permission ${permission.name} narrows to rows, and nothing here applies them. Use it for a mounted resource, or decide with "allow" and "deny".`,
+      `The permission ${permission.name} narrows to rows, but this endpoint has no rows. Use it for a mounted resource, or decide with "allow" and "deny".`,
     );
   const wrong = conditionsOf(decision.only).find((condition) => !fits(condition, rows));
   if (wrong === undefined) return decision;
   throw new TypeError(
-    `The permission ${permission.name} narrows ${rows.name} by ${wrong.column} ${wrong.operator}, which the column cannot be compared with or which is no column.`,
+    `The permission ${permission.name} narrows ${rows.name} by ${wrong.column} ${wrong.operator}. There is no such column, or it cannot be compared in this way.`,
   );
 }
 

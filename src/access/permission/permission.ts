@@ -211,7 +211,7 @@ export function not(permission: Permission<string>): Permission {
   const { name, narrows = [], identity = [], roles = [] } = permission;
   if (narrows.length > 0)
     throw new DeclarationError([
-      `not(${name}): the permission narrows to rows, and ${CANNOT_NEGATE}. Write the opposite condition as a permission of its own.`,
+      `not(${name}): the permission narrows to rows, and ${CANNOT_NEGATE}. Write the opposite condition as a separate permission.`,
     ]);
   return made({
     name: `not ${name}`,
@@ -244,6 +244,6 @@ function requirePermissions(of: string, permissions: readonly unknown[]): void {
     const wrong = otherCopyMistake(each) ?? aPermission(each);
     return wrong === null ? [] : [`${of}: argument ${at + 1} is ${shown(each)}; ${wrong}`];
   });
-  if (permissions.length === 0) mistakes.push(`${of}: it is given no permission; write ${of}(administrator, readOnly)`);
+  if (permissions.length === 0) mistakes.push(`${of}: it has no permissions; write ${of}(administrator, readOnly)`);
   if (mistakes.length > 0) throw new DeclarationError(mistakes);
 }

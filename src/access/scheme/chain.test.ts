@@ -443,7 +443,7 @@ test("ends the request with the problem that a scheme throws, for any results of
 });
 
 test("refuses a set of schemes that would depend on its order", () => {
-  assert.throws(() => chainOf([alpha, { ...beta, name: "alpha" }]), /Two schemes are called alpha/);
+  assert.throws(() => chainOf([alpha, { ...beta, name: "alpha" }]), /Two schemes have the name alpha/);
   assert.throws(
     () => chainOf([alpha, schemeOf("omega", { in: "authorization", scheme: "ALPHA" })]),
     /alpha and omega both read Authorization: alpha/,

@@ -232,6 +232,6 @@ function askAll(presented: readonly Presented[], call: Call, verdicts: Verdict[]
 function requireDistinctNames(schemes: readonly Scheme[]): void {
   for (const [at, { name }] of schemes.entries()) {
     if (schemes[at + 1]?.name === name)
-      throw new TypeError(`Two schemes are called ${name}. Leave one of them out, or give it another name.`);
+      throw new TypeError(`Two schemes have the name ${name}. Remove or rename one of them.`);
   }
 }

@@ -58,7 +58,7 @@ function carrierMistakes(carrier: unknown, at: number, taken: readonly string[])
   if (wrong !== null) return [`${place}: in is ${shown(where)}; ${wrong}`];
   const mistakes = membersMistakes(carrier, placeMembers[where as Carrier["in"]]);
   if (where === "query" && isText(name) && taken.includes(name))
-    return [`${place}: the parameter ${name} has a meaning already; name another than ${taken.join(", ")}`];
+    return [`${place}: the parameter ${name} is already in use; choose a name other than ${taken.join(", ")}`];
   return mistakes.map((mistake) => `${place}: ${mistake}`);
 }
 

@@ -51,12 +51,12 @@ export function explain(schemes: readonly Scheme[], witness: Witness, ended: Pro
   });
   if (ended !== null) return tell("ended", `${ended.status} ${ended.code}: ${ended.detail}`);
   if (witness.verdicts.length < witness.presented.length)
-    return tell("ended", "The request ended before every scheme had come to a verdict.");
+    return tell("ended", "The request ended before every scheme had a verdict.");
   const { rejecting, passedOver } = rejectedBy(witness);
   if (rejecting.length > 0)
     return tell("rejected", `One rejected credential ends the request: ${rejecting.join(", ")}.`);
   if (new Set(users).size > 1) return tell("conflict", "Two credentials were accepted, of different users.");
-  const cookies = passedOver.length === 0 ? "" : ` The rejected cookie of ${passedOver.join(", ")} is passed over.`;
+  const cookies = passedOver.length === 0 ? "" : ` The rejected cookie of ${passedOver.join(", ")} is ignored.`;
   if (users[0] === undefined)
     return tell(
       "nobody",
@@ -88,9 +88,9 @@ function explainVerdict({ scheme, carrier }: Presented, verdict: Verdict | undef
   const about = { scheme: scheme.name, in: formatCarrier(carrier) };
   switch (verdict?.kind) {
     case undefined:
-      return { ...about, saw: "absent", why: "It came to no verdict, because the request ended before." };
+      return { ...about, saw: "absent", why: "It has no verdict, because the request ended before." };
     case "absent":
-      return { ...about, saw: "absent", why: "The credential is none of its own." };
+      return { ...about, saw: "absent", why: "The credential belongs to another scheme." };
     case "accepted": {
       const { id, scopes, expiresAt, issuer } = verdict.identity;
       const from = issuer === undefined ? "" : ` from ${issuer}`;
@@ -106,8 +106,8 @@ function explainVerdict({ scheme, carrier }: Presented, verdict: Verdict | undef
 function whyAbsent({ carriers }: Scheme, dropped: readonly string[]): string {
   const ignored = carriers.find((carrier) => carrier.in === "proxy" && dropped.includes(carrier.name.toLowerCase()));
   if (ignored !== undefined)
-    return `There was ${formatCarrier(ignored)}, from a peer that is no trusted proxy: it was dropped.`;
-  return `Nothing in ${carriers.map(formatCarrier).join(", nor in ")}.`;
+    return `There was ${formatCarrier(ignored)}, from a peer that is not a trusted proxy: it was ignored.`;
+  return `There is no credential in ${carriers.map(formatCarrier).join(", nor in ")}.`;
 }
 
 /** Formats an explanation as the value of a header field: JSON in ASCII. */

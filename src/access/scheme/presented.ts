@@ -69,7 +69,7 @@ export function withoutPrefix(cookie: string): string {
 /** Collects the places of a set of schemes once. Throws if two of them claim the same place. */
 export function placesOf(schemes: readonly Scheme[]): Places {
   const twice = claimedTwice(schemes);
-  if (twice.length > 0) throw new TypeError(`Schemes cannot stand together: ${twice.join("; ")}`);
+  if (twice.length > 0) throw new TypeError(`These schemes cannot be combined: ${twice.join("; ")}`);
   const places = schemes.flatMap((scheme) =>
     scheme.carriers.map((carrier) => ({ scheme, carrier, ambient: isAmbient(scheme, carrier) })),
   );

@@ -111,12 +111,12 @@ function wrongIn({ kind, identity, reason, code, detail }: Partial<Record<string
     case "accepted":
       return wrongInIdentity(identity);
     case "rejected":
-      if (typeof reason !== "string" || !Object.hasOwn(reasons, reason)) return "the reason is none that there is";
+      if (typeof reason !== "string" || !Object.hasOwn(reasons, reason)) return "the reason is unknown";
       if (code !== undefined && !(typeof code === "string" && Object.hasOwn(rejectionCodes, code)))
-        return "the code is none that a rejection can have";
-      return typeof detail === "string" ? null : "the detail is no text";
+        return "the code is not one of a rejection";
+      return typeof detail === "string" ? null : "the detail is not a text";
     default:
-      return "its kind is none of absent, accepted and rejected";
+      return "its kind is not absent, accepted or rejected";
   }
 }
 
@@ -130,5 +130,5 @@ function wrongInIdentity(identity: unknown): string | null {
 /** Returns a challenge that is valid in a header field. Returns null if there is none. */
 export function requireChallenge({ name }: Scheme, given: unknown): string | null {
   if (given === null || (typeof given === "string" && /^[\x21-\x7e][\x20-\x7e]*$/.test(given))) return given;
-  throw new TypeError(`The scheme ${name} gave a challenge that is no text for a header field.`);
+  throw new TypeError(`The scheme ${name} gave a challenge that a header field cannot contain.`);
 }

@@ -12,22 +12,22 @@ export function addBindCommands(user: Command): void {
   addIssuer(
     user
       .command("bind")
-      .description("say that a remote user, or somebody of an issuer elsewhere, is this user")
+      .description("bind an identity of the proxy, or of another issuer, to this user")
       .argument("<user>")
-      .argument("<subject>", "what the proxy or the issuer (sub) calls them, letter by letter"),
+      .argument("<subject>", "the name that the proxy sends, or the sub of the issuer; upper and lower case differ"),
   ).action(bind);
   addIssuer(
     user
       .command("unbind")
-      .description("say that a remote user, or somebody of an issuer elsewhere, is nobody here")
-      .argument("<subject>", "what the proxy or the issuer (sub) calls them, letter by letter"),
+      .description("unbind an identity of the proxy, or of another issuer")
+      .argument("<subject>", "the name that the proxy sends, or the sub of the issuer; upper and lower case differ"),
   ).action(unbind);
 }
 
 function addIssuer(command: Command): Command {
   return command
-    .option("--issuer <issuer>", "the iss of the issuer; the proxy where it is left out")
-    .option("--json", "answer in JSON");
+    .option("--issuer <issuer>", "the iss of the issuer; default: the proxy")
+    .option("--json", "print JSON");
 }
 
 function bind(user: string, subject: string, { issuer = "", json = false }: BindOptions): Promise<void> {
@@ -37,17 +37,17 @@ function bind(user: string, subject: string, { issuer = "", json = false }: Bind
     if (bound === null) throw new CommandFailed(`There is no user with the id ${id}.`, "not_found");
     if (bound !== id)
       throw new CommandFailed(
-        `${JSON.stringify(subject)} is bound to the user id:${bound}. Let go of that first: latchkey user unbind.`,
+        `${JSON.stringify(subject)} is bound to the user id:${bound}. Unbind it first: latchkey user unbind.`,
         "conflict",
       );
-    show(json, { id, issuer, subject }, `${JSON.stringify(subject)} is the user id:${id} from now on.`);
+    show(json, { id, issuer, subject }, `${JSON.stringify(subject)} is now bound to the user id:${id}.`);
   });
 }
 
 function unbind(subject: string, { issuer = "", json = false }: BindOptions): Promise<void> {
   return withOperator(async (operator) => {
     const unbound = await operator.unbind({ issuer, subject });
-    if (!unbound) throw new CommandFailed(`${JSON.stringify(subject)} is bound to nobody.`, "not_found");
-    show(json, { issuer, subject }, `${JSON.stringify(subject)} is nobody here from now on.`);
+    if (!unbound) throw new CommandFailed(`${JSON.stringify(subject)} is not bound to a user.`, "not_found");
+    show(json, { issuer, subject }, `${JSON.stringify(subject)} is no longer bound to a user.`);
   });
 }

@@ -33,14 +33,14 @@ export async function move(fromText: string, toText: string, { json = false }: O
   const secret = secretBeside(from);
   const next =
     secret === null
-      ? "with the secret it had"
-      : `with the secret it had: LATCHKEY_SECRET_FILE=${secret}, or a copy of that file`;
+      ? "with the same secret"
+      : `with the same secret: LATCHKEY_SECRET_FILE=${secret}, or a copy of that file`;
   show(
     json,
     { rows, tables: copied },
-    `${rows.toLocaleString("en")} rows of ${copied.length} tables were moved, and both sides hold the same.\n` +
+    `${rows.toLocaleString("en")} rows of ${copied.length} tables were copied. Both databases hold the same.\n` +
       `Start the service with LATCHKEY_DATABASE naming the new database, and ${next}.\n` +
-      "The old database is as it was. Serve from it no more: what is revoked in the new one is not revoked there.",
+      "The old database is unchanged. Do not serve from it again: a credential that is revoked in the new one still works there.",
   );
 }
 
@@ -61,8 +61,8 @@ export async function backup(file: string, { force = false, json = false }: Back
   show(
     json,
     { file: path.resolve(file), bytes },
-    `${file} holds the database as it was just now (${bytes.toLocaleString("en")} bytes, looked at whole).\n` +
-      `The server's secret${secret === null ? "" : ` (${secret})`} is not in it. Keep a copy of that in another place: without it, API tokens, keys and tokens of logins are dead.`,
+    `${file} holds a copy of the database (${bytes.toLocaleString("en")} bytes, checked).\n` +
+      `The server's secret${secret === null ? "" : ` (${secret})`} is not in it. Keep a copy of the secret in another place: without it, API tokens, keys and tokens of logins stop working.`,
   );
 }
 
@@ -95,19 +95,19 @@ export async function restore(file: string, options: RestoreCommandOptions): Pro
 function describeRestored(file: string, place: string, { aside, ended }: Restored, hasSecret: boolean): string {
   const tokens =
     ended === null || ended.tokens === null
-      ? "API tokens and named keys are those of the backup: what was revoked after it works again."
-      : `${ended.tokens} API tokens and named keys have ended too.`;
+      ? "API tokens and named keys are those of the backup: those that were revoked after it work again."
+      : `${ended.tokens} API tokens and named keys were revoked too.`;
   return [
-    `${place} is what ${file} holds.`,
-    ...(aside === null ? [] : [`The database from before is ${aside}.`]),
+    `${place} now holds the content of ${file}.`,
+    ...(aside === null ? [] : [`The previous database is ${aside}.`]),
     ended === null
-      ? "Sessions and tokens of logins are those of the backup: what was ended after it is live again."
-      : `Everybody has to log in again: sessions, refresh and access tokens of ${ended.accounts} accounts have ended.`,
+      ? "Sessions and tokens of logins are those of the backup: those that ended after it work again."
+      : `All users have to log in again: sessions, refresh and access tokens of ${ended.accounts} accounts were revoked.`,
     tokens,
-    "Users, roles and passwords are those of the backup: what was deleted or changed after it is back.",
+    "Users, roles and passwords are those of the backup: deletions and changes after it are undone.",
     ...(hasSecret
       ? []
-      : ["The server's secret is not there. Put back the one of the backup before the service starts."]),
+      : ["The server's secret is missing. Put back the secret of the backup before the service starts."]),
   ].join("\n");
 }
 
@@ -143,8 +143,8 @@ export async function stats({ json = false }: Output): Promise<void> {
   await showList(false, [lines], ["table", "rows", "bytes", "oldest"]);
   const { bytes, freeBytes, walBytes } = whole;
   const besides = [
-    ...(freeBytes === null ? [] : [`${grouped(freeBytes)} of them free for what is written next`]),
-    ...(walBytes === null ? [] : [`${grouped(walBytes)} in the log beside it`]),
+    ...(freeBytes === null ? [] : [`${grouped(freeBytes)} of them free for new rows`]),
+    ...(walBytes === null ? [] : [`${grouped(walBytes)} in its write-ahead log`]),
   ];
   show(false, null, `${[`The database has ${grouped(bytes)} bytes`, ...besides].join(", ")}.`);
 }
@@ -189,7 +189,7 @@ function requireDatabase(what: string, text: string): Database {
   if (!("value" in parsed)) throw new UsageError(`The argument for ${what} ${parsed.wrong.join(" ")}`);
   const { value } = parsed;
   if (value.kind === "sqlite" && value.path === ":memory:")
-    throw new UsageError(`The argument for ${what} is in memory, where no other process finds it. Write sqlite:PATH.`);
+    throw new UsageError(`The argument for ${what} is in memory, so no other process can open it. Write sqlite:PATH.`);
   return value;
 }
 

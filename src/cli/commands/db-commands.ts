@@ -10,60 +10,60 @@ const migrations = () => import("./migrate-actions.ts");
 /** Adds `latchkey db …`. */
 export function addDatabaseCommands(db: Command): void {
   db.command("move")
-    .description("copy everything into an empty database and compare both; the service must be stopped")
+    .description("copy all rows into an empty database, and compare both; stop the service first")
     .argument("<from>", "sqlite:PATH or postgres://USER@HOST/NAME")
     .argument("<to>", "sqlite:PATH or postgres://USER@HOST/NAME; PGPASSWORD keeps the password out of sight")
-    .option("--json", "answer in JSON")
+    .option("--json", "print JSON")
     .action(async (from: string, to: string, options: object) => (await actions()).move(from, to, options));
   db.command("backup")
-    .description("write the SQLite database as it is now into a file, also while the service is running")
+    .description("copy the SQLite database into a file; the service may be running")
     .argument("<file>")
-    .option("--force", "replace the file where there is one")
-    .option("--json", "answer in JSON")
+    .option("--force", "replace an existing file")
+    .option("--json", "print JSON")
     .action(async (file: string, options: BackupOptions) => (await actions()).backup(file, options));
   db.command("restore")
-    .description("put a backup in the place of the SQLite database; the service must be stopped; logins end")
+    .description("replace the SQLite database by a backup; stop the service first; all logins end")
     .argument("<file>")
-    .option("--keep-logins", "keep sessions and tokens of logins, also those that ended after the backup")
-    .option("--revoke-all", "end API tokens and named keys too")
-    .option("--json", "answer in JSON")
+    .option("--keep-logins", "keep sessions and tokens of logins; those that ended after the backup work again")
+    .option("--revoke-all", "revoke API tokens and named keys too")
+    .option("--json", "print JSON")
     .action(async (file: string, options: RestoreCommandOptions) => (await actions()).restore(file, options));
   db.command("plan")
-    .description("compare the declarations with the database, and tell what is to be done; nothing is changed")
-    .option("--allow-data-loss <column...>", "columns that may go with their values, like books.title")
+    .description("compare the declarations with the database, and print the steps of the migration; nothing is changed")
+    .option("--allow-data-loss <column...>", "columns that may be removed with their values, like books.title")
     .option(
       "--check",
-      "end with 0 where a start does all of it, 3 where db migrate has to be run, 1 where that cannot begin",
+      "exit with 0 if a start makes all changes, 3 if db migrate is needed, 1 if db migrate cannot start",
     )
-    .option("--json", "answer in JSON")
+    .option("--json", "print JSON")
     .action(async (options: MigrationCommandOptions) => (await migrations()).plan(options));
   db.command("migrate")
     .description(
-      "make the tables as they are declared, also while the service is running; go on where it was broken off",
+      "change the tables to their declarations; the service may be running; resumes an interrupted migration",
     )
-    .option("--allow-data-loss <column...>", "columns that may go with their values, like books.title")
-    .option("--dry-run", "try it on a copy, and change nothing")
-    .option("--json", "answer in JSON")
+    .option("--allow-data-loss <column...>", "columns that may be removed with their values, like books.title")
+    .option("--dry-run", "migrate a copy, and change nothing")
+    .option("--json", "print JSON")
     .action(async (options: MigrationCommandOptions) =>
       (await migrations()).migrate(options, db.parent?.version() ?? "0.0.0"),
     );
   db.command("inspect")
-    .description("write declarations of the tables that others have made, as a config file; nothing is changed")
-    .option("--table <name...>", "these tables alone")
-    .option("--out <file>", "write into this file, which must not be there")
+    .description("write a config file with declarations of tables that other programs made; nothing is changed")
+    .option("--table <name...>", "only these tables")
+    .option("--out <file>", "write into this new file")
     .action(async (options: InspectOptions) => (await import("../inspect.ts")).inspect(options));
   db.command("explain")
-    .description("ask for every list that the declarations permit, and tell how it is found and what it costs today")
-    .option("--json", "answer in JSON")
+    .description("plan every list that the declarations permit, and print its index and its cost today")
+    .option("--json", "print JSON")
     .action(async (options: object) => (await actions()).explain(options));
   db.command("stats")
     .description(
-      "tell the rows, the bytes and the oldest of each table, within seconds, also while the service is running",
+      "print the rows, the bytes and the oldest row of each table, within seconds; the service may be running",
     )
-    .option("--json", "answer in JSON")
+    .option("--json", "print JSON")
     .action(async (options: object) => (await actions()).stats(options));
   db.command("check")
-    .description("look for damage in the database, and tell what it holds")
-    .option("--json", "answer in JSON")
+    .description("check the database for damage, and print its content")
+    .option("--json", "print JSON")
     .action(async (options: object) => (await actions()).check(options));
 }

@@ -10,8 +10,8 @@ import { listRoutes } from "../routes.ts";
 export function addDescribingCommands(program: Command): void {
   program
     .command("routes")
-    .description("list every route with its method, who may, and the schemes that say who is calling")
-    .option("--json", "answer in JSON")
+    .description("list every route with its method, permission and schemes")
+    .option("--json", "print JSON")
     .action(({ json = false }: { readonly json?: boolean }) =>
       withService(async (service) => {
         const routes = listRoutes(service);
@@ -22,7 +22,7 @@ export function addDescribingCommands(program: Command): void {
   program
     .command("openapi")
     .description("write the API's description (OpenAPI 3.1)")
-    .argument("[file]", "where to; standard output where it is left out, or -")
+    .argument("[file]", "the file; default, or -: standard output")
     .action((file?: string) =>
       withService(async (service) => {
         const text = `${JSON.stringify(await describe(service), null, 2)}\n`;
@@ -50,7 +50,7 @@ async function describe(service: Service): Promise<unknown> {
   const response = await service.fetch(new Request(address), { peer: "127.0.0.1" });
   if (response.ok) return response.json();
   throw new CommandFailed(
-    "The service goes without its documentation (`without` in the config file). Take it back in.",
+    "The documentation is turned off (`without` in the config file). Take its name out of `without`.",
   );
 }
 

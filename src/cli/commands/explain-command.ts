@@ -9,18 +9,18 @@ export function addExplainCommand(program: Command): void {
   program
     .command("explain")
     .description(
-      "tell what each scheme and the permission make of a request, and why; nothing is sent, and no secret is shown",
+      "print the decision of each scheme and of the permission about a request, with reasons; nothing is sent, and no secret is shown",
     )
-    .argument("[url]", "what it asks for, like /users or https://api.example/users", "/protected/")
+    .argument("[url]", "the address of the request, like /users or https://api.example/users", "/protected/")
     .option("-X, --method <method>", "its method", "GET")
-    .option("-H, --header <header>", "a header field, as many as there are", collect, [])
+    .option("-H, --header <header>", "a header field; may be repeated", collect, [])
     .option(
       "-r, --request <file>",
-      "the head of a request as text instead, so that no credential is an argument; - for standard input",
+      "a file with the head of a request, so that no credential is an argument; - for standard input",
     )
-    .option("--peer <address>", "where the connection comes from", "127.0.0.1")
+    .option("--peer <address>", "the address of the peer", "127.0.0.1")
     .option("--tls", "the connection is TLS")
-    .option("--json", "answer in JSON")
+    .option("--json", "print JSON")
     .action(explain);
 }
 
@@ -45,10 +45,10 @@ async function explain(url: string, options: RequestOptions & { readonly json?: 
 
 /** Returns a sentence about the request after the schemes. */
 export function permissionSentence(method: string, { outcome, route, permission }: WholeExplanation): string {
-  if (route === null) return "Nothing stands at this path: 404 not_found.";
+  if (route === null) return "There is no route at this path: 404 not_found.";
   const place = `${method} ${route}`;
   if (outcome === "open") return `${place} is open to everyone.`;
-  if (outcome !== "identified" && outcome !== "nobody") return `${place}: its permission is not asked.`;
+  if (outcome !== "identified" && outcome !== "nobody") return `${place}: its permission is not checked.`;
   if (permission === null) return `${route} has no ${method}: 405 method_not_allowed.`;
   const { name, action, said, by } = permission;
   const asked = `${place}: the permission "${name}"`;
@@ -57,9 +57,9 @@ export function permissionSentence(method: string, { outcome, route, permission 
       return `${asked} allows it (${action}).`;
     case "deny":
       return outcome === "nobody"
-        ? `${asked} does not allow it (${action}) to somebody unknown: 401 or 403 authentication_failed.`
+        ? `${asked} does not allow it (${action}) to an unknown caller: 401 or 403 authentication_failed.`
         : `${asked} does not allow it (${action}): 403 permission_denied.`;
     case "some rows":
-      return `${asked} allows it (${action}) for rows by ${by.join(", ")}. Others are as if they were not there: 404 not_found, and none in lists.`;
+      return `${asked} allows it (${action}) for rows by ${by.join(", ")}. Other rows are hidden: 404 not_found, and lists leave them out.`;
   }
 }

@@ -11,15 +11,15 @@ export function addFactorCommands(user: Command): void {
     .command("list")
     .description("list the second factors and passkeys of a user")
     .argument("<user>")
-    .option("--json", "answer in JSON")
+    .option("--json", "print JSON")
     .action(list);
   factor
     .command("remove")
-    .description("remove a factor of a user, or all of them; ends every login of the user")
+    .description("remove one or all factors of a user; ends every login of the user")
     .argument("<user>")
-    .argument("[factor]", "its id, as factor list shows it")
+    .argument("[factor]", "its id, from latchkey user factor list")
     .option("--all", "remove every factor")
-    .option("--json", "answer in JSON")
+    .option("--json", "print JSON")
     .action(remove);
 }
 

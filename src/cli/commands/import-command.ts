@@ -46,9 +46,7 @@ export async function importFile(
   if (json)
     print(`${JSON.stringify({ imported, skipped, refused: kept.toSorted((one, other) => one.line - other.line) })}\n`);
   else
-    print(
-      `${imported} imported, ${refused} refused${skipped === 0 ? "" : `, ${skipped} of other models passed over`}.\n`,
-    );
+    print(`${imported} imported, ${refused} refused${skipped === 0 ? "" : `, ${skipped} of other models skipped`}.\n`);
   if (refused > 0) process.exitCode = exits.failed;
 }
 
@@ -87,7 +85,7 @@ async function importAll(
     }
     await flush();
   } catch (error) {
-    const before = `${tally.imported} were imported before that; a second import of the file refuses those as taken.`;
+    const before = `${tally.imported} were imported before the error. If you import the file again, those are refused as taken.`;
     throw brokenOff(error, tally.imported, before);
   } finally {
     progress.end();

@@ -36,7 +36,7 @@ export async function addKey({ alg, json = false }: NewKeyOptions): Promise<void
   const next =
     shown.state === "signs"
       ? "It signs."
-      : `It verifies, and the one before goes on signing. Once everybody has it, let it sign: latchkey key activate ${shown.kid}`;
+      : `It verifies, and the previous key still signs. When all verifiers have loaded it, let it sign: latchkey key activate ${shown.kid}`;
   show(json, shown, `Key ${shown.kid} (${alg}) was made. ${next}`);
 }
 
@@ -77,7 +77,7 @@ export async function retire(
   const shown = await changeKeyFile(file, async (before) => {
     const found = requireKey(before, kid);
     if (found === signingKey(before))
-      throw new CommandFailed(`${kid} is the key that signs. Let another sign first: latchkey key activate KID`);
+      throw new CommandFailed(`${kid} is the signing key. Let another key sign first: latchkey key activate KID`);
     if (!force) requireUnused(found, accessSeconds);
     return { keys: before.filter((each) => each !== found), result: { kid: found.kid, retired: true } };
   });
@@ -108,7 +108,8 @@ function stopped({ kid, jwk }: StoredKey): StoredKey {
 function requireKey(keys: readonly StoredKey[], kid: string): StoredKey {
   const found = keys.filter((key) => key.kid.startsWith(kid));
   if (found.length === 1) return found[0]!;
-  if (found.length > 1) throw new CommandFailed(`${found.length} keys begin with ${kid}. Give more of it.`);
+  if (found.length > 1)
+    throw new CommandFailed(`${found.length} keys begin with ${kid}. Write more characters of the one you mean.`);
   throw new CommandFailed(`There is no key ${kid}. latchkey key list shows them.`, "not_found");
 }
 
@@ -119,7 +120,7 @@ function requireUnused(key: StoredKey, accessSeconds: number): void {
   const free = Date.parse(since) + (accessSeconds + SLACK_SECONDS) * 1000;
   if (free <= Date.now()) return;
   throw new CommandFailed(
-    `Tokens that ${key.kid} has signed are alive until ${new Date(free).toISOString()}. Wait, or end them with --force.`,
+    `Tokens that ${key.kid} has signed are valid until ${new Date(free).toISOString()}. Wait until then, or invalidate them with --force.`,
     "in_use",
   );
 }
@@ -138,7 +139,7 @@ async function requireKeySettings(): Promise<KeySettings> {
   const { signingKeys, accessSeconds } = readings;
   if (signingKeys.value === null)
     throw new ConfigError([
-      "LATCHKEY_SIGNING_KEYS names no file, so the key is derived from the server's secret. Name a file; it need not be there yet.",
+      "LATCHKEY_SIGNING_KEYS names no file, so the key is derived from the server's secret. Set it to the path of a file; the file need not exist yet.",
     ]);
   return { file: signingKeys.value, accessSeconds: accessSeconds.value, readings, problems };
 }

@@ -9,27 +9,27 @@ export function addKeyCommands(key: Command): void {
   key
     .command("new")
     .description(
-      "add a key to the file of LATCHKEY_SIGNING_KEYS: it is published and verifies; the first one of all also signs",
+      "add a key to the file of LATCHKEY_SIGNING_KEYS; it is published and verifies; the first key also signs",
     )
     .addOption(new Option("--alg <algorithm>", "its algorithm").choices(["EdDSA", "ES256"]).default("EdDSA"))
-    .option("--json", "answer in JSON")
+    .option("--json", "print JSON")
     .action(async (options: NewKeyOptions) => (await actions()).addKey(options));
   key
     .command("activate")
-    .description("let a key sign from now on; the one before it goes on verifying")
+    .description("let a key sign; the previous one still verifies")
     .argument("<kid>")
-    .option("--json", "answer in JSON")
+    .option("--json", "print JSON")
     .action(async (kid: string, options: object) => (await actions()).activate(kid, options));
   key
     .command("retire")
     .description("remove a key that no longer signs")
     .argument("<kid>")
-    .option("--force", "even while tokens that it has signed are alive: they end")
-    .option("--json", "answer in JSON")
+    .option("--force", "even if tokens that it signed are still valid; they become invalid")
+    .option("--json", "print JSON")
     .action(async (kid: string, options: object) => (await actions()).retire(kid, options));
   key
     .command("list")
     .description("list the keys")
-    .option("--json", "answer in JSON")
+    .option("--json", "print JSON")
     .action(async (options: object) => (await actions()).list(options));
 }

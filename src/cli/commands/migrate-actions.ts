@@ -57,7 +57,7 @@ export async function migrate(options: MigrationCommandOptions, program: string)
 }
 
 const nowAsDeclared =
-  "All tables are as declared: start the new version. What is left of before is being removed; if this is broken off, the next latchkey db migrate goes on with it.";
+  "All tables match their declarations: start the new version. Old columns and tables are now removed. If this is interrupted, the next latchkey db migrate continues it.";
 
 /** Throws for an unknown column. A misspelt one would silently stay. */
 function requireColumns({ strangers }: Plan): void {
@@ -78,13 +78,11 @@ async function askForRenames({ renames }: Plan): Promise<readonly Renamed[]> {
   try {
     for (const rename of renames) {
       const { table, from, to } = rename;
-      const answer = await terminal.question(
-        visible(`Is ${table}.${to} what ${table}.${from} was, under a new name? [y/n] `),
-      );
+      const answer = await terminal.question(visible(`Is ${table}.${to} the new name of ${table}.${from}? [y/n] `));
       if (/^y(es)?$/i.test(answer.trim())) said.push(rename);
       else
         throw new CommandFailed(
-          `Then say in the declaration what becomes of the old one: removed: { ${from}: "…" } with the month until which it stays.`,
+          `Then declare the removal of the old column: removed: { ${from}: "…" }, with the month until which it stays.`,
           "rename",
         );
     }
@@ -98,18 +96,18 @@ function describePlan({ tables, obstacles, renames, remarks, history }: Plan): s
   const last = history.at(-1);
   const lines = [
     ...tables.flatMap(describeTable),
-    ...list("Before anything begins:", obstacles),
+    ...list("Obstacles to the migration:", obstacles),
     ...list(
       "Is it the same column?",
       renames.map(
         ({ table, from, to }) =>
-          `${table}.${from} went and ${table}.${to} came: declare renamedFrom: "${from}", or removed: { ${from}: "…" } with the month until which it stays`,
+          `${table}.${from} is no longer declared, and ${table}.${to} is new: declare renamedFrom: "${from}", or removed: { ${from}: "…" } with the month until which it stays`,
       ),
     ),
-    ...list("Left as it is:", remarks),
+    ...list("Left unchanged:", remarks),
     ...(last === undefined ? [] : [`Last migrated ${last.at} by version ${last.program}.`]),
   ];
-  if (tables.length + obstacles.length + renames.length === 0) lines.unshift("All tables are as they have to be.");
+  if (tables.length + obstacles.length + renames.length === 0) lines.unshift("All tables match their declarations.");
   return lines.join("\n");
 }
 
@@ -123,12 +121,12 @@ function describeTable({ table, rows, seconds, changes, sql }: PlannedTable): re
   const shown = changes.map(({ place, effect, words, alone }) => ({
     step: `${place}: ${words}`,
     done_by: effects[effect],
-    the_old_version: alone === null ? "serves beside it" : `must not: ${alone}`,
+    the_old_version: alone === null ? "can serve in the meantime" : `must not: ${alone}`,
   }));
   return [
     `${table}: ${rows.toLocaleString("en")} rows, about ${seconds} s (a guess: this machine was not measured)`,
     ...formatTable(shown, ["step", "done_by", "the_old_version"]).map((line) => `  ${line}`),
-    ...(sql === null ? [] : ["By hand, while nothing serves (sqlite3 -bail, or psql):", sql.trimEnd()]),
+    ...(sql === null ? [] : ["By hand, while the service is stopped (sqlite3 -bail, or psql):", sql.trimEnd()]),
     "",
   ];
 }
@@ -143,10 +141,8 @@ function describeMigrated({ made, changed, tables }: Migrated, dryRun: boolean, 
       ...words.map((each) => `Done: ${each}.`),
       `${rows.toLocaleString("en")} rows were written in ${(ms / 1000).toFixed(1)} s.`,
     ]),
-    ...renamed.map(
-      ({ table, from, to }) => `Say it in the declaration of ${table} too: ${to} with renamedFrom: "${from}".`,
-    ),
-    ...(dryRun ? ["It was a trial on a copy, and nothing was changed."] : []),
+    ...renamed.map(({ table, from, to }) => `Add it to the declaration of ${table}: renamedFrom: "${from}" at ${to}.`),
+    ...(dryRun ? ["This was a trial on a copy. Nothing was changed."] : []),
   ];
-  return lines.length === 0 ? "All tables are as they have to be." : lines.join("\n");
+  return lines.length === 0 ? "All tables match their declarations." : lines.join("\n");
 }

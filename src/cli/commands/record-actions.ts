@@ -70,7 +70,7 @@ async function requireActive(operator: Operator, user: string): Promise<Account>
   const account = await requireAccount(operator, user);
   if (account.active) return account;
   throw new CommandFailed(
-    `${account.username} is disabled, and may do nothing. Name another user, or let this one in again: latchkey user enable ${account.username}`,
+    `${account.username} is disabled, so its records would be refused. Name another user, or enable this one: latchkey user enable ${account.username}`,
   );
 }
 
@@ -105,7 +105,7 @@ async function importAll(
   try {
     let isFirst = running.doneBefore > 0;
     for await (const read of running.linesOf(file.lines)) {
-      if (isFirst) printError(`Going on ${behind(read, file, running)}, where it was interrupted.\n`);
+      if (isFirst) printError(`Continuing an interrupted import ${behind(read, file, running)}.\n`);
       isFirst = false;
       if ("reasons" in read) tell(read);
       if (!("record" in read)) continue;
@@ -118,7 +118,7 @@ async function importAll(
     for (const line of late) tell(line);
     imported -= late.length;
   } catch (error) {
-    const before = `${imported} were imported before that. The same command goes on where it was, as long as the file stays as it is.`;
+    const before = `${imported} were imported before the error. Run the same command again to continue, with the file unchanged.`;
     throw brokenOff(error, running.doneBefore + imported, before);
   } finally {
     progress.end();
@@ -133,7 +133,7 @@ function behind(
   { doneBefore }: RecordImport,
 ): string {
   const isWaiting = next.place !== undefined && next.place !== next.line;
-  return isWaiting ? `with the records that refer to later ${unit}s` : `behind ${unit} ${doneBefore}`;
+  return isWaiting ? `with the records that refer to later ${unit}s` : `after ${unit} ${doneBefore}`;
 }
 
 /** Writes all records of a resource to a file, or to standard output. */
@@ -152,7 +152,7 @@ export async function exportFile(
     if (isOutput(name)) await pipeline(shown, process.stdout, { end: false });
     else await writeNew(name, texts);
     const hidden = Object.keys(placed.resource.fields).filter((each) => !placed.shown.includes(each));
-    for (const each of hidden) printError(`${each} is not in the file: nobody is shown its values.\n`);
+    for (const each of hidden) printError(`${each} is not in the file, because its values are never shown.\n`);
   });
   if (!isOutput(name)) print(`${told.count} exported.\n`);
 }
@@ -214,7 +214,7 @@ function writingError(error: unknown, name: string): unknown {
 }
 
 function alreadyThere(name: string): CommandFailed {
-  return new CommandFailed(`${name} is there already; name a new file.`);
+  return new CommandFailed(`${name} exists already. Name a new file.`);
 }
 
 function requireResource({ mounts }: Operator, name: string): MountInPlace {

@@ -5,26 +5,26 @@ import type { RecordExportCommand, RecordImportCommand } from "./record-actions.
 export function addRecordCommands(program: Command): void {
   program
     .command("import")
-    .description("put the records of a file into a resource, through its rules; one that was interrupted goes on")
-    .argument("<resource>", "as in the path: orders, or orders/items")
+    .description("import the records of a file into a resource, with its rules; continues an interrupted import")
+    .argument("<resource>", "the resource as in its path: orders, or orders/items")
     .argument("<file>", "CSV with a header line, JSON lines, or a JSON array; - for standard input")
-    .option("--format <format>", "csv, jsonl or json, where the name does not tell")
-    .option("--with-ids", "keep the ids of the file, and what else the service would give")
+    .option("--format <format>", "csv, jsonl or json; default: from the name of the file")
+    .option("--with-ids", "keep the ids and other server-set values of the file")
     .option(
       "--as <username>",
-      "the user who sends the records: their permissions hold, and what is filled with the caller is theirs",
+      "the user who sends the records; their permissions apply, and fields that hold the caller get this user",
     )
-    .option("--dry-run", "try every line and write nothing")
-    .option("--json", "answer in JSON")
+    .option("--dry-run", "check every line, and write nothing")
+    .option("--json", "print JSON")
     .action(async (resource: string, file: string, options: RecordImportCommand) =>
       (await import("./record-actions.ts")).importFile(resource, file, options),
     );
   program
     .command("export")
-    .description("write all records of a resource, as callers are shown them")
-    .argument("<resource>", "as in the path: orders, or orders/items")
-    .argument("[file]", "a new file; standard output where it is left out, or -")
-    .option("--format <format>", "csv or jsonl; JSON lines where the name does not tell")
+    .description("write all records of a resource, as callers see them")
+    .argument("<resource>", "the resource as in its path: orders, or orders/items")
+    .argument("[file]", "a new file; default, or -: standard output")
+    .option("--format <format>", "csv or jsonl; default: from the name of the file, otherwise jsonl")
     .action(async (resource: string, file: string | undefined, options: RecordExportCommand) =>
       (await import("./record-actions.ts")).exportFile(resource, file, options),
     );

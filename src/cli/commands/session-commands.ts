@@ -6,16 +6,16 @@ import { requireDone, requireUserId, withOperator } from "../with-operator.ts";
 export function addSessionCommands(session: Command): void {
   session
     .command("list")
-    .description("list a user's logins, by sessions and by tokens")
+    .description("list a user's sessions and token logins")
     .argument("<user>")
-    .option("--json", "answer in JSON")
+    .option("--json", "print JSON")
     .action(list);
   session
     .command("end")
-    .description("end all logins of a user, or one")
+    .description("end one or all logins of a user")
     .argument("<user>")
-    .argument("[session]", "its id, as session list shows it; write -- before one that begins with -")
-    .option("--json", "answer in JSON")
+    .argument("[session]", "its id, from latchkey session list; write -- before an id that begins with -")
+    .option("--json", "print JSON")
     .action(end);
 }
 
@@ -38,6 +38,6 @@ function end(user: string, session: string | undefined, { json = false }: Output
     const one = session === undefined ? "" : `/${encodeURIComponent(session)}`;
     await requireDone(operator, "DELETE", `/users/${id}/sessions${one}`);
     const ended = session === undefined ? before.length : 1;
-    show(json, { id, ended }, `${ended} ${ended === 1 ? "session has" : "sessions have"} ended.`);
+    show(json, { id, ended }, `${ended} ${ended === 1 ? "session has" : "sessions have"} been ended.`);
   });
 }

@@ -8,21 +8,21 @@ import { requireDone, requireUserId, withOperator } from "../with-operator.ts";
 export function addTokenCommands(token: Command): void {
   token
     .command("create")
-    .description("make a user's API token, or show the same again")
+    .description("create a user's API token, or show the existing one")
     .argument("<user>")
-    .option("--json", "answer in JSON")
+    .option("--json", "print JSON")
     .action(create);
   token
     .command("revoke")
-    .description("end a user's API token")
+    .description("revoke a user's API token")
     .argument("<user>")
-    .option("--json", "answer in JSON")
+    .option("--json", "print JSON")
     .action(revoke);
   token
     .command("check")
-    .description("tell by the checksum, without a database, whether a text is a token that Latchkey can have made")
-    .argument("[token...]", "tokens; left out, they are looked for in standard input")
-    .option("--json", "answer in JSON")
+    .description("check the form and the checksum of a token; needs no database")
+    .argument("[token...]", "the tokens; default: all tokens in the text of standard input")
+    .option("--json", "print JSON")
     .action(check);
 }
 
@@ -58,7 +58,8 @@ const candidates = /\blk_[0-9A-Za-z]{14,}/g;
 
 async function check(tokens: readonly string[], { json = false }: Output): Promise<void> {
   const found = tokens.length > 0 ? tokens : await readCandidates();
-  if (found.length === 0) throw new CommandFailed("There is no token: nothing begins with lk_.", "not_found");
+  if (found.length === 0)
+    throw new CommandFailed("There is no token in the input: tokens begin with lk_.", "not_found");
   const { parseOpaqueToken } = await import("../../door/auth.ts");
   const form = /^lk_[0-9A-Za-z]{62}$/;
   const checked = found.map((text) => {
@@ -76,8 +77,8 @@ async function readCandidates(): Promise<readonly string[]> {
   return found;
 }
 
-const wrongChecksum = "The checksum is wrong: it was mistyped or made up.";
-const wrongForm = "It has not the form of a token: lk_ and 62 letters or digits.";
+const wrongChecksum = "The checksum is wrong: the token is mistyped or invented.";
+const wrongForm = "It does not have the form of a token: lk_ and 62 letters or digits.";
 
 /** Returns enough of a token to recognize it, without its secret part. */
 function shownPart(text: string): string {

@@ -10,55 +10,55 @@ import { addFactorCommands } from "./factor-commands.ts";
 
 /** Adds `latchkey user …`. */
 export function addUserCommands(user: Command): void {
-  addPasswordOptions(user.command("create").description("make a user"))
-    .option("--name <name>", "the name that is shown; required")
+  addPasswordOptions(user.command("create").description("create a user"))
+    .option("--name <name>", "the display name; required")
     .option("--email <email>", "the e-mail address; required")
-    .option("--username <username>", "what the user logs in with; the e-mail where it is left out")
-    .option("--admin", "an administrator")
-    .option("--without-password", "one who cannot log in with a password")
-    .option("--json", "answer in JSON")
+    .option("--username <username>", "the login name; default: the e-mail address")
+    .option("--admin", "make the user an administrator")
+    .option("--without-password", "create a user who cannot log in with a password")
+    .option("--json", "print JSON")
     .action(create);
   user
     .command("list")
     .description("list users")
-    .option("--role <role>", "only those of a role: user, admin, or another that is declared")
-    .option("--inactive", "only those who are disabled")
-    .option("--json", "answer in JSON")
+    .option("--role <role>", "only users with this role: user, admin, or a declared role")
+    .option("--inactive", "only disabled users")
+    .option("--json", "print JSON")
     .action(list);
   addPasswordOptions(
     user
       .command("password")
-      .description("give a user another password; ends sessions and tokens of logins")
+      .description("change a user's password; ends all sessions and token logins")
       .argument("<user>"),
   )
-    .option("--json", "answer in JSON")
+    .option("--json", "print JSON")
     .action(changePassword);
   user
     .command("unlock")
-    .description("forgive wrong passwords: of the user from everywhere, and the last minute of every address")
+    .description("reset the count of wrong passwords: all of the user's, and the last minute of every address")
     .argument("<user>")
-    .option("--json", "answer in JSON")
+    .option("--json", "print JSON")
     .action(unlock);
-  addChange(user, "disable", "no longer let a user in; ends sessions and every token", { active: false });
-  addChange(user, "enable", "let a user in again", { active: true });
+  addChange(user, "disable", "disable a user; ends all sessions, and revokes every token", { active: false });
+  addChange(user, "enable", "enable a user", { active: true });
   addChange(user, "promote", "make a user an administrator", { role: "admin" });
-  addChange(user, "demote", "make an administrator a user", { role: "user" });
+  addChange(user, "demote", "make an administrator a plain user", { role: "user" });
   user
     .command("role")
-    .description("give a user another role; ends their access tokens")
+    .description("change a user's role; ends their access tokens")
     .argument("<user>")
-    .argument("<role>", "user, admin, or another that is declared")
-    .option("--json", "answer in JSON")
+    .argument("<role>", "user, admin, or a declared role")
+    .option("--json", "print JSON")
     .action(changeRole);
   addBindCommands(user);
   addFactorCommands(user);
   user
     .command("import")
-    .description("import users from CSV, JSON lines or Django's dumpdata; tells of every line that cannot be")
+    .description("import users from CSV, JSON lines or Django's dumpdata; reports each line that cannot be imported")
     .argument("<file>", "the file, or - for standard input")
-    .option("--format <format>", "csv, jsonl or json; from the name and the first character where it is left out")
-    .option("--staff-is-admin", "Django's is_staff makes an administrator, and not is_superuser alone")
-    .option("--json", "answer in JSON")
+    .option("--format <format>", "csv, jsonl or json; default: from the name and the first character of the file")
+    .option("--staff-is-admin", "make a user with Django's is_staff an administrator, not only one with is_superuser")
+    .option("--json", "print JSON")
     .action(async (file: string, options: object) => (await import("./import-command.ts")).importFile(file, options));
 }
 
@@ -115,7 +115,7 @@ function addChange(user: Command, name: string, description: string, change: obj
     .command(name)
     .description(description)
     .argument("<user>")
-    .option("--json", "answer in JSON")
+    .option("--json", "print JSON")
     .action((who: string, { json = false }: Output) =>
       withOperator(async (operator) => {
         const id = await requireUserId(operator, who);

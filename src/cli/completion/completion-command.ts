@@ -13,7 +13,7 @@ const scripts: Readonly<Record<string, (places: readonly Place[]) => string>> = 
 export function addCompletionCommand(program: Command): void {
   program
     .command("completion")
-    .description("write the completion of this command for a shell; docs/cli.md says where it belongs")
+    .description("print the completion script for a shell; docs/cli.md shows where to install it")
     .addArgument(new Argument("<shell>").choices(Object.keys(scripts)))
     .action((shell: string) => print(scripts[shell]!(placesOf(program))));
 }

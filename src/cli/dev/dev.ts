@@ -130,11 +130,11 @@ class Watch {
 
   /** Waits for the address. The other program may be about to stop. */
   #waitFor(address: Address): void {
-    write("It is tried again every second, for a minute.");
+    write("Trying again every second, for a minute.");
     this.#waiting = waitForAddress(address, (isFree) => {
       this.#waiting = null;
       if (isFree) return this.begin([]);
-      write(paint("red", `The port ${address.port} is still taken, so this ends.`));
+      write(paint("red", `The port ${address.port} is still taken. Stopping.`));
       process.exitCode = exits.failed;
       this.#end();
     });
@@ -160,6 +160,6 @@ class Watch {
 
 function goesOn(isServing: boolean): string {
   return isServing
-    ? "The service goes on as it was before; mend the file, and it starts again."
-    : "Mend it, and the service starts with the next file that is saved.";
+    ? "The previous service still runs. It restarts when the file is mended."
+    : "Mend it. The service starts when a file is saved.";
 }

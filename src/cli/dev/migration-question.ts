@@ -44,5 +44,5 @@ async function emptied(file: string, tables: readonly string[]): Promise<string>
   await backupDatabase(file, copy, false, () => undefined);
   const rows = await emptyTables(file, tables);
   const gone = rows === 1 ? "1 row" : `${rows} rows`;
-  return `${gone} of ${tables.join(", ")} ${rows === 1 ? "is" : "are"} gone; ${copy} has the database as it was before.`;
+  return `${gone} of ${tables.join(", ")} ${rows === 1 ? "was" : "were"} deleted; ${copy} is a copy of the database before that.`;
 }

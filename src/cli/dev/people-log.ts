@@ -19,9 +19,9 @@ export function peopleLog(stream: NodeJS.WriteStream, directory: string): Observ
         return error === undefined ? undefined : write(explainFault(error, directory, paint));
       }
       case "identity_header_dropped":
-        return write(paint("yellow", `${observation.header} was dropped: ${observation.peer} is no trusted proxy.`));
+        return write(paint("yellow", `${observation.header} was ignored: ${observation.peer} is not a trusted proxy.`));
       case "refused":
-        return write(paint("yellow", `refused before it was a request: ${observation.detail}`));
+        return write(paint("yellow", `refused before the request was complete: ${observation.detail}`));
       default:
         // The line of the request shows a refused credential as its reason. Other observations belong to permanent logs.
         return undefined;

@@ -99,7 +99,7 @@ function explainFailure(error: unknown, tellFault: (error: unknown, isTold?: boo
 
 /** Checks the declarations together while the old process still serves. Opens nothing. */
 async function requireSound({ config, settings }: Loaded): Promise<void> {
-  const enough = new Error("The declarations are sound.");
+  const enough = new Error("The declarations have no mistakes.");
   const over = (store: Store): Store => ({ ...store, open: () => Promise.reject(enough) });
   await openLatchkey({ config, settings, over }).catch((error: unknown) => {
     if (error !== enough) throw error;

@@ -49,7 +49,7 @@ test("keeps the text after a carriage return in a CSV row", async () => {
 
   assert.deepEqual(
     rows.map((row) => ("reasons" in row ? row.reasons : row)),
-    [["It has 3 values, and the header has 2."], ["Its quotes do not match."]],
+    [["It has 3 values, but the header has 2."], ["Its quotes do not match."]],
   );
 });
 

@@ -40,7 +40,7 @@ export async function* readCSV(source: AsyncIterable<string>, rules: CSVRules): 
   const delimiter = delimiterOf(head);
   if (head.includes("\r"))
     throw new CommandFailed(
-      "The lines end with carriage returns alone, as old Macs wrote them. Save the file anew, or: tr '\\r' '\\n' < FILE > NEW",
+      "The lines end with carriage returns alone, as old Macs wrote them. Save the file with line feeds, or run: tr '\\r' '\\n' < FILE > NEW",
     );
   const columns = rules.columnsOf((parseRow(head, delimiter, false) ?? []).map((cell) => cell ?? ""));
   lines.drop(1);
@@ -72,7 +72,7 @@ async function readRow(
     const cells = parseRow(ahead.slice(0, height).join("\n"), delimiter, rules.tellsNothing);
     if (cells === null || (height > 1 && hasBreak(cells, columns, rules))) break;
     if (cells.length === columns.length) return { cells, height };
-    return { reason: `It has ${cells.length} values, and the header has ${columns.length}.` };
+    return { reason: `It has ${cells.length} values, but the header has ${columns.length}.` };
   }
   return { reason: "Its quotes do not match." };
 }

@@ -127,7 +127,7 @@ function isWhole(decode: () => unknown): boolean {
 function requireNoUTF16([first, second]: Buffer): void {
   const isMarked = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
   if (isMarked || (first !== undefined && (first === 0) !== (second === 0)))
-    throw new CommandFailed("The file is UTF-16. Save it as UTF-8, or: iconv -f UTF-16 -t UTF-8 FILE > NEW");
+    throw new CommandFailed("The file is UTF-16. Save it as UTF-8, or run: iconv -f UTF-16 -t UTF-8 FILE > NEW");
 }
 
 async function firstText(chunks: AsyncGenerator<string>): Promise<string> {
@@ -162,7 +162,7 @@ async function* splitLines(chunks: AsyncIterable<string>): AsyncGenerator<string
     line += lines.length;
     if (rest.length > MAX_LINE)
       throw new CommandFailed(
-        `Line ${line + 1} is longer than ${MAX_LINE} characters: this is no CSV and no JSON lines.`,
+        `Line ${line + 1} is longer than ${MAX_LINE} characters: this is neither CSV nor JSON lines.`,
       );
     for (const each of lines) yield each.replace(/\r$/, "");
   }
@@ -174,7 +174,7 @@ async function* readJSONLines(lines: AsyncIterable<string>, { entry }: Reading):
   for await (const text of lines) {
     line++;
     if (text.trim() === "") continue;
-    yield readEntry(line, text, entry, "It is no JSON object.");
+    yield readEntry(line, text, entry, "It is not a JSON object.");
   }
 }
 
@@ -195,11 +195,11 @@ async function* readArray(
   }
   const text = texts.join("");
   if (!Array.isArray(parse(text)))
-    throw new CommandFailed("The file is no JSON array. One object a line is --format jsonl.");
+    throw new CommandFailed("The file is not a JSON array. If it has one object a line, use --format jsonl.");
   const members = membersOf(text);
   for (const [at, each] of members.entries()) {
     tell({ done: at + 1, total: members.length });
-    yield readEntry(at + 1, each, entry, "It is no object.");
+    yield readEntry(at + 1, each, entry, "It is not an object.");
   }
 }
 
@@ -266,6 +266,6 @@ async function* inUTF8(lines: AsyncIterable<ReadLine>): AsyncGenerator<ReadLine>
         : [];
     yield broken.length === 0
       ? read
-      : { line: read.line, reasons: broken.map(([name]) => `${name}: It is not UTF-8.`) };
+      : { line: read.line, reasons: broken.map(([name]) => `${name} is not UTF-8. Save it as UTF-8.`) };
   }
 }

@@ -111,9 +111,11 @@ function openDraft(draft: string): number {
     return openSync(draft, "wx", 0o600);
   } catch (error) {
     if (codeOf(error) === "EEXIST")
-      throw new CommandFailed(`Another command is changing the keys. Where none is, remove ${draft} and try again.`);
+      throw new CommandFailed(
+        `Another command is changing the keys. If no such command runs, remove ${draft} and try again.`,
+      );
     throw new CommandFailed(
-      `${draft} cannot be made (${codeOf(error)}). Let the user of this process write in its folder, and see that there is room.`,
+      `${draft} cannot be created (${codeOf(error)}). Give this process write permission for its folder, and check the free space.`,
     );
   }
 }

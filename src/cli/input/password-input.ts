@@ -25,13 +25,13 @@ const MAX_BYTES = 4096;
 export function addPasswordOptions(command: Command): Command {
   return command
     .option("--password-stdin", "read the password from standard input")
-    .option("--random-password", "draw a password and show it once");
+    .option("--random-password", "generate a random password, and show it once");
 }
 
 /** Reads a password, asks for one, or generates one. */
 export async function obtainPassword(options: PasswordOptions): Promise<ObtainedPassword> {
   const given = [options.passwordStdin, options.randomPassword, options.withoutPassword].filter(Boolean);
-  if (given.length > 1) throw new UsageError("Two options say where the password comes from. Keep one.");
+  if (given.length > 1) throw new UsageError("Two options give the source of the password. Keep one.");
   if (options.withoutPassword) return { password: null, isDrawn: false };
   if (options.randomPassword) return { password: randomBytes(15).toString("base64url"), isDrawn: true };
   if (options.passwordStdin) return { password: await readFromInput(), isDrawn: false };
@@ -47,7 +47,7 @@ async function readFromInput(): Promise<string> {
   for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
     chunks.push(chunk);
     size += chunk.length;
-    if (size > MAX_BYTES) throw new CommandFailed("What standard input gives is too long for a password.");
+    if (size > MAX_BYTES) throw new CommandFailed("The password on standard input is too long.");
   }
   try {
     const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(Buffer.concat(chunks));
@@ -59,7 +59,7 @@ async function readFromInput(): Promise<string> {
 
 async function askTwice(): Promise<string> {
   const password = await ask("Password: ");
-  if ((await ask("Again: ")) !== password) throw new CommandFailed("The two were not the same.");
+  if ((await ask("Again: ")) !== password) throw new CommandFailed("The two passwords differ.");
   return password;
 }
 

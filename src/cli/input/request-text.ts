@@ -27,9 +27,9 @@ const tokenForm = /^[!#$%&'*+.^_`|~\w-]+$/;
 export async function readRequest(url: string, options: RequestOptions): Promise<Arrival> {
   const { request, method, header, peer, tls = false } = options;
   const address = URL.parse(url, "http://localhost");
-  if (address === null) throw new UsageError(`${url} is no address. Write a path, like /users.`);
+  if (address === null) throw new UsageError(`${url} is not an address. Write a path, like /users.`);
   if (isIP(peer) === 0 && peer !== "unix")
-    throw new UsageError(`--peer ${peer} is no IP address. Write one, or unix for a local socket.`);
+    throw new UsageError(`--peer ${peer} is not an IP address. Write one, or unix for a local socket.`);
   const head =
     request === undefined
       ? { method, target: address.pathname + address.search, headers: [`Host: ${address.host}`, ...header] }
@@ -57,7 +57,7 @@ function parseHead(head: string): Head {
   const [first = "", ...lines] = head.split(/\r?\n/);
   const found = /^(\S+) (\S+)(?: HTTP\/1\.[01])?$/.exec(first);
   if (found === null || !tokenForm.test(found[1]!))
-    throw new CommandFailed("The first line is no request line, like: GET /users HTTP/1.1");
+    throw new CommandFailed("The first line is not a request line. Write one like: GET /users HTTP/1.1");
   const end = lines.indexOf("");
   return { method: found[1]!, target: found[2]!, headers: end === -1 ? lines : lines.slice(0, end) };
 }
@@ -65,7 +65,7 @@ function parseHead(head: string): Head {
 function parseField(field: string, at: number): readonly [string, string] {
   const colon = field.indexOf(":");
   const name = field.slice(0, Math.max(colon, 0));
-  if (!tokenForm.test(name)) throw new CommandFailed(`Header field ${at + 1} has not the form Name: value.`);
+  if (!tokenForm.test(name)) throw new CommandFailed(`Header field ${at + 1} is not of the form Name: value.`);
   // The same form as from a socket: one character for each byte.
   return [name, Buffer.from(field.slice(colon + 1).trim()).toString("latin1")];
 }

@@ -32,20 +32,20 @@ test("shows an unused first password, and reports one in the settings that has n
   const file = path.join(folder, "latchkey.password");
 
   assert.deepEqual(await start(), [
-    `  first administrator: admin, password in ${file} (good until ${until} unless it is used before; read it and remove the file)`,
+    `  first administrator: admin, password in ${file} (valid until ${until} unless it is used before; read it and remove the file)`,
   ]);
-  const unused = `  first administrator: admin, password in ${file}, not used yet (good until ${until})`;
+  const unused = `  first administrator: admin, password in ${file}, not used yet (valid until ${until})`;
   assert.deepEqual(await start(), [unused]);
   const ignored =
     "  LATCHKEY_ADMIN_PASSWORD is ignored, because there is an administrator. To change a password: latchkey user password USER";
   assert.deepEqual(await start({ LATCHKEY_ADMIN_PASSWORD: "another password" }), [unused, ignored]);
   rmSync(file);
   assert.deepEqual(await start(), [
-    `  first administrator: admin, password shown at the first start, not used yet (good until ${until})`,
+    `  first administrator: admin, password shown at the first start, not used yet (valid until ${until})`,
   ]);
   now = Date.parse(until);
   assert.deepEqual(await start(), [
-    `  first administrator: admin, whose password was good until ${until} and was not used. A new one: latchkey user password admin`,
+    `  first administrator: admin, whose password expired unused at ${until}. Set a new one: latchkey user password admin`,
   ]);
 });
 

@@ -50,9 +50,9 @@ export function administratorLines(
 
 function tellUnused({ username, until }: UnusedPassword, file: string, now: number): string {
   if (Date.parse(until) <= now)
-    return `first administrator: ${username}, whose password was good until ${until} and was not used. A new one: latchkey user password ${username}`;
+    return `first administrator: ${username}, whose password expired unused at ${until}. Set a new one: latchkey user password ${username}`;
   const place = existsSync(file) ? `password in ${file}` : "password shown at the first start";
-  return `first administrator: ${username}, ${place}, not used yet (good until ${until})`;
+  return `first administrator: ${username}, ${place}, not used yet (valid until ${until})`;
 }
 
 /** Returns the message about the administrator that a start or an import has created. It is shown once. */
@@ -61,7 +61,7 @@ export function tellFirst({ username, drawn }: FirstAdministrator): string {
 }
 
 function tell(drawn: DrawnPassword): string {
-  const until = `good until ${drawn.until} unless it is used before`;
+  const until = `valid until ${drawn.until} unless it is used before`;
   return "password" in drawn
     ? `, password: ${drawn.password} (shown only now; ${until})`
     : `, password in ${drawn.file} (${until}; read it and remove the file)`;

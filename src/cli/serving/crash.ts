@@ -27,8 +27,8 @@ export function watchForCrashes(log: Log | null): CrashWatch {
     setTimeout(() => process.exit(), END_WITHIN_MS).unref();
     finish();
   };
-  process.on("uncaughtException", (error) => crash("A fault that nobody caught: the process ends.", error));
-  process.on("unhandledRejection", (error) => crash("A rejection that nobody caught: the process ends.", error));
+  process.on("uncaughtException", (error) => crash("Uncaught exception: the process ends.", error));
+  process.on("unhandledRejection", (error) => crash("Unhandled rejection: the process ends.", error));
   return {
     finishWith(act) {
       finish = act;

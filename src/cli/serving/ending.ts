@@ -19,7 +19,7 @@ export function endUnread(): void {
 /** Exits the process in time, even if it never finishes, for example because of a blocked thread. */
 export function endInTime(): void {
   setTimeout(() => {
-    tellUnended(`It is not done after ${MOST_SECONDS} s, and is not waited for.`);
+    tellUnended(`It did not finish within ${MOST_SECONDS} s.`);
     process.exit();
   }, MOST_SECONDS * 1000).unref();
 }
@@ -27,7 +27,7 @@ export function endInTime(): void {
 /** Reports the reason. The exit status is 1 from now on. */
 export function tellUnended(why: string): void {
   process.exitCode = exits.failed;
-  writeError(`Latchkey did not end as it should. ${why}\n`);
+  writeError(`Latchkey did not stop cleanly. ${why}\n`);
 }
 
 /** Writes immediately, because the process may stop at any moment. */

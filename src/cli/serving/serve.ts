@@ -67,7 +67,9 @@ export async function serve(environment: NodeJS.ProcessEnv, signals: Signals): P
 
 /** Nothing is active any more, but the start is not complete. */
 function endUnstarted(): void {
-  writeError("Latchkey cannot start. The config file, or the start of a feature, waits for what never comes.\n");
+  writeError(
+    "Latchkey cannot start. The config file, or the start of a feature, waits for a promise that never settles.\n",
+  );
   process.exit(exits.failed);
 }
 

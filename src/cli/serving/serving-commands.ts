@@ -12,7 +12,7 @@ export function addServingCommands(program: Command): void {
   program
     .command("serve")
     .description("serve until SIGTERM; so does latchkey without a command")
-    .option("--port <port>", "the port, in place of LATCHKEY_PORT; 0 picks a free one")
+    .option("--port <port>", "the port, instead of LATCHKEY_PORT; 0 picks a free one")
     .action(async ({ port }: ServingOptions) => {
       takePort(port);
       const signals = hearSignals();
@@ -21,8 +21,8 @@ export function addServingCommands(program: Command): void {
     });
   program
     .command("dev")
-    .description("serve for whoever develops: start again when a file changes, and log for people")
-    .option("--port <port>", "the port, in place of LATCHKEY_PORT; 0 picks a free one")
+    .description("serve during development: restart when a file changes, and log as readable text")
+    .option("--port <port>", "the port, instead of LATCHKEY_PORT; 0 picks a free one")
     .action(async ({ port }: ServingOptions) => {
       takePort(port);
       const { dev } = await import("../dev/dev.ts");
@@ -36,6 +36,6 @@ export function addServingCommands(program: Command): void {
 function takePort(port: string | undefined): void {
   if (port === undefined || !cluster.isPrimary) return;
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
-    throw new UsageError(`--port ${port} is no port. Write a number from 0 to 65535.`);
+    throw new UsageError(`--port ${port} is not a port. Write a number from 0 to 65535.`);
   process.env["LATCHKEY_PORT"] = port;
 }

@@ -15,7 +15,10 @@ test("says what to do if a first start cannot listen, and shows the password of 
       { LATCHKEY_PORT: String(port) },
       new RegExp(`Another program listens on 127\\.0\\.0\\.1:${port}\\. .* --port ${port + 1},`),
     ],
-    [{ LATCHKEY_HOST: "192.0.2.7", LATCHKEY_PORT: "0" }, /This machine has no address 192\.0\.2\.7\. .*LATCHKEY_HOST/],
+    [
+      { LATCHKEY_HOST: "192.0.2.7", LATCHKEY_PORT: "0" },
+      /This machine does not have the address 192\.0\.2\.7\. .*LATCHKEY_HOST/,
+    ],
   ] as const;
 
   for (const [environment, cure] of rows) {

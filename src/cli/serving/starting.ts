@@ -90,11 +90,11 @@ function explainListening(cause: unknown, { host, port }: Address): string {
     case "EADDRINUSE":
       return `Another program listens on ${at}. Stop it, or take another port: --port ${port === 65_535 ? 8000 : port + 1}, or LATCHKEY_PORT.`;
     case "EACCES":
-      return `This user may not listen on ${at}. Take a port above 1023: --port 8000, or LATCHKEY_PORT.`;
+      return `This process may not listen on ${at}. Take a port above 1023: --port 8000, or LATCHKEY_PORT.`;
     case "EADDRNOTAVAIL":
-      return `This machine has no address ${host}. Give LATCHKEY_HOST one that it has: 127.0.0.1 for itself, 0.0.0.0 for all.`;
+      return `This machine does not have the address ${host}. Set LATCHKEY_HOST to one that it has: 127.0.0.1 for itself, 0.0.0.0 for all.`;
     default:
-      return `It cannot listen on ${at}: ${messageOf(cause)}.`;
+      return `Latchkey cannot listen on ${at}: ${messageOf(cause)}.`;
   }
 }
 

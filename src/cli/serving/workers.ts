@@ -41,7 +41,7 @@ export async function runWorkers(count: number, signals: Signals): Promise<void>
   let replacing: Promise<unknown> = Promise.resolve();
   signals.hangUpWith(() => {
     replacing = replacing.then(crew.replaceAll).catch((error: unknown) => {
-      if (!crew.isStopping()) tell(`The restart stopped, and those that served before go on: ${messageOf(error)}`);
+      if (!crew.isStopping()) tell(`The restart failed, and the previous workers still serve: ${messageOf(error)}`);
     });
   });
 
@@ -150,7 +150,7 @@ function makeCrew(count: number): Crew {
 /** Reports when a worker accepts nothing more, and when it has exited. */
 function followEnd(worker: Worker, tellEnd: (how: string) => void): void {
   worker.on("message", (message: Leaving | object) => {
-    if ("leaving" in message) tellEnd("finishes what it has begun");
+    if ("leaving" in message) tellEnd("finishes its requests");
   });
   worker.once("exit", (status, signal) => tellEnd(`ended with ${signal ?? `status ${status}`}`));
 }
@@ -170,7 +170,7 @@ function endAll(): void {
   });
   setTimeout(() => {
     for (const { process: late } of signalAll("SIGKILL"))
-      tellUnended(`Worker ${late.pid} stood still for ${KILL_AFTER_MS / 1000} s, and is killed.`);
+      tellUnended(`Worker ${late.pid} did not respond for ${KILL_AFTER_MS / 1000} s, and is killed.`);
   }, KILL_AFTER_MS).unref();
 }
 
@@ -192,7 +192,7 @@ class WorkerEnded extends Error {
   readonly status: number;
 
   constructor(status: number) {
-    super(`A worker ended with status ${status} before it served.`);
+    super(`A worker ended with status ${status} before it could serve.`);
     this.status = status;
   }
 }
@@ -200,7 +200,7 @@ class WorkerEnded extends Error {
 class OtherPort extends Error {
   constructor(found: number, known: number) {
     super(
-      `The config file has the port ${found} now, and the others serve on ${known}. Start anew to change it, or put ${known} back.`,
+      `The config file now has the port ${found}, but the other workers serve on ${known}. Stop and start the service to change the port, or put ${known} back.`,
     );
   }
 }

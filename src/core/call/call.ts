@@ -152,7 +152,7 @@ export class Call {
    */
   async octets(): Promise<Uint8Array> {
     if (this.#readBody !== null) return this.#readBody();
-    throw new TypeError("The body is read before anybody is known where a scheme says so: readsBody: true.");
+    throw new TypeError("No scheme reads the body. A scheme that does declares readsBody: true.");
   }
 
   /** Sets the function that reads the body for `octets`. */

@@ -35,7 +35,7 @@ function describe(call: Call): string {
   const ours = call.client.origin;
   const received = origin === undefined ? "no Origin" : `the Origin ${shown(origin)}`;
   const own = ours === null ? "not known, because the request names no host" : shown(ours);
-  return `A page of another site sent this request: it came with ${received}, and ours is ${own}. A page that may is named in ${call.about.allowedOrigins}.`;
+  return `A page of another site sent this request: it came with ${received}, and the origin of this service is ${own}. Allow other origins in ${call.about.allowedOrigins}.`;
 }
 
 function shown(origin: string): string {

@@ -186,7 +186,7 @@ export const aList = seen((value) => (Array.isArray(value) ? null : "it has to b
 export const aFullList: Check = (value) =>
   Array.isArray(value) && value.length > 0
     ? null
-    : "it has to be a list of one or more; leave the whole out where there is none";
+    : "it has to be a list of one or more; leave the list out if it is empty";
 
 /** Checks for a list of some of these words. */
 export function someOf(...values: readonly string[]): Check {
@@ -195,7 +195,7 @@ export function someOf(...values: readonly string[]): Check {
     Array.isArray(value)
       ? together(
           Array.from(value, each).flatMap((wrong, at) =>
-            wrong === null ? [] : [`${shown(value[at])} stands there; ${wrong}`],
+            wrong === null ? [] : [`it contains ${shown(value[at])}; ${wrong}`],
           ),
         )
       : `it has to be a list of ${values.join(", ")}`;

@@ -17,7 +17,7 @@ test("suggests the right name for a typing mistake", () => {
     ["", "; there are title, minLength, maxLength, unique, writeOnly"],
   ];
   for (const [name, told] of rows) assert.equal(suggestion(name, known), told, name);
-  assert.equal(suggestion("a", []), "; there is none at all");
+  assert.equal(suggestion("a", []), "; there are none");
   assert.equal(nearest("a", []), null);
 });
 

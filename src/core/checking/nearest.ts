@@ -10,7 +10,7 @@ export function nearest(name: string, known: readonly string[]): string | null {
 /** Returns the end of a message about an unknown name: `; did you mean title?`, or the list of names if none is similar. */
 export function suggestion(name: string, known: readonly string[]): string {
   const found = nearest(name, known);
-  if (found === null) return "; there is none at all";
+  if (found === null) return "; there are none";
   if (isLike(folded(name), folded(found))) return `; did you mean ${found}?`;
   const longer = known.find((each) => isBeginning(folded(name), folded(each)));
   return longer === undefined ? `; there are ${listed(known)}` : `; did you mean ${longer}?`;

@@ -35,7 +35,9 @@ export function requireArguments(of: string, given: ArrayLike<unknown>, checks: 
     return wrong === null ? [] : [`${of}: ${name} is ${shownTo(check, given[at])}; ${wrong}`];
   });
   if (given.length > names.length)
-    mistakes.push(`${of}: it takes ${names.length === 0 ? "nothing" : names.join(", ")}; leave out what stands behind`);
+    mistakes.push(
+      `${of}: it takes ${names.length === 0 ? "nothing" : names.join(", ")}; leave the other arguments out`,
+    );
   if (mistakes.length > 0) throw new DeclarationError(mistakes);
 }
 

@@ -89,6 +89,6 @@ function readShelf(shelf: number): Buffer {
 /** Reads a part of the file. Throws if the file is shorter, because a password that cannot be checked must not be accepted. */
 function read(handle: number, start: number, length: number): Buffer {
   const bytes = Buffer.alloc(length);
-  if (readSync(handle, bytes, 0, length, start) !== length) throw new Error("The list of common passwords is cut off.");
+  if (readSync(handle, bytes, 0, length, start) !== length) throw new Error("The list of common passwords is truncated.");
   return bytes;
 }

@@ -28,7 +28,7 @@ export class Secret {
     const given: unknown = value;
     if (typeof given !== "string" && !(given instanceof Uint8Array))
       throw new TypeError(
-        `A secret is a text or bytes; what is given is ${given === undefined ? "missing" : `of type ${typeof given}`}.`,
+        `A secret is a text or bytes; this one is ${given === undefined ? "missing" : `of type ${typeof given}`}.`,
       );
     this.#bytes = Buffer.from(value as string);
     this.#older = older;
@@ -91,10 +91,11 @@ export const aSecret = unseen((value) =>
 /** Returns the mistakes in the secret of a service, with the fix. */
 export function secretMistakes(secret: unknown): readonly string[] {
   if (secret === undefined) return [];
-  if (!(secret instanceof Secret)) return [otherCopyMistake(secret) ?? "secret is none; write secret: new Secret(…)"];
+  if (!(secret instanceof Secret))
+    return [otherCopyMistake(secret) ?? "secret is not a Secret; write secret: new Secret(…)"];
   if (secret.leastBytes >= LEAST_BYTES) return [];
   return [
-    `the secret has fewer than ${LEAST_BYTES} bytes, so that it could be guessed; make one with: openssl rand -base64 48`,
+    `the secret has fewer than ${LEAST_BYTES} bytes, so it could be guessed; make one with: openssl rand -base64 48`,
   ];
 }
 

@@ -32,5 +32,5 @@ export const origins = seen((value) => {
   if (wrong?.length === 0) return null;
   const cure =
     'it has to be a list of origins without a path or a slash at the end, like ["https://app.example", "capacitor://localhost"]';
-  return wrong === null ? cure : `${wrong.map(shown).join(", ")} stands there; ${cure}`;
+  return wrong === null ? cure : `it contains ${wrong.map(shown).join(", ")}; ${cure}`;
 });

@@ -154,7 +154,7 @@ function requireKnown(which: unknown, options: unknown): void {
       `problem: there is no problem ${shownName(String(code))}${suggestion(String(code), Object.keys(catalogue))}`,
     );
   if (isText(options))
-    throw new TypeError(`problem(${shownName(String(code))}): a text stands behind it; write { detail: … }`);
+    throw new TypeError(`problem(${shownName(String(code))}): it is followed by a text; write { detail: … }`);
   const [unknown] = typeof options === "object" && options !== null ? unknownMembers({ ...options }, optionNames) : [];
   if (unknown !== undefined) throw new TypeError(`problem(${shownName(String(code))}): ${unknown}`);
   for (const name in optionChecks) {

@@ -133,7 +133,7 @@ export const keywords: Readonly<Record<string, Keyword>> = {
   uniqueItems: {
     operand: (value) => (typeof value === "boolean" ? null : "it has to be true or false"),
     make: (isAsked: boolean) =>
-      ofLists((value) => (isAsked && hasTwins(value) ? found("repeated", "No item may be there twice.") : NONE)),
+      ofLists((value) => (isAsked && hasTwins(value) ? found("repeated", "Each item may appear only once.") : NONE)),
   },
   minProperties: {
     operand: aCount,

@@ -79,7 +79,7 @@ export interface FieldOptions<T> {
 export function caller(context: Pick<DraftContext, "requireIdentity">): number {
   const given: unknown = context;
   if (isObject(given) && typeof given["requireIdentity"] === "function") return context.requireIdentity().id;
-  throw new DeclarationError(["caller: it is asked for each record; write default: caller, without calling it"]);
+  throw new DeclarationError(["caller: it is called for each record; write default: caller, without calling it"]);
 }
 
 /** Defines how a value of a field is read and stored. A custom kind is a plain object with the same members. */

@@ -178,7 +178,7 @@ function decimalField(options: DecimalOptions<string | number>): Field {
     throw new DeclarationError([`decimal: maximum is ${maximum}; it has to be minimum (${minimum}) or more`]);
   if (options.json === "number" && Math.max(largest, -smallest) > MOST_IN_A_DOUBLE)
     throw new DeclarationError([
-      `decimal: with json: "number" minimum ${minimum} and maximum ${maximum} have fifteen digits at most, those after the point among them (${scale}), for that is what every program reads exactly; make them smaller, or leave json out`,
+      `decimal: with json: "number" minimum ${minimum} and maximum ${maximum} may have at most fifteen digits, including those after the point (${scale}), because every program reads so many exactly; make them smaller, or leave json out`,
     ]);
   const parse = (value: unknown): string | Flaw => {
     if (typeof value !== "string") return new Flaw("invalid", 'A decimal number as text is required, like "12.50".');

@@ -60,7 +60,7 @@ function referenceField(resource: string | Resource, options: NamedReferenceOpti
   const to: unknown = resource;
   if (to === "" || !(isText(to) || (isObject(to) && isText(to["plural"]))))
     throw new DeclarationError([
-      `reference: what it refers to is ${shown(to)}, and no resource; name one: reference(authors), or its plural where it stands later: reference("authors")`,
+      `reference: its target is ${shown(to)}, not a resource; name one: reference(authors), or its plural if it is declared later: reference("authors")`,
       ...optionMistakes("reference", { ...options }, namedOptions),
     ]);
   const isNamed = typeof resource === "string";

@@ -88,14 +88,14 @@ function referencesField(resource: string | Resource, options: NamedReferencesOp
   const to: unknown = resource;
   if (to === "" || !(isText(to) || (isObject(to) && isText(to["plural"]))))
     throw new DeclarationError([
-      `references: what it refers to is ${shown(to)}, and no resource; name one: references(tags), or its plural where it stands later: references("tags")`,
+      `references: its target is ${shown(to)}, not a resource; name one: references(tags), or its plural if it is declared later: references("tags")`,
       ...optionMistakes("references", { ...options }, { ...ownOptions(options), id: anything }),
     ]);
   const isNamed = typeof resource === "string";
   const id = (isNamed ? options.id : resource.id) ?? "integer";
   if (id === "text")
     throw new DeclarationError([
-      "references: ids that are texts are those of tables that were there before; declare a resource between the two",
+      "references: ids that are texts belong to existing tables; declare a resource between the two",
     ]);
   const kind: Kind<unknown> = id === "uuid" ? uuidKind : integerKind(1);
   const { minItems = 0, maxItems = 100 } = options;
@@ -109,7 +109,7 @@ function referencesField(resource: string | Resource, options: NamedReferencesOp
       const member = kind.parse(each);
       const pointer = `/${at}`;
       if (member instanceof Flaw) parts.push({ pointer, code: member.code, detail: member.detail });
-      else if (seen.has(member)) parts.push({ pointer, code: "repeated", detail: "The id stands there twice." });
+      else if (seen.has(member)) parts.push({ pointer, code: "repeated", detail: "The id appears twice." });
       seen.add(member);
       return member;
     });

@@ -108,7 +108,7 @@ function trialMistakes(schema: StandardSchema, kind: Kind<unknown>, options: Sta
   const sample = example ?? (typeof fallback === "function" ? undefined : fallback);
   try {
     if (givesPromise(schema, sample))
-      return "standard: the schema gives a promise, and fields are read at once; leave what it waits for to beforeWrite";
+      return "standard: the schema gives a promise, but fields are read synchronously; do asynchronous work in beforeWrite";
   } catch (cause) {
     return `standard: the schema throws${cause instanceof Error ? `: ${cause.message}` : ""}`;
   }
@@ -118,7 +118,7 @@ function trialMistakes(schema: StandardSchema, kind: Kind<unknown>, options: Sta
   const read = kind.parse(sample);
   return isDeepStrictEqual(kind.parse(read), read)
     ? null
-    : "standard: the schema does not take what it gives, and a change of another field would read that again; let it give what it takes";
+    : "standard: the schema does not accept its own output, but a stored value is read again with a change of another field; let it accept its output";
 }
 
 function ownSchema(schema: StandardSchema): Readonly<Record<string, unknown>> | null {

@@ -10,12 +10,10 @@ export function tableMistakes(declaration: ResourceDeclaration<Fields>): readonl
   const options = (["columns", "writes", "revision"] as const).filter((name) => declaration[name] !== undefined);
   const filled = Object.entries(declaration.fields).filter(([, field]) => optionsOf(field)["filled"] === true);
   return [
-    ...options.map(
-      (name) => `${name} is about a table that was there before; name it (table: "…"), or leave ${name} out`,
-    ),
-    ...filled.map(([name]) => `field ${name}: filled is for a table that was there before; give it a default`),
+    ...options.map((name) => `${name} is for existing tables; name the table (table: "…"), or leave ${name} out`),
+    ...filled.map(([name]) => `field ${name}: filled is for existing tables; use default instead`),
     ...(id === "text"
-      ? ['ids are texts in a table that was there before alone; name it (table: "…"), or take "uuid"']
+      ? ['only existing tables have ids that are texts; name the table (table: "…"), or use "uuid"']
       : []),
   ];
 }
@@ -36,12 +34,12 @@ function mistakesOver(declaration: ResourceDeclaration<Fields>, table: string): 
         `columns.${named[at]!}: the column ${shownName(column)} is that of ${named[kept.indexOf(column)]!} already`,
       );
   if (search.length > 0)
-    mistakes.push(`search keeps its words in columns of ours, and ${table} gets none; leave it out`);
+    mistakes.push(`search needs columns that Latchkey adds, and ${table} is never changed; leave it out`);
   if (Object.keys(removed).length > 0) mistakes.push(`removed: columns of ${table} are never removed; leave it out`);
   for (const [field, declared] of Object.entries(filters))
     if (operatorsOf(declared).some((operator) => operator === "icontains" || operator === "istarts"))
       mistakes.push(
-        `filter ${field}: comparing without regard to case takes a column of ours, and ${table} gets none; take contains or starts`,
+        `filter ${field}: a case-insensitive comparison needs a column that Latchkey adds, and ${table} is never changed; use contains or starts`,
       );
   for (const [name, field] of Object.entries(fields)) mistakes.push(...fieldMistakes(name, field, writes, table));
   if (isObject(revision)) mistakes.push(...revisionMistakes(String(revision["field"]), fields));
@@ -52,21 +50,25 @@ function fieldMistakes(name: string, field: Field, writes: readonly string[], ta
   const { unique, renamedFrom, convert, backfill } = optionsOf(field);
   return [
     ...(unique === "case-insensitive"
-      ? [`field ${name}: "case-insensitive" takes a column of ours, and ${table} gets none; take unique: true`]
+      ? [
+          `field ${name}: "case-insensitive" needs a column that Latchkey adds, and ${table} is never changed; use unique: true`,
+        ]
       : []),
     ...((renamedFrom ?? convert ?? backfill) === undefined
       ? []
       : [`field ${name}: ${table} is never migrated; leave renamedFrom, convert and backfill out`]),
     ...(isObject(field) && isObject(field.kind) && field.kind.column?.number === true
-      ? [`field ${name}: json: "number" is for tables of ours; leave it out, and ${table} gives its decimals as text`]
+      ? [
+          `field ${name}: json: "number" is not for existing tables; leave it out, and the decimals of ${table} are texts`,
+        ]
       : []),
     ...(isObject(field) && isObject(field.kind) && field.kind.members !== undefined
       ? [
-          `field ${name}: its ids are kept in a table of ours beside a column of ours, and ${table} gets none; leave it out`,
+          `field ${name}: its ids need a column and a table that Latchkey adds, and ${table} is never changed; leave it out`,
         ]
       : []),
     ...(writes.length === 0 && optionsOf(field)["transient"] === true
-      ? [`field ${name}: nothing is written to ${table}, so nobody sends it; leave it out`]
+      ? [`field ${name}: ${table} is read-only here, so the option has no effect; leave it out`]
       : []),
   ];
 }
@@ -77,7 +79,7 @@ function revisionMistakes(name: string, fields: Fields): readonly string[] {
   const isCounter = isObject(field) && isObject(field.kind) && field.kind.column?.type === "integer";
   return isCounter && optionsOf(field)["readOnly"] === true && optionsOf(field)["optional"] !== true
     ? []
-    : [`revision: ${name} counts the states of a row; declare it integer({ readOnly: true, filled: true })`];
+    : [`revision: ${name} has to count the changes of a row; declare it integer({ readOnly: true, filled: true })`];
 }
 
 /** Returns the operators. A value that is not a list is reported elsewhere. */

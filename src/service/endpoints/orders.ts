@@ -21,7 +21,7 @@ export const orders = defineResource({
   fields: {
     user_id: reference("users", {
       default: caller,
-      description: "The user whose order it is; the caller where it is left out.",
+      description: "The user whose order it is. Default: the caller.",
     }),
     status: enumeration(["open", "paid", "cancelled"], {
       default: "open",

@@ -81,7 +81,7 @@ function amongServed(links: Links, served: ReadonlySet<string>): Links {
 
 const addresses = { type: "object", additionalProperties: { type: "string", format: "uri-reference" } };
 const documentationOf = ({ roles }: People) => ({
-  summary: "What there is, and who is calling",
+  summary: "The entry points, and the caller",
   tag: "system",
   parameters: [ifNoneMatch],
   responses: {
@@ -99,7 +99,7 @@ const documentationOf = ({ roles }: People) => ({
         ),
         problem: {
           ...nullable(objectSchema("problem", { status: { type: "integer" }, code: textSchema, detail: textSchema })),
-          description: "Why the caller's credentials were not taken, where they were not.",
+          description: "The reason if the caller's credentials were rejected.",
         },
         links: {
           type: "object",

@@ -55,14 +55,14 @@ export function declarationsOf(tables: ReadonlyMap<string, FoundExisting>, own: 
   const more = used(["date", "number", "uuid"]);
   const first = served.length === 0 ? [] : ["administrator", "defineResource", "mount"];
   return [
-    "// What latchkey db inspect has found. The tables stay as they are, and are only read: `writes` in a declaration says what else may be done.",
-    "// Look through it before it serves anybody: whoever is to read what, which fields nobody is to see, and which lists may be asked for.",
+    "// Made by latchkey db inspect. The tables are not changed, and their rows are only read. `writes` in a declaration allows more.",
+    "// Review it before you serve it: who may read what, which fields to hide, and which lists to allow.",
     ...(served.length === 0 ? [] : [`import { ${[...first, ...kinds].toSorted().join(", ")} } from "latchkey";`]),
     ...(more.length === 0 ? [] : [`import { ${more.join(", ")} } from "latchkey/resources";`]),
     'import { defineConfig } from "latchkey/service";',
     "",
     text,
-    "// Administrators alone, until somebody says more.",
+    "// Only administrators, until you allow more.",
     ...(served.length === 0 ? [] : ["const permission = { list: administrator, read: administrator };", ""]),
     ...defaultExport(
       served.map(({ constant }) => `mount(${constant}, { permission })`),
@@ -77,7 +77,7 @@ function defaultExport(mounts: readonly string[], prefix: string | null): readon
   if (prefix === null) return [`export default defineConfig({ ${all} });`];
   return [
     "export default defineConfig({",
-    "  // Some tables have the names of Latchkey's own, which begin like this here.",
+    "  // Some tables have names of Latchkey's own tables, so those get this prefix.",
     `  settings: { tablePrefix: ${textLiteral(prefix)} },`,
     `  ${all},`,
     "});",
@@ -132,7 +132,7 @@ function keyOf({ key, columns, uniques, isTable }: FoundExisting): FoundExisting
 function whyNoKey({ isTable, key }: FoundExisting): string {
   if (!isTable) return 'it is a view; declare it with columns: { id: "…" } naming a column that is unique in it';
   if (key.length > 1)
-    return `its key has ${key.length} columns (${key.join(", ")}), and a record has one id; serve a view of it that makes one text of them`;
+    return `its key has ${key.length} columns (${key.join(", ")}), but a record has one id; serve a view that joins them into one text`;
   return "it has no key";
 }
 
@@ -167,7 +167,9 @@ function declare(named: Named, all: readonly Named[]): string {
   return [
     ...(givesIds(found, key!)
       ? []
-      : ["// The table gives no ids. Whoever makes a record chooses one (PUT), which takes a permission for replace."]),
+      : [
+          "// The table generates no ids. The caller who creates a record chooses one (PUT), so the mount needs a permission for replace.",
+        ]),
     `export const ${constant} = defineResource({`,
     `  name: ${textLiteral(name)},`,
     ...(plural === `${name}s` ? [] : [`  plural: ${textLiteral(plural)},`]),
@@ -229,7 +231,7 @@ function referenceFor(
   const to = all.find(({ table }) => table === reference.table);
   if (to === undefined || to.why !== null || to.key !== reference.to[0]) {
     remarks.push(
-      `refers to ${reference.table} (${reference.to.join(", ")}), which is no key of a table that is declared here`,
+      `refers to ${reference.table} (${reference.to.join(", ")}), which is not the key of a table that is declared here`,
     );
     return null;
   }
@@ -238,7 +240,7 @@ function referenceFor(
     remarks.push(`refers to ${reference.table}, whose ids are of another type`);
     return null;
   }
-  if (reference.onDelete === "null") remarks.push(`the database empties it when the record that it refers to goes`);
+  if (reference.onDelete === "null") remarks.push(`the database sets it to null when the referenced record is deleted`);
   const options = {
     ...(to.id === "integer" ? {} : { id: textLiteral(to.id) }),
     ...(reference.onDelete === "cascade" ? { onDelete: '"cascade"' } : {}),
@@ -263,13 +265,11 @@ function listLines({ found, fields, key }: Named, shown: readonly FoundExistingC
     ...(isInOrder
       ? []
       : [
-          "  // The index of the ids has another order than theirs, which is by code point: lists are read beside all else.",
+          "  // The index of the ids is not ordered by code point, as ids are: lists are long reads.",
           "  scans: true,",
         ]),
     ...lines(filters, sorts).map((line) => `  ${line}`),
-    ...(others.length === 0
-      ? []
-      : ["  // With these too, some lists are read beside all else, since no index has their order:"]),
+    ...(others.length === 0 ? [] : ["  // With these, some lists are long reads, because no index has their order:"]),
     ...others.map((line) => `  // ${line}`),
   ];
 }

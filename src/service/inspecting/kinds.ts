@@ -49,8 +49,7 @@ function boundsFor(type: string): Readonly<Record<string, string>> {
 /** Handles also PostgreSQL's types whose digits start after zeros, numeric(3,5), or end before the point, numeric(5,-2). */
 function decimalFor(storage: string): Declared {
   const found = /\(\s*(\d+)\s*(?:,\s*(-?\d+)\s*)?\)/.exec(storage);
-  if (found === null)
-    return { why: `${storage} does not say how many digits it has; write decimal({ scale: …, maximum: "…" })` };
+  if (found === null) return { why: `${storage} has no number of digits; write decimal({ scale: …, maximum: "…" })` };
   const [digits, kept] = [Number(found[1]), Number(found[2] ?? 0)];
   const scale = Math.max(kept, 0);
   const all = ("9".repeat(digits) + "0".repeat(scale - kept)).padStart(scale + 1, "0");

@@ -118,7 +118,7 @@ class Round {
           continue;
         }
         const at = refusedIn(some, outcome);
-        if (at === null) throw new Error(`The store answered ${outcome.kind} to several writes.`);
+        if (at === null) throw new Error(`The store answered ${outcome.kind} to several writes at once.`);
         some[at.task]!.resolve(at.outcome);
         rest = rest.filter((each) => each !== some[at.task]);
         size = Math.max(at.task, some.length >> 1, 1);

@@ -24,7 +24,7 @@ function asksForCaller({ default: fallback }: Field["options"]): boolean {
   let isAsked = false;
   const requireIdentity = (): never => {
     isAsked = true;
-    throw new Error("Nobody is calling.");
+    throw new Error("There is no caller.");
   };
   try {
     makeDefault({ identity: null, requireIdentity, now: 0 });
@@ -84,7 +84,7 @@ export function readRecord(
 }
 
 const CALLER_REQUIRED =
-  "It is filled with whoever sends the record, and that is nobody here. Give the file a column for it, or say who sends it: --as USERNAME.";
+  "This field holds the user who sends the record, and an import has none. Add a column for it to the file, or name the user: --as USERNAME.";
 
 /** Returns the parents, outermost first. */
 function aboveOf({ parent }: MountInPlace): readonly MountInPlace[] {

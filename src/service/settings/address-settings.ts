@@ -5,10 +5,10 @@ export const addressSettings = {
   publicURL: {
     name: "LATCHKEY_PUBLIC_URL",
     default: null,
-    otherwise: "from the request when the peer is trusted, else host and port",
+    otherwise: "from the request if the peer is trusted, otherwise host and port",
     parse: baseURL,
     meaning:
-      "Where clients reach the service from outside: its origin is our own in the cross-site check, and the issuer follows it. Links in answers are relative.",
+      "Where clients reach the service from outside: the cross-site check accepts its origin, and the default issuer is this address. Links in answers are relative.",
   },
   issuer: {
     name: "LATCHKEY_ISSUER",
@@ -21,14 +21,14 @@ export const addressSettings = {
     name: "LATCHKEY_BASE_PATH",
     default: "/",
     parse: basePath,
-    meaning: "`/api/v1`: everything is served below it, links and documents included.",
+    meaning: "`/api/v1`: the path below which everything is served, including links and documents.",
   },
   cookiePrefix: {
     name: "LATCHKEY_COOKIE_PREFIX",
     default: null,
     parse: cookiePrefix,
     meaning:
-      "Put before the name of every cookie, for several services on one host: with `shop-` the session is `shop-session`, over TLS `__Host-shop-session`.",
+      "Prefix of every cookie name, for several services on one host: with `shop-` the session is `shop-session`, over TLS `__Host-shop-session`.",
   },
 } as const;
 

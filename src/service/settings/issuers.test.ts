@@ -59,7 +59,7 @@ test("reports a file that cannot be used, with its fix", () => {
     `LATCHKEY_ISSUERS names ${missing}, which cannot be read (ENOENT). Name a JSON file that this process may read.`,
   ]);
   assert.deepEqual(problemsOf({ LATCHKEY_ISSUERS: broken }), [
-    `LATCHKEY_ISSUERS names ${broken}, which is no JSON. Write [{"issuer", "audience", "jwksURL", "algorithms"}] in it.`,
+    `LATCHKEY_ISSUERS names ${broken}, which is not JSON. Write [{"issuer", "audience", "jwksURL", "algorithms"}] in it.`,
   ]);
   assert.deepEqual(problemsOf({ LATCHKEY_ISSUERS: fileOf({ issuers: [] }) }), [
     "LATCHKEY_ISSUERS: issuers is no list. Write [ { issuer, audience, jwksURL, algorithms } ].",
@@ -94,13 +94,13 @@ test("refuses to start with issuers that are unused or given twice", () => {
   const withoutBearer = { LATCHKEY_SCHEMES: "basic" };
 
   assert.deepEqual(problemsOf({ ...withoutBearer, LATCHKEY_ISSUERS }), [
-    "LATCHKEY_ISSUERS is given and LATCHKEY_SCHEMES does not name bearer. Add bearer there, or take this setting out.",
+    "LATCHKEY_ISSUERS is set, but LATCHKEY_SCHEMES does not contain bearer. Add bearer there, or remove this setting.",
   ]);
   assert.deepEqual(problemsOf(withoutBearer, { issuers: [declared] }), [
-    "issuers in the config file is given and LATCHKEY_SCHEMES does not name bearer. Add bearer there, or take this setting out.",
+    "issuers in the config file is set, but LATCHKEY_SCHEMES does not contain bearer. Add bearer there, or remove this setting.",
   ]);
   assert.deepEqual(problemsOf({}, { settings: { issuers: LATCHKEY_ISSUERS }, issuers: [declared] }), [
-    "settings.issuers in the config file and issuers in the config file are both given. Keep one, so that it is clear which counts.",
+    "settings.issuers in the config file and issuers in the config file are both set. Keep one of them.",
   ]);
 });
 

@@ -14,11 +14,11 @@ export function readIssuers(
   if (named.from === null && listed === undefined) return [];
   const label = named.from === null ? listLabel : named.label;
   if (named.from === "config" && listed !== undefined)
-    problems.push(`${label} and ${listLabel} are both given. Keep one, so that it is clear which counts.`);
+    problems.push(`${label} and ${listLabel} are both set. Keep one of them.`);
   // A user who declares issuers expects that their tokens are accepted.
   if (!schemes.isWrong && !schemes.value.includes("bearer"))
     problems.push(
-      `${label} is given and ${schemes.label} does not name bearer. Add bearer there, or take this setting out.`,
+      `${label} is set, but ${schemes.label} does not contain bearer. Add bearer there, or remove this setting.`,
     );
   if (named.from === null) return define(listed, label, ownIssuer, problems);
   if (named.value === null) return [];
@@ -50,6 +50,6 @@ function readDeclarations(file: string): { readonly value: unknown } | { readonl
   try {
     return { value: JSON.parse(text) };
   } catch {
-    return { wrong: 'which is no JSON. Write [{"issuer", "audience", "jwksURL", "algorithms"}] in it.' };
+    return { wrong: 'which is not JSON. Write [{"issuer", "audience", "jwksURL", "algorithms"}] in it.' };
   }
 }

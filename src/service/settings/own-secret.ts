@@ -45,9 +45,7 @@ function placeOfSecret(
   problems: string[],
 ): { readonly secret: Secret } | PlaceOfSecret | null {
   if (secret.from !== null && secret.from === secretFile.from) {
-    problems.push(
-      `${secret.label} and ${secretFile.label} are both given. Keep one, so that it is clear which counts.`,
-    );
+    problems.push(`${secret.label} and ${secretFile.label} are both set. Keep one of them.`);
     return null;
   }
   // The environment wins over the file that the config file names.
@@ -83,8 +81,10 @@ function readOrMakeSecret(
   const { file } = place;
   const read = readSecretFile(file);
   if (read === null && database.kind === "postgres") {
-    const cure = `Copy it from another machine of the service, or make the first with: (umask 077; openssl rand -base64 48 > ${file})`;
-    problems.push(...named(place, [`${file} is not there, and with PostgreSQL it is not made here. ${cure}`]));
+    const cure = `Copy it from another machine of the service, or create it with: (umask 077; openssl rand -base64 48 > ${file})`;
+    problems.push(
+      ...named(place, [`${file} does not exist, and with PostgreSQL the service does not create it. ${cure}`]),
+    );
   }
   if (read === null && problems.length > 0) return null;
   if (read === null && holdsAccounts(database)) return readLostSecret(place, database, problems);
@@ -113,7 +113,7 @@ function readLostSecret(
   const read = readSecretFile(file);
   if (read !== null && "value" in read) return { secret: read.value, secretFile: file, secretIsNew: false };
   const used = database.kind === "sqlite" ? path.resolve(database.path) : "";
-  const lost = `${used} holds accounts, and their secret is not there: ${path.resolve(file)}. Put it back, from where you keep its copy. Where it is lost, make another; every token and key of theirs ends with that: (umask 077; openssl rand -base64 48 > ${file})`;
+  const lost = `${used} holds accounts, but their secret is missing: ${path.resolve(file)}. Restore it from its copy. If it is lost, create another, which makes all their tokens and keys invalid: (umask 077; openssl rand -base64 48 > ${file})`;
   problems.push(...named(place, read?.wrong ?? [lost]));
   return null;
 }

@@ -78,7 +78,7 @@ function read(
   if (found === null) return standard;
   const { from, label, text, given } = found;
   const parsed =
-    text === null ? { wrong: ["is neither text, nor a number, true, false or a list of texts."] } : setting.parse(text);
+    text === null ? { wrong: ["is not a text, a number, true, false or a list of texts."] } : setting.parse(text);
   const written = "value" in parsed && from === "config" ? writtenOtherwise(given, parsed.value) : null;
   if (written !== null) problems.push(`${label} ${written}`);
   if ("value" in parsed) return { value: parsed.value, from, label, isWrong: written !== null };
@@ -154,12 +154,12 @@ export function problemsOfConfig(config: ConfigFile): readonly string[] {
     .filter((name) => !members.includes(name))
     .map((name) =>
       Object.hasOwn(settingsTable, name)
-        ? `${name} in the config file is a setting. Write settings: { ${name}: … }.`
-        : `${shownName(name)} in the config file means nothing. The nearest is ${nearest(name, members)}; there are ${members.join(", ")}.`,
+        ? `${name} in the config file belongs in settings. Write settings: { ${name}: … }.`
+        : `${shownName(name)} in the config file is unknown. The nearest is ${nearest(name, members)}; there are ${members.join(", ")}.`,
     );
   const settings: unknown = config.settings;
   if (settings !== undefined && !isObject(settings)) {
-    problems.push("settings in the config file is no object. Write settings: { port: 8080 }.");
+    problems.push("settings in the config file is not an object. Write settings: { port: 8080 }.");
   } else {
     const known = Object.keys(settingsTable);
     const unknown = Object.keys(settings ?? {}).filter((name) => !known.includes(name));
@@ -186,14 +186,14 @@ export function problemsOfConfig(config: ConfigFile): readonly string[] {
 function problemsOfAPI(api: unknown): readonly string[] {
   if (api === undefined) return [];
   const example = 'Write api: { title: "Bookshop", version: "1" }.';
-  if (!isObject(api)) return [`api in the config file is no object. ${example}`];
+  if (!isObject(api)) return [`api in the config file is not an object. ${example}`];
   const unknown = Object.keys(api).filter((name) => !apiMembers.includes(name));
   const missing = ["title", "version"].filter((name) => typeof api[name] !== "string" || api[name] === "");
   return [
     ...unknown.map(
-      (name) => `api.${shownName(name)} in the config file means nothing. The nearest is ${nearest(name, apiMembers)}.`,
+      (name) => `api.${shownName(name)} in the config file is unknown. The nearest is ${nearest(name, apiMembers)}.`,
     ),
-    ...missing.map((name) => `api.${name} in the config file is no text. ${example}`),
+    ...missing.map((name) => `api.${name} in the config file is not a text. ${example}`),
   ];
 }
 
@@ -212,20 +212,20 @@ function problemsOfFeatures({
       "features in the config file is neither a list of features nor a function that gives one. Write features: [ … ].",
     );
   if (without !== undefined && !Array.isArray(without))
-    return [...problems, 'without in the config file is no list of names. Write without: ["orders"].'];
+    return [...problems, 'without in the config file is not a list of names. Write without: ["orders"].'];
   const names: readonly unknown[] = without ?? [];
   const unknown = names.filter((name) => !optionalFeatures.some((each) => each === name));
   return [
     ...problems,
     ...unknown.map((name) => {
       const said = String(name);
-      return `without in the config file names ${shownName(said)}, which is no feature that can be left out. The nearest is ${nearest(said, optionalFeatures)}.`;
+      return `without in the config file names ${shownName(said)}, which is not an optional feature. The nearest is ${nearest(said, optionalFeatures)}.`;
     }),
   ];
 }
 
 const kubernetesCure =
-  "Kubernetes makes such variables for a Service called latchkey: set enableServiceLinks: false in the pod, or call the Service otherwise.";
+  "Kubernetes makes such variables for a Service called latchkey: set enableServiceLinks: false in the pod, or rename the Service.";
 
 /**
  * Returns true for the address of a Kubernetes Service: `…_SERVICE_HOST`, `…_PORT_8000_TCP_ADDR`, and `…_PORT` with a value like

@@ -34,12 +34,12 @@ function checkRemoteUser(readings: Readings): readonly string[] {
   const problems: string[] = [];
   if (!trustedProxies.isWrong && (trustedProxies.value ?? []).length === 0) {
     problems.push(
-      `${schemes.label} names remote-user, and no proxy is trusted to name users. Give the addresses of your proxies in ${trustedProxies.label}.`,
+      `${schemes.label} names remote-user, but ${trustedProxies.label} is empty. Set ${trustedProxies.label} to the addresses of your proxies.`,
     );
   }
   if (!isLoopback(host.value) && remoteUserSecret.from === null && remoteUserTrust.from === null) {
     problems.push(
-      `${schemes.label} names remote-user, and others than the proxy can reach ${host.value}. Share a secret with the proxy in ${remoteUserSecret.label}, or say ${remoteUserTrust.label}=network where the network lets nobody else in, or listen on 127.0.0.1.`,
+      `${schemes.label} names remote-user, but not only the proxy can reach ${host.value}. Share a secret with the proxy in ${remoteUserSecret.label}, set ${remoteUserTrust.label}=network if only the proxy can reach this network, or listen on 127.0.0.1.`,
     );
   }
   return problems;
@@ -52,12 +52,12 @@ function checkPasskeys({ passkeyRpId, publicURL }: Readings): readonly string[] 
   if (publicURL.value === null)
     return value === "localhost"
       ? []
-      : [`${label} is ${value}, and the public address is not known. Give it in ${publicURL.label}.`];
+      : [`${label} is ${value}, but the public address is unknown. Set ${publicURL.label}.`];
   const { hostname } = new URL(publicURL.value);
   return hostname === value || hostname.endsWith(`.${value}`)
     ? []
     : [
-        `${label} is ${value}, and ${publicURL.label} is not on that host or below it. Name its host or a domain above it.`,
+        `${label} is ${value}, but ${publicURL.label} is not on that host or below it. Use its host, or a domain above it.`,
       ];
 }
 
@@ -71,7 +71,7 @@ export function checkSecondFactor(
   const proxy = schemes.value.includes("remote-user") && remoteUserLevel.value === 1 ? ["the remote user"] : [];
   return [...proxy, ...weak].map(
     (each) =>
-      `${secondFactor.label} is everyone, and ${each} is level 1, which cannot be asked for a second factor. Give it level 2 if it checks one, or choose admins.`,
+      `${secondFactor.label} is everyone, but ${each} is level 1, which cannot ask for a second factor. Set its level to 2 if it checks one, or choose admins.`,
   );
 }
 
@@ -83,7 +83,8 @@ function checkCustomHeader(readings: Readings): readonly string[] {
     .map((key) => readings[key])
     .filter(({ from }) => from === null)
     .map(
-      ({ label }) => `${schemes.label} names custom-header, which needs ${label}. Give it, or take custom-header out.`,
+      ({ label }) =>
+        `${schemes.label} names custom-header, which needs ${label}. Set ${label}, or remove custom-header.`,
     );
 }
 
@@ -97,7 +98,7 @@ function checkUnused(readings: Readings, scheme: string, own: readonly SettingNa
     .filter(({ from }) => from !== null)
     .map(
       ({ label }) =>
-        `${label} is given and ${schemes.label} does not name ${scheme}. Add ${scheme} there, or take this setting out.`,
+        `${label} is set, but ${schemes.label} does not contain ${scheme}. Add ${scheme} there, or remove this setting.`,
     );
 }
 
@@ -114,7 +115,7 @@ function checkLifetimes(readings: Readings): readonly string[] {
       .filter(([inner, outer]) => inner.from !== null && !inner.isWrong && !outer.isWrong && inner.value > outer.value)
       .map(
         ([inner, outer]) =>
-          `${inner.label} is ${inner.value}, longer than ${outer.label}, which is ${outer.value} and ends it. Shorten the first or lengthen the second.`,
+          `${inner.label} is ${inner.value}, longer than its limit ${outer.label}, which is ${outer.value}. Shorten the first, or lengthen the second.`,
       )
   );
 }
@@ -127,12 +128,12 @@ function checkDatabase({ database, workers, secret, secretFile }: Readings): rea
       plain.length === 0
         ? []
         : [
-            `${database.label} reaches ${plain.join(", ")} without saying how: add sslmode=verify-full and sslrootcert=FILE (or sslmode=require) to its query, or sslmode=disable where plain text is meant.`,
+            `${database.label} connects to ${plain.join(", ")} without sslmode: add sslmode=verify-full and sslrootcert=FILE (or sslmode=require) to its query, or sslmode=disable to connect in cleartext.`,
           ];
     if (secret.from !== null || secretFile.from !== null) return unsaid;
     return [
       ...unsaid,
-      `${database.label} is PostgreSQL, which several machines may share, so the secret is not made here. Give all of them the same ${secret.label} (make it with: openssl rand -base64 48) or ${secretFile.label}.`,
+      `${database.label} is PostgreSQL, which several machines may share, so the service does not create the secret. Give all of them the same ${secret.label} (make it with: openssl rand -base64 48) or ${secretFile.label}.`,
     ];
   }
   const file = database.value.path;
@@ -152,7 +153,9 @@ function checkAdministrator({ adminUsername, adminPassword, issuer, publicURL }:
   const names = [serviceName, ...(issuer.value === null ? [] : [issuer.value]), ...hostname];
   const issue = checkNewPassword(given, { username: adminUsername.value, email: firstEmail }, names);
   if (issue === null) return [];
-  return [`${adminPassword.label} cannot be used. ${issue.detail} Choose another, or leave it out to have one drawn.`];
+  return [
+    `${adminPassword.label} cannot be used. ${issue.detail} Choose another, or leave it out to get a random one.`,
+  ];
 }
 
 function checkSigningKeys({ signingKeys }: Readings): readonly string[] {

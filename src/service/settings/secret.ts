@@ -27,7 +27,7 @@ export function readSecretFile(file: string): Parsed<Secret> | null {
   try {
     const stats = statSync(file);
     if (!stats.isFile() || stats.size > maxFileBytes) {
-      return wrong(`${file} is no file of 32 to ${maxFileBytes} bytes. Name the file of the server's secret.`);
+      return wrong(`${file} is not a file of 32 to ${maxFileBytes} bytes. Name the file of the server's secret.`);
     }
     const mode = stats.mode & 0o777;
     // Windows has no such modes, and Node invents some there.
@@ -37,7 +37,7 @@ export function readSecretFile(file: string): Parsed<Secret> | null {
     return parseSecret(readFileSync(file), file);
   } catch (error) {
     if (codeOf(error) === "ENOENT") return null;
-    return wrong(`${file} cannot be read (${codeOf(error)}). Let the user of this process read it.`);
+    return wrong(`${file} cannot be read (${codeOf(error)}). Give this process permission to read it.`);
   }
 }
 
@@ -54,16 +54,19 @@ export function makeSecretFile(file: string): Parsed<Secret> {
     }
   } catch (error) {
     if (codeOf(error) !== "EEXIST") {
-      const cure = codeOf(error) === "ENOSPC" ? "Make room on its disk" : "Let the user of this process write there";
-      return wrong(`${file} cannot be made (${codeOf(error)}). ${cure}, or give LATCHKEY_SECRET.`);
+      const cure =
+        codeOf(error) === "ENOSPC" ? "Free space on its disk" : "Give this process permission to write there";
+      return wrong(`${file} cannot be created (${codeOf(error)}). ${cure}, or set LATCHKEY_SECRET.`);
     }
   }
   const made = readSecretFile(file);
   if (made === null && existsSync(turnOf(file)))
-    return wrong(`${file} is being made by another process. Where none is, remove ${turnOf(file)} and start again.`);
+    return wrong(
+      `${file} is being created by another process. If no other process starts, remove ${turnOf(file)} and start again.`,
+    );
   return (
     made ??
-    wrong(`${file} was removed while it was made, or is a link that leads nowhere. Start again, or remove the link.`)
+    wrong(`${file} was removed while it was created, or is a link to a missing file. Start again, or remove the link.`)
   );
 }
 
@@ -108,7 +111,7 @@ function parseSecret(bytes: Uint8Array, file: string): Parsed<Secret> {
   try {
     text = new TextDecoder("utf-8", { fatal: true }).decode(bytes).trim();
   } catch {
-    return wrong(`${file} is no text. Make the secret with: openssl rand -base64 48`);
+    return wrong(`${file} is not a text. Create the secret with: openssl rand -base64 48`);
   }
   const parsed = serverSecret(text);
   return "value" in parsed ? parsed : wrong(...parsed.wrong.map((sentence) => `${file} ${sentence}`));

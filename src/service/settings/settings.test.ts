@@ -324,7 +324,7 @@ test("reports the mistakes of other settings next to an unknown scheme", () => {
   const problems = problemsOf({ LATCHKEY_SCHEMES: "basik,custom-header,remote-user" });
 
   const [wrong, ...missing] = problems;
-  assert.match(wrong!, /"basik", which is no scheme/);
+  assert.match(wrong!, /"basik", which is not a scheme/);
   assert.deepEqual(
     missing.map((each) => /LATCHKEY_(?!SCHEMES)\w+/.exec(each)![0]),
     ["LATCHKEY_TRUSTED_PROXIES", "LATCHKEY_CUSTOM_TOKEN", "LATCHKEY_CUSTOM_TOKEN_USERNAME"],
@@ -500,7 +500,10 @@ test("refuses settings of a scheme that is not accepted", () => {
   };
 
   for (const [name, value] of Object.entries(own)) {
-    assert.match(onlyProblemOf({ [name]: value }), new RegExp(`^${name} is given and LATCHKEY_SCHEMES does not name`));
+    assert.match(
+      onlyProblemOf({ [name]: value }),
+      new RegExp(`^${name} is set, but LATCHKEY_SCHEMES does not contain`),
+    );
   }
 });
 
@@ -524,7 +527,10 @@ test("requires a configured secret for PostgreSQL", () => {
   const missing = path.join(folder, "latchkey.secret");
 
   assert.match(onlyProblemOf(postgres), /LATCHKEY_SECRET.*LATCHKEY_SECRET_FILE/);
-  assert.match(onlyProblemOf({ ...postgres, LATCHKEY_SECRET_FILE: missing }), /^LATCHKEY_SECRET_FILE: .* is not there/);
+  assert.match(
+    onlyProblemOf({ ...postgres, LATCHKEY_SECRET_FILE: missing }),
+    /^LATCHKEY_SECRET_FILE: .* does not exist/,
+  );
   assert.ok(!existsSync(missing));
   inFolder("latchkey.secret", longSecret);
   assert.ok(inMemory({ ...postgres, LATCHKEY_SECRET_FILE: missing }).secret.equals(longSecret));
@@ -644,7 +650,7 @@ test("refuses a secret file without a secret", () => {
 test("accepts the secret either directly or in a file", () => {
   const file = inFolder("file.secret", longSecret);
 
-  assert.match(onlyProblemOf({ LATCHKEY_SECRET: longSecret, LATCHKEY_SECRET_FILE: file }), /both given/);
+  assert.match(onlyProblemOf({ LATCHKEY_SECRET: longSecret, LATCHKEY_SECRET_FILE: file }), /both set/);
   const fromEnvironment = inMemory({ LATCHKEY_SECRET: "environment".repeat(3) }, { settings: { secretFile: file } });
   assert.ok(fromEnvironment.secret.equals("environment".repeat(3)));
   const fromFile = inMemory({ LATCHKEY_SECRET_FILE: file }, { settings: { secret: "configuration".repeat(3) } });
@@ -772,7 +778,7 @@ test("reports mistakes in the config file by the names there", () => {
 });
 
 test("enables no default scheme for an empty list of schemes", () => {
-  assert.match(onlyProblemOf({}, { settings: { schemes: [] } }), /names no scheme/);
+  assert.match(onlyProblemOf({}, { settings: { schemes: [] } }), /schemes in the config file is empty/);
 });
 
 test("gives the settings in the config file their types", () => {

@@ -45,14 +45,15 @@ export const settingsTable = {
     name: "LATCHKEY_HOST",
     default: "127.0.0.1",
     parse: hostName,
-    meaning: "Where it listens: an IP address or a host name. `0.0.0.0` or `::` is every network of the machine.",
+    meaning:
+      "The address to listen on: an IP address or a host name. `0.0.0.0` or `::` means all networks of the machine.",
   },
   port: {
     name: "LATCHKEY_PORT",
     alias: "PORT",
     default: "8000",
     parse: wholeNumber(0, 65_535),
-    meaning: "The port; `0` picks a free one and prints it. `PORT` is read too, where `LATCHKEY_PORT` is not given.",
+    meaning: "The port; `0` picks a free one and prints it. `PORT` is read if `LATCHKEY_PORT` is not set.",
   },
   database: {
     name: "LATCHKEY_DATABASE",
@@ -65,32 +66,32 @@ export const settingsTable = {
     default: null,
     parse: tablePrefix,
     meaning:
-      "What the names of Latchkey's own tables begin with, such as `lk_`, where the database has tables of others. Chosen before the first start.",
+      "Prefix of Latchkey's own tables, such as `lk_`, if the database has tables of other programs. Choose it before the first start.",
   },
   secret: {
     name: "LATCHKEY_SECRET",
     default: null,
     parse: serverSecret,
     meaning:
-      "The server's own secret, 32 characters or more, instead of a file. Older ones on lines below it still verify.",
+      "The server's own secret, 32 characters or more, instead of a file. Older secrets on the following lines still verify.",
   },
   secretFile: {
     name: "LATCHKEY_SECRET_FILE",
     default: null,
     otherwise: "`latchkey.secret` beside the SQLite file",
     parse: filePath,
-    meaning: "The file of that secret. With SQLite it is made on the first start; with PostgreSQL it must be there.",
+    meaning: "The file of that secret. With SQLite the first start creates it; with PostgreSQL it must exist.",
   },
   adminUsername: {
     name: "LATCHKEY_ADMIN_USERNAME",
     default: "admin",
     parse: username,
-    meaning: "The first administrator, made only while there is none.",
+    meaning: "The username of the first administrator, who is created only if there is none.",
   },
   adminPassword: {
     name: "LATCHKEY_ADMIN_PASSWORD",
     default: null,
-    otherwise: "drawn at random and shown once",
+    otherwise: "random, shown once",
     parse: password,
     meaning: "The first administrator's password, 8 to 256 characters.",
   },
@@ -98,7 +99,8 @@ export const settingsTable = {
     name: "LATCHKEY_SCHEMES",
     default: "basic,session,token,bearer",
     parse: schemeList,
-    meaning: "What the endpoints accept. `remote-user` and `custom-header` only when named here, with their settings.",
+    meaning:
+      "The schemes that endpoints accept. `remote-user` and `custom-header` are on only if named here, with their settings.",
   },
   customToken: {
     name: "LATCHKEY_CUSTOM_TOKEN",
@@ -110,7 +112,7 @@ export const settingsTable = {
     name: "LATCHKEY_CUSTOM_TOKEN_USERNAME",
     default: null,
     parse: username,
-    meaning: "The one account that this token stands for. It must exist at start.",
+    meaning: "The account of this token. It must exist at the start.",
   },
   trustedProxies: {
     name: "LATCHKEY_TRUSTED_PROXIES",
@@ -130,7 +132,7 @@ export const settingsTable = {
     default: "host",
     parse: oneOf("host", "subdomains"),
     meaning:
-      "Over TLS browsers are told to stay there (`Strict-Transport-Security`): for this `host` alone, or for all its `subdomains` too.",
+      "Over TLS, answers tell browsers to use only TLS (`Strict-Transport-Security`): for this `host`, or for its `subdomains` too.",
   },
   remoteUserHeader: {
     name: "LATCHKEY_REMOTE_USER_HEADER",
@@ -142,20 +144,19 @@ export const settingsTable = {
     name: "LATCHKEY_REMOTE_USER_SECRET",
     default: null,
     parse: headerSecret(8),
-    meaning: "What the proxy must send in `X-Remote-User-Secret`, 8 visible ASCII characters or more.",
+    meaning: "The value that the proxy must send in `X-Remote-User-Secret`, 8 visible ASCII characters or more.",
   },
   remoteUserTrust: {
     name: "LATCHKEY_REMOTE_USER_TRUST",
     default: null,
     parse: oneOf("network"),
-    meaning:
-      "`network` says that the network alone is the proof, where the listener is not on loopback and no secret is shared.",
+    meaning: "`network`: trust the network, without a shared secret and with a listener that is not on loopback.",
   },
   remoteUserCreate: {
     name: "LATCHKEY_REMOTE_USER_CREATE",
     default: "false",
     parse: yesOrNo,
-    meaning: "`true` makes users that only the proxy knows, from `X-Remote-Email` and `X-Remote-Name`.",
+    meaning: "`true`: create an account for a new user of the proxy, from `X-Remote-Email` and `X-Remote-Name`.",
   },
   remoteUserLevel: {
     name: "LATCHKEY_REMOTE_USER_LEVEL",
@@ -182,7 +183,7 @@ export const settingsTable = {
     default: "2592000",
     parse: seconds(0, year),
     meaning:
-      "How long API tokens and keys live that were made through a remote user or an issuer elsewhere, at most 366 days; `0`: none are made.",
+      "Lifetime of API tokens and keys that a remote user or a user of another issuer creates; at most 366 days. `0`: they cannot create any.",
   },
   ...lifetimeSettings,
   signingKeys: {
@@ -196,7 +197,7 @@ export const settingsTable = {
     name: "LATCHKEY_ISSUERS",
     default: null,
     parse: filePath,
-    meaning: "For `bearer`: the JSON file of the issuers elsewhere whose tokens are taken too.",
+    meaning: "For `bearer`: the JSON file of other issuers whose tokens are accepted.",
   },
   workers: {
     name: "LATCHKEY_WORKERS",
@@ -208,7 +209,7 @@ export const settingsTable = {
     name: "LATCHKEY_TLS_CERT",
     default: null,
     parse: filePath,
-    meaning: "Serve HTTPS itself: the PEM file of the certificate, its chain behind it.",
+    meaning: "To serve HTTPS directly: the PEM file of the certificate, followed by its chain.",
   },
   tlsKey: {
     name: "LATCHKEY_TLS_KEY",
@@ -221,7 +222,7 @@ export const settingsTable = {
     default: "refuse",
     parse: oneOf("refuse", "allow"),
     meaning:
-      "`allow`: logins from other hosts without TLS too, for a private network; Basic stays refused. Told at every start.",
+      "`allow`: logins from other hosts without TLS too, for a private network; Basic stays refused. Every start logs it.",
   },
   ...addressSettings,
   ...mailSettings,
@@ -229,33 +230,35 @@ export const settingsTable = {
     name: "LATCHKEY_COMPRESSION",
     default: "on",
     parse: oneOf("on", "off"),
-    meaning: "`off` where a proxy compresses, for clients that need no `If-Match`.",
+    meaning: "`off` if a proxy compresses, and clients need no `If-Match`.",
   },
   handlerTimeoutSeconds: {
     name: "LATCHKEY_HANDLER_TIMEOUT_SECONDS",
     default: "60",
     parse: seconds(1, 3600),
     meaning:
-      "How long code of one's own may take with a request, at most an hour; then its caller gets 503, and the log names what is not done.",
+      "Time that your own code may take for a request; at most an hour. After it the caller gets 503, and the log names the unfinished code.",
   },
   connectionsPerAddress: {
     name: "LATCHKEY_CONNECTIONS_PER_ADDRESS",
     default: "1000",
     parse: wholeNumber(0, 10_000),
     meaning:
-      "How many connections one address (a /64 of IPv6) may hold open to each process, at most 10000; `0`: any number. Trusted proxies are not counted.",
+      "Maximum number of open connections from one address (a /64 of IPv6) to each process, at most 10000; `0`: no limit. Trusted proxies are not counted.",
   },
   passwordCost: {
     name: "LATCHKEY_PASSWORD_COST",
     default: "m=19456,t=2,p=1",
     parse: passwordCost,
-    meaning: "Argon2id: KiB, passes, lanes; not below OWASP's minimum. Other hashes are replaced at the next login.",
+    meaning:
+      "Argon2id: KiB, passes, lanes; at least OWASP's minimum. Hashes with other parameters are replaced at the next login.",
   },
   breachedPasswordsURL: {
     name: "LATCHKEY_BREACHED_PASSWORDS_URL",
     default: null,
     parse: baseURL,
-    meaning: "Where new passwords are looked up by five digits of their SHA-1: Pwned Passwords, or a mirror of it.",
+    meaning:
+      "The address of Pwned Passwords, or of a mirror. New passwords are looked up by five digits of their SHA-1.",
   },
   log: {
     name: "LATCHKEY_LOG",

@@ -22,7 +22,7 @@ export interface TLS {
 export function readTLS({ tlsCert, tlsKey }: Pick<Readings, "tlsCert" | "tlsKey">, problems: string[]): TLS | null {
   const [given, missing] = tlsCert.from === null ? [tlsKey, tlsCert] : [tlsCert, tlsKey];
   if (given.from === null) return null;
-  if (missing.from === null) problems.push(`${given.label} is given without ${missing.label}. Give both, or neither.`);
+  if (missing.from === null) problems.push(`${given.label} is set without ${missing.label}. Set both, or neither.`);
   const cert = readPEM(tlsCert, requireCertificate, problems);
   problems.push(...checkKeyIsClosed(tlsKey));
   const key = readPEM(tlsKey, createPrivateKey, problems);
@@ -62,7 +62,7 @@ function readPEM(file: Readings["tlsCert"], check: (text: string) => unknown, pr
     // OpenSSL's code for a missing passphrase differs between versions.
     const cure = text.includes("ENCRYPTED")
       ? "is locked with a passphrase. Store it without one: openssl pkey -in KEY -out UNLOCKED"
-      : "is not what it should be. Give the certificate and its private key in PEM (-----BEGIN …).";
+      : "has the wrong content. Give the certificate and its private key in PEM (-----BEGIN …).";
     problems.push(`${file.label}: ${file.value} ${cure}`);
     return null;
   }

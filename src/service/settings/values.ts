@@ -149,7 +149,7 @@ function oneSecret(text: string): Parsed<Secret> {
   const cure = "Make one with: openssl rand -base64 48";
   if ([...text].length < 32) return wrong(`is shorter than 32 characters. ${cure}`);
   if (!isPlainText(text)) return wrong(`has control characters, or white space at an end. ${cure}`);
-  if (isRepeated(text, 8)) return wrong(`is a few characters repeated, which is soon guessed. ${cure}`);
+  if (isRepeated(text, 8)) return wrong(`repeats a few characters, so it is easy to guess. ${cure}`);
   return right(new Secret(text));
 }
 
@@ -161,7 +161,7 @@ export function headerSecret(from: number): Parse<Secret> {
       return wrong(`cannot travel in a header: it takes ${from} to 4096 visible ASCII characters. ${cure}`);
     // Short secrets are allowed fewer different characters.
     return isRepeated(text, from < 32 ? 5 : 8)
-      ? wrong(`is a few characters repeated, which is soon guessed. ${cure}`)
+      ? wrong(`repeats a few characters, so it is easy to guess. ${cure}`)
       : right(new Secret(text));
   };
 }
@@ -199,11 +199,11 @@ export function username(text: string): Parsed<string> {
 export function schemeList(text: string): Parsed<readonly SchemeName[]> {
   const all = schemeNames.join(", ");
   const names = entriesOf(text);
-  if (names.length === 0) return wrong(`names no scheme. Name one or more of ${all}.`);
+  if (names.length === 0) return wrong(`is empty. Name one or more of ${all}.`);
   const problems = names.flatMap((name, at) => {
     if (!isSchemeName(name))
       return [
-        `names ${shown(name)}, which is no scheme. The nearest is ${nearest(name, schemeNames)}; there are ${all}.`,
+        `names ${shown(name)}, which is not a scheme. The nearest is ${nearest(name, schemeNames)}; there are ${all}.`,
       ];
     return names.indexOf(name) < at ? [`names ${name} twice. Name it once.`] : [];
   });
@@ -218,7 +218,7 @@ export function originList(text: string): Parsed<readonly string[]> {
     const exact = parseOrigin(origin);
     if (exact === origin) return [];
     const form = "scheme://host or scheme://host:port, such as https://app.example or capacitor://localhost";
-    return [`has ${shown(origin)}, which is no origin that a browser sends for a page. Write ${exact ?? form}.`];
+    return [`has ${shown(origin)}, which is not an origin as a browser sends it. Write ${exact ?? form}.`];
   });
   return problems.length > 0 ? wrong(...problems) : right(origins);
 }
@@ -232,10 +232,10 @@ export function proxyList(text: string): Parsed<readonly string[]> {
 /** Parses the name of a header field (RFC 9110 §5.1) without another meaning. */
 export function headerName(text: string): Parsed<string> {
   if (!/^[\w!#$%&'*+.^`|~-]{1,100}$/.test(text)) {
-    return wrong(`is ${shown(text)}, which is no header name. Write one such as X-Remote-User.`);
+    return wrong(`is ${shown(text)}, which is not the name of a header. Write one such as X-Remote-User.`);
   }
   return takenHeaders.includes(text.toLowerCase())
-    ? wrong(`is ${text}, which has another meaning. Choose another header, such as X-Remote-User.`)
+    ? wrong(`is ${text}, which has another use. Choose another header, such as X-Remote-User.`)
     : right(text);
 }
 
@@ -252,7 +252,7 @@ export function tablePrefix(text: string): Parsed<string> {
   return aTablePrefix(text) === null
     ? right(text)
     : wrong(
-        `is ${shown(text)}. Write up to 20 lower-case letters, digits and underscores with an underscore at the end, like lk_; latchkey_, sqlite_ and pg_ are taken.`,
+        `is ${shown(text)}. Write up to 20 lower-case letters, digits and underscores with an underscore at the end, like lk_; latchkey_, sqlite_ and pg_ are reserved.`,
       );
 }
 

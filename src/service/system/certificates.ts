@@ -35,9 +35,9 @@ export function watchCertificate({ tls, use, observe, now = Date.now }: Certific
       use(found);
       current = found;
       toldAt = -Infinity;
-      observe({ kind: "notice", level: "info", message: `A new certificate is served from ${files.cert}.` });
+      observe({ kind: "notice", level: "info", message: `The service now uses the new certificate in ${files.cert}.` });
     } catch (error) {
-      const message = "The certificate has changed and cannot be used; the one from before stays.";
+      const message = "The changed certificate cannot be used. The service keeps the previous one.";
       observe({ kind: "notice", level: "error", message, error });
     }
   }
@@ -46,8 +46,8 @@ export function watchCertificate({ tls, use, observe, now = Date.now }: Certific
     const ends = Date.parse(new X509Certificate(current.cert).validTo);
     if (now() < ends - soonMs || now() < toldAt + dayMs) return;
     toldAt = now();
-    const verb = now() < ends ? "ends" : "has ended";
-    const message = `The certificate in ${files.cert} ${verb} at ${new Date(ends).toISOString()}. Put a new one in its place; no restart is needed.`;
+    const verb = now() < ends ? "ends" : "has expired";
+    const message = `The certificate in ${files.cert} ${verb} at ${new Date(ends).toISOString()}. Replace the file; no restart is needed.`;
     observe({ kind: "notice", level: "error", message });
   }
 

@@ -34,7 +34,7 @@ function lineOfImport(name: string, file: string): number | null {
 function takenForCommonJS(cause: Error, file: string): string | null {
   const isTaken = cause instanceof SyntaxError && /import statement|Unexpected token 'export'/.test(cause.message);
   if (!isTaken || !/\.[tj]s$/.test(file)) return null;
-  return `Node takes it for CommonJS, because of the nearest package.json: write "type": "module" there, or call the file ${file.replace(/(?=[tj]s$)/, "m")}.`;
+  return `Node loads it as CommonJS, because of the nearest package.json: write "type": "module" there, or rename the file to ${file.replace(/(?=[tj]s$)/, "m")}.`;
 }
 
 /** Explains that Node only removes types from TypeScript. It does not run syntax that is more than a type. */
@@ -43,14 +43,14 @@ function notRun({ message }: Error): string | null {
   if (syntax === undefined) return null;
   return syntax === "enum"
     ? 'Write a union, like type State = "open" | "lent", or an object with as const.'
-    : `Node leaves out types alone; write the ${syntax} in JavaScript.`;
+    : `Node only removes types; write the ${syntax} in JavaScript.`;
 }
 
 /** Explains that Node looks for a package next to the file, even if the command is installed globally. */
 function notInstalled({ message }: Error): string | null {
   if (!message.startsWith("Cannot find package 'latchkey'")) return null;
   const own = /^(.+[\\/]node_modules)[\\/]latchkey[\\/]/.exec(fileURLToPath(import.meta.url))?.[1];
-  const link = own === undefined ? "" : ` Or link the packages of this command there: ln -s ${own} node_modules.`;
+  const link = own === undefined ? "" : ` Or link the packages of this command: ln -s ${own} node_modules.`;
   return `Node looks for it in the folder node_modules beside the file: npm install latchkey, and start with npx latchkey.${link}`;
 }
 
@@ -62,7 +62,7 @@ function wrongEnd(cause: Error & { readonly code?: unknown; readonly url?: unkno
     (each) => each !== asked && existsSync(each),
   );
   if (meant === undefined) return null;
-  return `Node runs TypeScript as it is, by the file's own name: import ${path.basename(meant)}.`;
+  return `Node runs TypeScript without renaming files: import ${path.basename(meant)}.`;
 }
 
 /** Explains an import of a name that another module of Latchkey exports, or that is a type. */
@@ -76,7 +76,7 @@ async function wrongDoor({ message }: Error): Promise<string | null> {
   const found = doors.find(({ has }) => has)?.door ?? (ofService.includes(name) ? "latchkey/service" : null);
   return found === null
     ? `If it is a type, say so: import { type ${name} } from "${asked}".`
-    : `It stands in another module: import { ${name} } from "${found}".`;
+    : `It is in another module: import { ${name} } from "${found}".`;
 }
 
 const everyDoor: Readonly<Record<string, () => Promise<object>>> = {

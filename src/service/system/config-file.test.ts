@@ -55,10 +55,7 @@ test("refuses two config files, because only one could be used", async () => {
     "latchkey.config.mjs": "export default {};",
   });
 
-  assert.equal(
-    message,
-    "latchkey.config.ts and latchkey.config.mjs are both there. Keep one, so that it is clear which counts.",
-  );
+  assert.equal(message, "latchkey.config.ts and latchkey.config.mjs both exist. Keep one of them.");
 });
 
 test("names a config file that throws, with its message", async () => {
@@ -98,7 +95,7 @@ test("names the line and the fix of a config file that cannot be run", async () 
     ],
     [
       "class A {\n  constructor(readonly a: number) {}\n}\nexport default {};",
-      /line 2\. Node leaves out types alone; write the parameter property in JavaScript\.$/,
+      /line 2\. Node only removes types; write the parameter property in JavaScript\.$/,
     ],
     ['\nimport "./shop.ts";\nexport default {};', /Cannot find module '.+shop\.ts' imported from .+, line 2$/],
     ['\n\nimport { a } from "no-such/part";', /Cannot find package 'no-such' imported from .+, line 3$/],
@@ -116,9 +113,9 @@ test("explains the fix for a config file that Node treats as CommonJS", async ()
   const text = `import path from "node:path"; export default { settings: { issuer: path.sep } };`;
 
   const { message } = await problemOf({ "package.json": commonJS, "latchkey.config.ts": text });
-  assert.match(message, /write "type": "module" there, or call the file latchkey\.config\.mts\.$/);
+  assert.match(message, /write "type": "module" there, or rename the file to latchkey\.config\.mts\.$/);
   const exported = await problemOf({ "package.json": commonJS, "latchkey.config.js": "export default {};" });
-  assert.match(exported.message, /call the file latchkey\.config\.mjs\.$/);
+  assert.match(exported.message, /rename the file to latchkey\.config\.mjs\.$/);
   const config = await loadConfigFile(folderWith({ "package.json": commonJS, "latchkey.config.mts": text }));
   assert.deepEqual(config, { settings: { issuer: path.sep } });
 });
@@ -144,7 +141,7 @@ test("suggests the right extension of an imported file", async () => {
 
   for (const end of [".js", ""]) {
     const { message } = await problemOf({ "shop.ts": shop, "latchkey.config.mts": config(end) });
-    assert.match(message, /Node runs TypeScript as it is, by the file's own name: import shop\.ts\.$/);
+    assert.match(message, /Node runs TypeScript without renaming files: import shop\.ts\.$/);
   }
   assert.doesNotMatch((await problemOf({ "latchkey.config.mts": config(".js") })).message, /shop\.ts/);
 });
@@ -163,7 +160,7 @@ test("explains the fix for an import from the wrong module of Latchkey, or of a 
     return error.message;
   };
 
-  assert.match(await tell("outbox"), /It stands in another module: import { outbox } from "latchkey\/features"\.$/);
+  assert.match(await tell("outbox"), /It is in another module: import { outbox } from "latchkey\/features"\.$/);
   assert.match(await tell("defineConfig"), /import { defineConfig } from "latchkey\/service"\.$/);
   assert.match(await tell("Feature"), /If it is a type, say so: import { type Feature } from "latchkey"\.$/);
   assert.deepEqual(Object.keys(await import("../service.ts")).toSorted(), ofService);

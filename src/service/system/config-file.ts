@@ -85,9 +85,7 @@ export async function loadConfigFile(directory: string): Promise<ConfigFile | un
   const [file, ...more] = configFileNames.filter((name) => existsSync(path.join(directory, name)));
   if (file === undefined) return undefined;
   if (more.length > 0) {
-    throw new ConfigError([
-      `${[file, ...more].join(" and ")} are both there. Keep one, so that it is clear which counts.`,
-    ]);
+    throw new ConfigError([`${[file, ...more].join(" and ")} both exist. Keep one of them.`]);
   }
   const exported = await run(path.resolve(directory, file), file);
   // Its members are checked with the settings, so that all mistakes are reported together.

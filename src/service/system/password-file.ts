@@ -42,8 +42,8 @@ export function draftPasswordFile(file: string, password: string): PasswordDraft
 }
 
 function cannotBeMade(file: string, code: string): ConfigError {
-  const cure = code === "ENOSPC" ? "Make room on its disk" : "Let the user of this process write it";
+  const cure = code === "ENOSPC" ? "Free space on its disk" : "Give this process permission to write it";
   return new ConfigError([
-    `${file}, for the first administrator's password, cannot be made (${code}). ${cure}, give LATCHKEY_ADMIN_PASSWORD, or start on a terminal.`,
+    `${file}, for the first administrator's password, cannot be created (${code}). ${cure}, set LATCHKEY_ADMIN_PASSWORD, or start on a terminal.`,
   ]);
 }

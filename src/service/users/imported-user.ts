@@ -49,13 +49,13 @@ export function readImportedUser(
     const field: Field = users.fields[column];
     const parsed = value === undefined ? new Flaw("required", "This field is required.") : field.kind.parse(value);
     if (typeof parsed === "string") return parsed;
-    reasons.push(`${column}: ${parsed instanceof Flaw ? parsed.detail : "It is no text."}`);
+    reasons.push(`${column}: ${parsed instanceof Flaw ? parsed.detail : "It is not a text."}`);
     return "";
   };
   const flag = (column: Column, otherwise: boolean): boolean => {
     const value = given(column);
     const parsed = value === undefined ? otherwise : parseFlag(value);
-    if (parsed === null) reasons.push(`${column}: It is neither true nor false.`);
+    if (parsed === null) reasons.push(`${column}: It is not true or false.`);
     return parsed ?? otherwise;
   };
   const time = (...columns: readonly [Column, Column]): string | null => {
@@ -63,14 +63,14 @@ export function readImportedUser(
     const parsed = value === undefined ? null : parseTime(value);
     if (value !== undefined && parsed === null)
       reasons.push(
-        `${columns.find((column) => given(column) !== undefined)}: It is no date and time as 2026-01-31T09:30:00Z.`,
+        `${columns.find((column) => given(column) !== undefined)}: It is not a date and time like 2026-01-31T09:30:00Z.`,
       );
     return parsed;
   };
   const role = (): Role => {
     const value = given("role");
     if (typeof value === "string" && roles.includes(value)) return value;
-    if (value !== undefined) reasons.push(`role: It is none of ${roles.join(", ")}.`);
+    if (value !== undefined) reasons.push(`role: It is not one of ${roles.join(", ")}.`);
     const isSuperuser = flag("is_superuser", false);
     const isStaff = flag("is_staff", false);
     return isSuperuser || (staffIsAdmin && isStaff) ? "admin" : "user";
@@ -80,7 +80,7 @@ export function readImportedUser(
     // Django writes `!` before a hash that matches no password.
     if (value === undefined || (typeof value === "string" && value.startsWith("!"))) return null;
     if (typeof value === "string" && isKnownFormat(value)) return value;
-    reasons.push("password: It is no hash of a known format. Passwords themselves are not imported.");
+    reasons.push("password: It is not a hash in a known format. Plain passwords are not imported.");
     return null;
   };
 

@@ -181,13 +181,13 @@ export function requireLastingStore(database: Settings["database"], mayCreate: b
   if (database.kind !== "sqlite") return;
   if (database.path === ":memory:")
     throw new ConfigError([
-      "LATCHKEY_DATABASE is in the memory of the service's own process. Name a file that both can open: sqlite:PATH.",
+      "LATCHKEY_DATABASE is in the memory of the service's process. Use a file that both can open: sqlite:PATH.",
     ]);
   const problems = sqliteFileProblems(database.path, mayCreate);
   if (problems.length > 0) throw new ConfigError(problems.map((problem) => `LATCHKEY_DATABASE: ${problem}`));
   if (mayCreate || existsSync(database.path)) return;
   throw new ConfigError([
-    `There is no database at ${database.path}. Start the service once, name its file in LATCHKEY_DATABASE, or work in its directory.`,
+    `There is no database at ${database.path}. Start the service once, set LATCHKEY_DATABASE to its file, or run the command in its folder.`,
   ]);
 }
 

@@ -180,7 +180,7 @@ function keyMistakes(schema: Schema, collection: Collection, existing: ExistingT
   const column = found.columns.find(({ name }) => name === raw);
   if (found.key.length > 1)
     return [
-      `the key of ${table} has ${found.key.length} columns (${found.key.join(", ")}), and a record has one id; serve a view of it that makes one text of them, or give the table a column that is unique by itself and name it in columns: { id: "…" }`,
+      `the key of ${table} has ${found.key.length} columns (${found.key.join(", ")}), but a record has one id; serve a view that joins them into one text, or give the table a column that is unique by itself and name it in columns: { id: "…" }`,
     ].filter(() => !isKey(found, raw));
   if (column === undefined) {
     const key = found.key[0];
