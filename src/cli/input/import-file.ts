@@ -266,6 +266,6 @@ async function* inUTF8(lines: AsyncIterable<ReadLine>): AsyncGenerator<ReadLine>
         : [];
     yield broken.length === 0
       ? read
-      : { line: read.line, reasons: broken.map(([name]) => `${name} is not UTF-8. Save it as UTF-8.`) };
+      : { line: read.line, reasons: broken.map(([name]) => `${name}: It is not UTF-8.`) };
   }
 }
