@@ -279,7 +279,7 @@ onBoth("in what a table is not as declared is told at the start, all at once", w
     serve(...[thing, pair, gone].map((each) => mount(each, { permission: anyone }))),
     (error: Error) => {
       assert.match(error.message, /theirs has no column more; .*name the one of more in columns: \{ more: "…" \}/);
-      assert.match(error.message, /the key of pairs has 2 columns \(a, b\), and a record has one id; serve a view/);
+      assert.match(error.message, /the key of pairs has 2 columns \(a, b\), but a record has one id; serve a view/);
       assert.match(error.message, /there is no table their/);
       return true;
     },

@@ -168,7 +168,7 @@ function declare(named: Named, all: readonly Named[]): string {
     ...(givesIds(found, key!)
       ? []
       : [
-          "// The table generates no ids. The caller who creates a record chooses one (PUT), so the mount needs a permission for replace.",
+          "// The table gives no ids. The caller who creates a record chooses one (PUT), so the mount needs a permission for replace.",
         ]),
     `export const ${constant} = defineResource({`,
     `  name: ${textLiteral(name)},`,
