@@ -53,7 +53,7 @@ function readPassword({ mailURL, mailPasswordFile }: Readings, target: MailTarge
     if (password !== "" && password.length <= 4096 && !/[\p{Cc}]/u.test(password)) return new Secret(password);
     problems.push(`${label}: ${file} holds no password: one line of 1 to 4096 characters.`);
   } catch (error) {
-    problems.push(`${label}: ${file} cannot be read (${codeOf(error)}). Let the user of this process read it.`);
+    problems.push(`${label}: ${file} cannot be read (${codeOf(error)}). Give this process permission to read it.`);
   }
   return null;
 }
