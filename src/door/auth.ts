@@ -42,7 +42,14 @@ export { passkeys, type PasskeyOptions } from "../features/auth/passkeys/feature
 export { totp, type TOTPOptions } from "../features/auth/totp/feature.ts";
 export type { SessionLogin, SessionLoginOptions } from "../features/auth/session/feature.ts";
 export type { TokenLogin, TokenLoginOptions } from "../features/auth/tokens/feature.ts";
-export type { AccountsFeature, LoginOptions, LoginSource, NewPassword, NewUser, People } from "../features/auth/login.ts";
+export type {
+  AccountsFeature,
+  LoginOptions,
+  LoginSource,
+  NewPassword,
+  NewUser,
+  People,
+} from "../features/auth/login.ts";
 export {
   callerField,
   callerFields,

@@ -77,7 +77,7 @@ function mailFeatures(
 ): Pick<BuiltIn, "mail" | "mailbox" | "verified-email"> {
   if (mails === null) return { mail: null, mailbox: null, "verified-email": null };
   const box = mailbox(people, mails);
-  return { mail: mails, mailbox: box, "verified-email": verifiedEmail(people, mails, box) };
+  return { mail: mails, mailbox: box, "verified-email": verifiedEmail(people, box) };
 }
 
 /** Returns the features of a service: the enabled built-in ones, and those of the config file. */

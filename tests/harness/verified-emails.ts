@@ -3,6 +3,7 @@ import type { TestContext } from "node:test";
 import type { AccountsFeature, AccountsOptions } from "../../src/door/auth.ts";
 import { accounts, basicLogin, createService, sessionLogin, type Feature, type Service } from "../../src/door/index.ts";
 import { mailbox } from "../../src/features/auth/mailbox/feature.ts";
+import { accountNotices } from "../../src/features/auth/notices/feature.ts";
 import { verifiedEmail } from "../../src/features/auth/verified-email/feature.ts";
 import { secret, type Answered } from "./own-logins.ts";
 import { testMail, type SentMail, type TestMail } from "./test-mail.ts";
@@ -54,7 +55,8 @@ export async function startMailed(
       sessionLogin(people),
       mail.feature,
       box,
-      verifiedEmail(people, mail.feature, box),
+      verifiedEmail(people, box),
+      accountNotices(people, mail.feature),
       ...more,
     ],
     trustedProxies: ["10.0.0.1"],

@@ -23,6 +23,7 @@ import { deferSignUps, onlyAdministratorsInvite } from "./signing-up.ts";
 import { accountOf, accountsCollection, firstGeneration } from "./stored-accounts.ts";
 import { isAdministrator, requireFree, requireMayProbe } from "./taken.ts";
 import { requireMayName, usernameOriginOf } from "./usernames.ts";
+import { addressMoved } from "./verified.ts";
 import type { Registration } from "./verifying.ts";
 
 /** Serves users, with their `own` fields, to administrators. Each user can access only their own record. */
@@ -190,7 +191,7 @@ async function changeAccount(
       return [
         { kind: "update", collection: accountsCollection, key: id, values, revision: row.revision },
         ...ended,
-        ...(isMoved ? (parts.verifier.current?.moved(account, current.email, call.now) ?? []) : []),
+        ...addressMoved(parts, account, { from: current.email, to: address }, call.now),
         ...(password === undefined
           ? []
           : [

@@ -4,7 +4,7 @@ import { writeDirectly } from "../../../http/mount/writes/direct.ts";
 import { readDraft } from "../../../resource/draft.ts";
 import { keyOf, type Change, type Outcome, type WrittenValues } from "../../../store/store.ts";
 import { timeText } from "../conditions.ts";
-import type { AccountsParts } from "./parts.ts";
+import type { AccountsParts, UsersParts } from "./parts.ts";
 import { requireGoodPassword } from "./passwords/good-password.ts";
 import { accountsCollection, firstGeneration, type Account } from "./stored-accounts.ts";
 import type { Newcomer } from "./verifying.ts";
@@ -81,9 +81,20 @@ export async function moveAddress(
     changes: [
       { kind: "update", collection: accountsCollection, key: account.id, values, revision: row.revision },
       ...also,
-      ...(parts.verifier.current?.moved(account, from, context.now) ?? []),
+      ...addressMoved(parts, account, { from, to: email }, context.now),
     ],
   });
+}
+
+/** Returns the changes of an account whose address changes: older links and codes end, and the old address gets a notice. */
+export function addressMoved(
+  { verifier, notify }: UsersParts,
+  account: Account,
+  { from, to }: { readonly from: string; readonly to: string },
+  now: number,
+): readonly Change[] {
+  if (from === to) return [];
+  return [...(verifier.current?.endLinks(account, from) ?? []), ...notify("email_changed", account, now, from)];
 }
 
 /** Returns the users in a separate place, for writes of other endpoints. */

@@ -28,11 +28,8 @@ export interface AddressVerifier {
   signUp(context: Context, newcomer: Newcomer): Promise<void>;
   /** Returns the changes that invite a user who is created in the same transaction. */
   invite(context: Context, user: { readonly name: string; readonly email: string }): Promise<readonly Change[]>;
-  /**
-   * Returns the changes of an account whose address changes: older links and codes end, and the old address gets a notice. `now` in
-   * milliseconds since the epoch.
-   */
-  moved(account: Account, from: string, now: number): readonly Change[];
+  /** Returns the changes that end the links and codes of an account whose address changes. `from` is the old address. */
+  endLinks(account: Account, from: string): readonly Change[];
 }
 
 /** The verifier of one service, which a feature registers during setup. */

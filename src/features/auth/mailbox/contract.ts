@@ -87,6 +87,8 @@ export interface Mailbox {
   purpose(declaration: PurposeDeclaration): Purpose;
   /** Redeems a proof of any of these purposes, as `Purpose.redeem`. */
   redeem(context: Context, purposes: readonly Purpose[], given: GivenProof): Promise<RedeemedProof>;
+  /** Returns the changes that end every link and code of a user, for example when the address changes. */
+  end(user: Pick<Account, "id">): readonly Change[];
 }
 
 /** The name of the refusal of a transaction if another request has already used the proof. */

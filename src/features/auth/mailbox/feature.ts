@@ -6,12 +6,13 @@ import { counter } from "../../../core/measurement.ts";
 import { defineFeature, type Feature } from "../../../feature/feature.ts";
 import type { Context } from "../../../http/exchange.ts";
 import type { Mailer } from "../../mail/contract.ts";
+import type { Account } from "../accounts/stored-accounts.ts";
 import type { AccountsFeature } from "../login.ts";
 import { PRUNE_SECONDS } from "../options.ts";
 import { makeComposer } from "./composing.ts";
 import type { GivenProof, Mailbox, Purpose, PurposeDeclaration } from "./contract.ts";
 import { dueCounts, mailCountsCollection } from "./limits.ts";
-import { dueProofs, mailProofsCollection } from "./proofs.ts";
+import { dueProofs, endProofsOf, mailProofsCollection } from "./proofs.ts";
 import { makePurpose, redeem, requireProof, type PurposeParts } from "./purposes.ts";
 import { makeProofTokens } from "./tokens.ts";
 
@@ -94,6 +95,7 @@ export function mailbox(
           },
           redeem: (context: Context, purposes: readonly Purpose[], given: GivenProof) =>
             requireProof(redeem(parts, purposes.map(declarationOf), context, given)),
+          end: ({ id }: Pick<Account, "id">) => [endProofsOf(id)],
         },
         collections: [mailProofsCollection, mailCountsCollection],
         mistakes: () => Object.keys(links).flatMap((name) => unknownPurpose(name, declarations)),

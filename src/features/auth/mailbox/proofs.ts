@@ -156,6 +156,11 @@ export function endProofs(purpose: string, of: { readonly userId: number } | { r
   return { kind: "deleteAll", collection: mailProofsCollection, where: { all: [whose, equals("purpose", purpose)] } };
 }
 
+/** Returns the change that ends every proof of a user. */
+export function endProofsOf(userId: number): Change {
+  return { kind: "deleteAll", collection: mailProofsCollection, where: ofUser(userId) };
+}
+
 /** Returns the change that deletes expired proofs. */
 export function dueProofs(now: number): Change {
   return { kind: "deleteAll", collection: mailProofsCollection, where: until("expires_at", now) };

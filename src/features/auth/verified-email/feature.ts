@@ -1,6 +1,4 @@
 import { defineFeature, type Feature } from "../../../feature/feature.ts";
-import type { Change } from "../../../store/store.ts";
-import type { Mailer } from "../../mail/contract.ts";
 import type { AccountsFeature } from "../login.ts";
 import type { Mailbox } from "../mailbox/contract.ts";
 import { confirmEndpoint } from "./confirming.ts";
@@ -15,32 +13,25 @@ import { requestEndpoints } from "./requesting.ts";
  * @example
  * ```ts
  * import { accounts, sessionLogin } from "latchkey";
- * import { mailbox, verifiedEmail } from "latchkey/auth";
+ * import { accountNotices, mailbox, verifiedEmail } from "latchkey/auth";
  * import { mail, mailFiles, outbox } from "latchkey/features";
  *
  * const people = accounts({ registration: "verified", invitations: true });
  * const events = outbox();
  * const mails = mail(events, { send: mailFiles("mails"), from: "no-reply@example.com", publicURL: "https://api.example" });
  * const box = mailbox(people, mails);
- * export const features = [people, sessionLogin(people), events, mails, box, verifiedEmail(people, mails, box)];
+ * const mailed = [events, mails, box, accountNotices(people, mails), verifiedEmail(people, box)];
+ * export const features = [people, sessionLogin(people), ...mailed];
  * ```
  */
-export function verifiedEmail(
-  people: AccountsFeature,
-  mail: Feature<Mailer>,
-  mailbox: Feature<Mailbox>,
-): Feature<null> {
+export function verifiedEmail(people: AccountsFeature, mailbox: Feature<Mailbox>): Feature {
   return defineFeature({
     name: "verified-email",
-    needs: [people, mail, mailbox],
+    needs: [people, mailbox],
     setUp(host) {
       const offered = host.use(people);
       const box = host.use(mailbox);
       const purposes = emailPurposes(box);
-      const tellOldAddress = host.use(mail).kind<{ readonly to: string; readonly at: number }>({
-        name: "email-changed",
-        compose: ({ to, at }) => Promise.resolve({ to, template: notices.moved, values: { at: shownTime(at) } }),
-      });
       const parts = { people: offered, mailbox: box, purposes, store: host.store, ownOrigins: host.ownOrigins };
       offered.verifyAddresses({
         async signUp(context, newcomer) {
@@ -53,10 +44,7 @@ export function verifiedEmail(
         },
         invite: (context, { name, email }) =>
           purposes.invitation.request(context, { address: email, user: null, data: { name } }),
-        moved: (account, from, now): readonly Change[] => [
-          ...[purposes.change, purposes.invitation].flatMap((purpose) => purpose.end({ user: account })),
-          ...tellOldAddress({ to: from, at: now }, now),
-        ],
+        endLinks: (account, from) => [...box.end(account), ...purposes.invitation.end({ address: from })],
       });
       return {
         offer: null,
@@ -65,9 +53,4 @@ export function verifiedEmail(
       };
     },
   });
-}
-
-/** Formats a time for a mail: `2026-11-26 12:05 UTC`. */
-function shownTime(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 16).replace("T", " ")} UTC`;
 }

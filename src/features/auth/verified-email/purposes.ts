@@ -42,7 +42,7 @@ export function emailPurposes(mailbox: Mailbox): EmailPurposes {
 }
 
 /** The mails that only inform the owner of an address. */
-export const notices = { known: "account_exists", taken: "address_taken", moved: "email_changed" } as const;
+export const notices = { known: "account_exists", taken: "address_taken" } as const;
 
 /** Returns the data of a sign-up that is stored with its proof. */
 export function storedNewcomer({ name, username, fields }: Newcomer): JSONValue {
