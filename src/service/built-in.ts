@@ -14,6 +14,8 @@ const logins = [
   "named-keys",
   "totp",
   "passkeys",
+  "password-reset",
+  "mail-login",
   "issuer-login",
   "remote-user-login",
   "custom-header-login",

@@ -94,7 +94,7 @@ export function chosenFeatures(
   return shared.addTo([
     ...chosen.flatMap(([, feature]) => feature ?? []),
     ...furtherLogins(settings, builtIn.accounts).filter(({ name }) => !left.has(name)),
-    ...mailedLogins(builtIn),
+    ...mailedLogins(settings, builtIn).filter(({ name }) => !left.has(name)),
     ...(typeof features === "function" ? requireList(features(builtIn)) : features),
   ]);
 }

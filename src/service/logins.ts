@@ -2,8 +2,10 @@ import {
   accountNotices,
   customHeaderLogin,
   issuerLogin,
+  mailLogin,
   namedKeys,
   passkeys,
+  passwordReset,
   remoteUserLogin,
   totp,
   type AccountsFeature,
@@ -95,6 +97,14 @@ function withoutNull({ header, secret, create, level }: Settings["remoteUser"]) 
 }
 
 /** Returns the features of logins that need mail. There are none if mail is off. */
-export function mailedLogins({ accounts: people, mail }: BuiltIn): readonly Feature[] {
-  return mail === null ? [] : [accountNotices(people, mail)];
+export function mailedLogins(
+  { loginCodes }: Settings,
+  { accounts: people, mail, mailbox }: BuiltIn,
+): readonly Feature[] {
+  if (mail === null || mailbox === null) return [];
+  return [
+    accountNotices(people, mail),
+    passwordReset(people, mailbox),
+    ...(loginCodes === "on" ? [mailLogin(people, mailbox)] : []),
+  ];
 }

@@ -45,6 +45,12 @@ export const mailSettings = {
     meaning:
       "`closed`: administrators create users. `open`: `POST /users` without credentials creates a user at once. `verified`: it sends a mail, and the user is created when the address is confirmed. Needs `LATCHKEY_MAIL_URL`.",
   },
+  loginCodes: {
+    name: "LATCHKEY_LOGIN_CODES",
+    default: "off",
+    parse: oneOf("on", "off"),
+    meaning: "`on`: users may log in with a code or a link sent by mail, if mail is on.",
+  },
 } as const;
 
 /** Does not show an invalid value, which may contain a password. */

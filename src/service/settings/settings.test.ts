@@ -116,6 +116,7 @@ test("runs without any setting on this machine, on SQLite, with the schemes that
     log: "info",
     mail: null,
     registration: "closed",
+    loginCodes: "off",
   });
 });
 

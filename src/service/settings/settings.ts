@@ -81,6 +81,8 @@ export interface Settings extends OwnSecret {
   /** How mails are sent. Null if mail is off. */
   readonly mail: MailSettings | null;
   readonly registration: SettingValue<"registration">;
+  /** Whether users may log in with a code or a link by mail. */
+  readonly loginCodes: SettingValue<"loginCodes">;
 }
 
 /**
@@ -156,6 +158,7 @@ export function readSettings(environment: Environment, config: ConfigFile = {}):
     log: readings.log.value,
     mail,
     registration: readings.registration.value,
+    loginCodes: readings.loginCodes.value,
   });
 }
 
