@@ -17,6 +17,7 @@ const logins = [
   "password-reset",
   "mail-login",
   "issuer-login",
+  "identity-providers",
   "remote-user-login",
   "custom-header-login",
 ] as const;

@@ -93,7 +93,7 @@ export function chosenFeatures(
   const chosen = Object.entries<Feature | null>(installed).filter(([name]) => !left.has(name));
   return shared.addTo([
     ...chosen.flatMap(([, feature]) => feature ?? []),
-    ...furtherLogins(settings, builtIn.accounts).filter(({ name }) => !left.has(name)),
+    ...furtherLogins(settings, builtIn.accounts, builtIn["session-login"]).filter(({ name }) => !left.has(name)),
     ...mailedLogins(settings, builtIn).filter(({ name }) => !left.has(name)),
     ...(typeof features === "function" ? requireList(features(builtIn)) : features),
   ]);

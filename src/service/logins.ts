@@ -1,6 +1,7 @@
 import {
   accountNotices,
   customHeaderLogin,
+  identityProviders,
   issuerLogin,
   mailLogin,
   namedKeys,
@@ -22,6 +23,7 @@ export function cookieNames({ cookiePrefix: prefix }: Settings) {
     access: `${prefix}access_token`,
     refresh: `${prefix}refresh_token`,
     login: `${prefix}login`,
+    openID: `${prefix}oidc`,
   };
 }
 
@@ -79,11 +81,18 @@ export function builtInLogins(settings: Settings, people: AccountsFeature): Buil
 }
 
 /** Returns the logins that are installed only for some settings. */
-export function furtherLogins(settings: Settings, people: AccountsFeature): readonly Feature[] {
-  const { schemes, issuers, remoteUser, customToken, passkeyRpId, allowedOrigins } = settings;
+export function furtherLogins(
+  settings: Settings,
+  people: AccountsFeature,
+  sessions: BuiltInLogins["session-login"],
+): readonly Feature[] {
+  const { schemes, issuers, identityProviders: providers, remoteUser, customToken } = settings;
+  const { passkeyRpId, allowedOrigins } = settings;
+  const cookies = cookieNames(settings);
   return [
     ...(schemes.includes("basic") ? [basicLogin(people)] : []),
-    ...(issuers.length > 0 ? [issuerLogin(people, { issuers, cookie: cookieNames(settings).access })] : []),
+    ...(issuers.length > 0 ? [issuerLogin(people, { issuers, cookie: cookies.access })] : []),
+    ...(providers.length > 0 ? [identityProviders(people, { sessions, providers, cookie: cookies.openID })] : []),
     ...(schemes.includes("remote-user") ? [remoteUserLogin(people, withoutNull(remoteUser))] : []),
     ...(passkeyRpId === null
       ? []

@@ -217,6 +217,19 @@ test("ends an identity with its account", async (t) => {
   assert.notEqual((await usersOf(bea)).id, id);
 });
 
+test("ends the identity of a prepared account at the first proof of its address", async (t) => {
+  const world = await startWorld(t, { provider: { create: false } });
+  const { people, store, own } = world;
+  // Another person has signed up with ada's address, and has linked an identity.
+  await linkAda(world);
+  assert.equal((await world.browser().logIn()).status, 303);
+
+  const account = (await people.accounts.find(1))!;
+  assert.equal((await store.write({ changes: people.proveAddress(account, own.clock.now) })).kind, "written");
+
+  assert.equal((await world.browser().logIn()).status, 403);
+});
+
 test("lets users link and see only their own identities", async (t) => {
   const world = await startWorld(t);
   await linkAda(world);
@@ -364,7 +377,7 @@ test("refuses to start with wrong providers, and names every mistake", async () 
   ])
     assert.match(String(await start([{ ...good, issuer }])), /providers\[0\]\.issuer/, String(issuer));
   assert.match(String(await start([{ ...good, clientSecret: "text" }])), /clientSecret/);
-  assert.match(String(await start([{ ...good, scopes: ["email"] }])), /openid/);
+  assert.match(String(await start([{ ...good, scopes: ["email profile"] }])), /scopes/);
   assert.match(String(await start([{ ...good, level: 3 }])), /level/);
   assert.match(String(await start([{ ...good, secret: "?" }])), /secret/);
   assert.match(String(await start([good, { ...good, id: "other" }])), /providers\[1\]\.issuer/);

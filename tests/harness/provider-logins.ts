@@ -5,6 +5,7 @@ import {
   totp,
   type AccountsOptions,
   type IdentityProviderDeclaration,
+  type People,
 } from "../../src/door/auth.ts";
 import { accounts, Secret, sessionLogin, type ServiceOptions } from "../../src/door/index.ts";
 import type { Observation } from "../../src/door/ops.ts";
@@ -28,6 +29,7 @@ export interface Browser {
 export interface World {
   readonly own: Own;
   readonly store: Store;
+  readonly people: People;
   readonly issuer: Issuer;
   readonly observed: Observation[];
   readonly reasons: () => readonly string[];
@@ -68,11 +70,20 @@ export async function startWorld(t: TestContext, options: WorldOptions = {}): Pr
       ownOrigins: [origin],
       observe: (each) => void observed.push(each),
       ...options.service,
+      store,
     },
   );
   const reasons = (): readonly string[] =>
     observed.flatMap((each) => (each.kind === "provider_login_failed" ? [each.reason] : []));
-  return { own, store, issuer, observed, reasons, browser: () => openBrowser(own, issuer) };
+  return {
+    own,
+    store,
+    people: own.service.use(people),
+    issuer,
+    observed,
+    reasons,
+    browser: () => openBrowser(own, issuer),
+  };
 }
 
 function openBrowser(own: Own, issuer: Issuer): Browser {

@@ -102,6 +102,7 @@ test("runs without any setting on this machine, on SQLite, with the schemes that
     sessionSeconds: 1_209_600,
     signingKeysFile: null,
     issuers: [],
+    identityProviders: [],
     workers: 1,
     tls: null,
     publicURL: null,

@@ -1,9 +1,10 @@
 import { isIP } from "node:net";
-import type { PasswordCost, TrustedIssuer } from "../../door/auth.ts";
+import type { IdentityProviderDeclaration, PasswordCost, TrustedIssuer } from "../../door/auth.ts";
 import type { Secret } from "../../door/index.ts";
 import { isObject } from "../objects.ts";
 import type { ConfigFile } from "../system/config-file.ts";
 import { ConfigError } from "./error.ts";
+import { readIdentityProviders } from "./identity-providers.ts";
 import { readIssuers } from "./issuers.ts";
 import type { MailSettings } from "./mail-settings.ts";
 import { readSecret, type OwnSecret } from "./own-secret.ts";
@@ -57,6 +58,8 @@ export interface Settings extends OwnSecret {
   readonly signingKeysFile: string | null;
   /** Outside issuers whose tokens are accepted too. */
   readonly issuers: readonly TrustedIssuer[];
+  /** The identity providers at which users log in. */
+  readonly identityProviders: readonly IdentityProviderDeclaration[];
   readonly workers: number;
   /** The certificate and its key, as PEM. */
   readonly tls: TLS | null;
@@ -104,6 +107,7 @@ export function readSettings(environment: Environment, config: ConfigFile = {}):
   const issuer = readings.issuer.value ?? readings.publicURL.value ?? serviceName;
   const issuers = readIssuers(readings, config, issuer, problems);
   problems.push(...checkSecondFactor(readings, issuers));
+  const identityProviders = readIdentityProviders(readings, problems);
   const mail = readMail(readings, problems);
   // Last, so that a start that another mistake prevents leaves no secret behind.
   const secret = readSecret(readings, problems);
@@ -143,6 +147,7 @@ export function readSettings(environment: Environment, config: ConfigFile = {}):
     sessionSeconds: readings.sessionSeconds.value,
     signingKeysFile: readings.signingKeys.value,
     issuers,
+    identityProviders,
     workers: readings.workers.value,
     tls,
     cleartextLogins: readings.cleartextLogins.value,

@@ -199,6 +199,13 @@ export const settingsTable = {
     parse: filePath,
     meaning: "For `bearer`: the JSON file of other issuers whose tokens are accepted.",
   },
+  identityProviders: {
+    name: "LATCHKEY_IDENTITY_PROVIDERS",
+    default: null,
+    parse: filePath,
+    meaning:
+      "The JSON file of the identity providers (OpenID Connect) at which users log in, with the package `openid-client`. Needs `LATCHKEY_PUBLIC_URL`. See [Log in with your company](guides/company-login.md).",
+  },
   workers: {
     name: "LATCHKEY_WORKERS",
     default: "1",

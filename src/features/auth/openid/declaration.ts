@@ -14,7 +14,7 @@ export interface IdentityProviderDeclaration {
   readonly clientId: string;
   /** The secret that the provider gave to this service. */
   readonly clientSecret: Secret;
-  /** The scopes to request. Default: `openid`, `email` and `profile`. */
+  /** The scopes to request in addition to `openid`. Default: `email` and `profile`. */
   readonly scopes?: readonly string[];
   /** True to create a user for an unknown identity with a verified e-mail address that no other user has. Default: false. */
   readonly create?: boolean;
@@ -37,7 +37,7 @@ export interface IdentityProvider extends Omit<IdentityProviderDeclaration, "sco
   readonly trustEmail: boolean;
 }
 
-const standardScopes: readonly string[] = ["openid", "email", "profile"];
+const standardScopes: readonly string[] = ["email", "profile"];
 
 /** Words in the paths of other logins. */
 const reservedIds: readonly string[] = ["factors", "code", "passkey", "providers", "confirm"];
@@ -45,7 +45,7 @@ const reservedIds: readonly string[] = ["factors", "code", "passkey", "providers
 /** Completes a checked declaration. */
 export function completeProvider(declared: IdentityProviderDeclaration): IdentityProvider {
   const { scopes = standardScopes, create = false, trustEmail = false } = declared;
-  return Object.freeze({ ...declared, scopes: Object.freeze([...scopes]), create, trustEmail });
+  return Object.freeze({ ...declared, scopes: Object.freeze([...new Set(["openid", ...scopes])]), create, trustEmail });
 }
 
 /** Returns every mistake in a list of identity providers, each with its place and its fix. */
@@ -108,8 +108,7 @@ function isLoopbackHost(hostname: string): boolean {
 
 function wrongScopes(value: unknown): string | null {
   const isList = Array.isArray(value) && value.every((each) => typeof each === "string" && /^[!#-[\]-~]+$/.test(each));
-  if (!isList) return 'it has to be a list of scopes, like ["openid", "email"]';
-  return value.includes("openid") ? null : "it has to include openid, which makes it a login";
+  return isList ? null : 'it has to be a list of scopes, like ["email", "profile"]';
 }
 
 function repeated(entries: readonly unknown[], member: "id" | "issuer", cure: string): readonly string[] {

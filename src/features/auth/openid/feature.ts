@@ -103,10 +103,7 @@ function assemble(
     clients,
     flows: makeFlows(store, secret, cookie),
     begin: host.use(options.sessions).begin,
-    factorPage: () =>
-      host.service().endpoints.some(({ method, path }) => method === "GET" && path === FACTOR_PAGE)
-        ? FACTOR_PAGE
-        : null,
+    factorPage: () => host.service().pages?.factor ?? null,
   };
   return {
     parts,
@@ -119,5 +116,3 @@ function assemble(
     },
   };
 }
-
-const FACTOR_PAGE = "/login/factor";

@@ -1,0 +1,162 @@
+import assert from "node:assert/strict";
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { after, test } from "node:test";
+import { ConfigError } from "./error.ts";
+import { readSettings } from "./settings.ts";
+
+const folder = mkdtempSync(path.join(tmpdir(), "latchkey-providers-"));
+after(() => rmSync(folder, { recursive: true }));
+
+const declared = {
+  id: "company",
+  title: "Company",
+  issuer: "https://login.example/realms/main",
+  client_id: "shop",
+  client_secret: "the secret of the provider",
+};
+const LATCHKEY_PUBLIC_URL = "https://shop.example";
+
+let files = 0;
+function fileOf(content: unknown, mode = 0o600): string {
+  const file = path.join(folder, `${files++}.json`);
+  writeFileSync(file, typeof content === "string" ? content : JSON.stringify(content));
+  chmodSync(file, mode);
+  return file;
+}
+
+function read(content: unknown, more: Readonly<Record<string, string>> = {}) {
+  const LATCHKEY_IDENTITY_PROVIDERS = typeof content === "string" ? content : fileOf(content);
+  return readSettings({
+    LATCHKEY_DATABASE: "sqlite::memory:",
+    LATCHKEY_PUBLIC_URL,
+    LATCHKEY_IDENTITY_PROVIDERS,
+    ...more,
+  });
+}
+
+function problemsOf(content: unknown, more?: Readonly<Record<string, string>>): readonly string[] {
+  try {
+    read(content, more);
+    return [];
+  } catch (error) {
+    assert.ok(error instanceof ConfigError);
+    return error.problems.map((each) => each.replace(/^(LATCHKEY_IDENTITY_PROVIDERS): /, ""));
+  }
+}
+
+test("reads identity providers with their secrets from files", () => {
+  const secretFile = fileOf("the secret of the other provider\n");
+  const other = { id: "other", title: "Other", issuer: "http://127.0.0.1:9000", client_id: "b" };
+  const level = { acr: ["mfa"] };
+  const providers = read([
+    { ...declared, create: true, trust_email: true, level },
+    { ...other, client_secret_file: secretFile, scopes: ["email"] },
+    {
+      ...other,
+      id: "third",
+      scopes: "openid email",
+      issuer: "https://third.example",
+      client_secret_file: path.basename(secretFile),
+      level: 2,
+    },
+  ]).identityProviders;
+
+  const shown = providers.map(({ clientSecret, ...rest }) => ({ ...rest, secret: clientSecret.reveal().toString() }));
+  const { client_id: clientId, client_secret: secret, ...rest } = declared;
+  assert.deepEqual(shown, [
+    { ...rest, clientId, secret, create: true, trustEmail: true, level },
+    {
+      id: "other",
+      title: "Other",
+      issuer: other.issuer,
+      clientId: "b",
+      scopes: ["email"],
+      secret: "the secret of the other provider",
+    },
+    {
+      id: "third",
+      title: "Other",
+      issuer: "https://third.example",
+      clientId: "b",
+      level: 2,
+      scopes: ["openid", "email"],
+      secret: "the secret of the other provider",
+    },
+  ]);
+});
+
+test("names every mistake in the file with a pointer and a fix", () => {
+  const { client_secret: _, ...withoutSecret } = declared;
+  const none = path.join(folder, "none");
+  for (const [entry, said] of [
+    [{ ...declared, id: "factors" }, /^\/0\/id: factors is a word in the paths of other logins; choose another id\.$/],
+    [{ ...declared, issuer: "http://login.example" }, /^\/0\/issuer: .*https address; http is for loopback only\.$/],
+    [{ ...declared, client_id: undefined }, /^\/0\/client_id: it has to be a text\.$/],
+    [{ ...declared, clientid: "a" }, /^\/0: there is no option clientid; did you mean client_id\?$/],
+    [{ ...declared, create: "yes" }, /^\/0\/create: it has to be true or false\.$/],
+    [{ ...declared, trust_email: 1 }, /^\/0\/trust_email: it has to be true or false\.$/],
+    [{ ...declared, level: 3 }, /^\/0\/level: Write 1, 2 or/],
+    [{ ...declared, scopes: 1 }, /^\/0\/scopes: it has to be a list of scopes/],
+    [{ ...declared, client_secret: "" }, /^\/0\/client_secret is no text/],
+    [{ ...declared, client_secret_file: none }, /^\/0 has client_secret and client_secret_file\. Keep one/],
+    [withoutSecret, /^\/0 has no client_secret_file\. Write the secret/],
+    [{ ...withoutSecret, client_secret_file: none }, /^\/0\/client_secret_file: .*none cannot be read \(ENOENT\)\./],
+    [{ ...withoutSecret, client_secret_file: fileOf("") }, /^\/0\/client_secret_file: .* holds no secret/],
+    [
+      { ...withoutSecret, client_secret_file: fileOf("a", 0o644) },
+      /^\/0\/client_secret_file: .* is open to everyone \(mode 0644\)/,
+    ],
+    ["company", /^\/0 is a text; write/],
+  ] as const) {
+    const problems = problemsOf([entry]);
+    assert.equal(problems.length, 1, problems.join("\n"));
+    assert.match(problems[0]!, said);
+  }
+});
+
+test("refuses a file with secrets that everyone can read", () => {
+  const [problem = "", ...more] = problemsOf(fileOf([declared], 0o604));
+
+  assert.match(problem, /\.json is open to everyone \(mode 0604\)\. Close it with: chmod o= /);
+  assert.deepEqual(more, []);
+  const { client_secret: _, ...rest } = declared;
+  assert.deepEqual(problemsOf(fileOf([{ ...rest, client_secret_file: fileOf("secret") }], 0o644)), []);
+});
+
+test("refuses a file that is missing or no array, and shows nothing of it", () => {
+  const missing = path.join(folder, "missing.json");
+  assert.deepEqual(problemsOf(missing), [
+    `LATCHKEY_IDENTITY_PROVIDERS names ${missing}, which cannot be read (ENOENT). Name a JSON file that this process may read.`,
+  ]);
+  for (const content of ["{", "{}", "null"]) {
+    const [problem = ""] = problemsOf(fileOf(content));
+    assert.match(
+      problem,
+      /which is not a JSON array\. Write \[\{"id", "title", "issuer", "client_id", "client_secret_file"\}\] in it\.$/,
+    );
+  }
+  assert.deepEqual(problemsOf([]), [
+    "providers has to be a list of at least one { id, title, issuer, client_id, client_secret }.",
+  ]);
+});
+
+test("reads every file that docs/guides/company-login.md shows", () => {
+  const page = readFileSync(new URL("../../../docs/guides/company-login.md", import.meta.url), "utf8");
+  const shown = [...page.matchAll(/```json\n(.*?)```/gs)].map(([, text = ""]) => text);
+  for (const name of ["google.secret", "company.secret"])
+    writeFileSync(path.join(folder, name), "secret", { mode: 0o600 });
+
+  assert.equal(shown.length, 4);
+  for (const text of shown) assert.equal(read(fileOf(text)).identityProviders.length, 1);
+});
+
+test("needs the public address and the sessions", () => {
+  assert.deepEqual(problemsOf([declared], { LATCHKEY_PUBLIC_URL: "" }), [
+    "LATCHKEY_PUBLIC_URL is missing. Give the public address of the service, because LATCHKEY_IDENTITY_PROVIDERS is given.",
+  ]);
+  assert.deepEqual(problemsOf([declared], { LATCHKEY_SCHEMES: "bearer" }), [
+    "LATCHKEY_IDENTITY_PROVIDERS is given and LATCHKEY_SCHEMES does not name session. Add session there, or take this setting out.",
+  ]);
+});

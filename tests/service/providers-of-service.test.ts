@@ -1,0 +1,110 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { test, type TestContext } from "node:test";
+import { addTOTP } from "../harness/factors.ts";
+import { clientId, clientSecret, startIssuer, type Issuer } from "../harness/openid-issuer.ts";
+import { serve, type API, type ServeOptions } from "../harness/serve.ts";
+
+const html = { accept: "text/html,application/xhtml+xml", "sec-fetch-mode": "navigate" };
+
+/** Starts the ready-made service with a provider in a file. */
+async function start(
+  t: TestContext,
+  { settings = {}, config = {} }: ServeOptions = {},
+): Promise<{ readonly api: API; readonly issuer: Issuer }> {
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-provider-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const clock = { now: () => api.clock.now };
+  const issuer = await startIssuer(t, () => clock.now());
+  const file = path.join(folder, "providers.json");
+  const entry = {
+    id: "company",
+    title: "Log in with the company",
+    issuer: issuer.issuer,
+    client_id: clientId,
+    create: true,
+  };
+  writeFileSync(path.join(folder, "company.secret"), `${clientSecret}\n`, { mode: 0o600 });
+  writeFileSync(file, JSON.stringify([{ ...entry, client_secret_file: "company.secret" }]));
+  const api: API = await serve(t, {
+    config,
+    settings: { LATCHKEY_PUBLIC_URL: "https://shop.example", LATCHKEY_IDENTITY_PROVIDERS: file, ...settings },
+  });
+  return { api, issuer };
+}
+
+/** Logs in at the provider. Returns the answer to the callback. */
+async function logIn(
+  { api, issuer }: Awaited<ReturnType<typeof start>>,
+  next: string,
+  at = "/api/login/company/start",
+) {
+  const started = await api.get(`${at}?next=${encodeURIComponent(next)}`, html);
+  assert.equal(started.status, 303, started.text);
+  const [cookie = ""] = started.headers.getSetCookie()[0]!.split(";");
+  const { pathname, search } = await issuer.authorize(started.headers.get("location")!);
+  return api.get(pathname + search, { ...html, cookie, "sec-fetch-site": "cross-site" });
+}
+
+test("logs in at a provider of LATCHKEY_IDENTITY_PROVIDERS, from the login page", async (t) => {
+  const world = await start(t);
+  const page = await world.api.get("/login", html);
+  assert.match(page.text, /Log in with the company/);
+  assert.match(page.text, /\/api\/login\/company\/start/);
+
+  const done = await logIn(world, "/users");
+
+  assert.equal(done.status, 303, done.text);
+  assert.equal(done.headers.get("location"), "/users");
+});
+
+test("shows a failed login as a page", async (t) => {
+  const world = await start(t);
+  const failed = await world.api.get("/api/login/company/callback?state=a&code=b", html);
+
+  assert.equal(failed.status, 401);
+  assert.match(failed.headers.get("content-type") ?? "", /^text\/html/);
+  assert.match(failed.text, /login_failed/);
+});
+
+test("sends the browser to the page that asks for the factor", async (t) => {
+  const world = await start(t);
+  const { api, issuer } = world;
+  const ann = await addTOTP(api, "Ann");
+  const begun = await api.post(`/users/${ann.id}/identities`, { provider: "company" }, ann.headers);
+  assert.equal(begun.status, 200, begun.text);
+  const [cookie = ""] = begun.headers.getSetCookie()[0]!.split(";");
+  const started = await api.get(begun.json.start, { cookie });
+  const { pathname, search } = await issuer.authorize(started.headers.get("location")!);
+  assert.equal((await api.get(pathname + search, { cookie })).status, 303);
+
+  const waiting = await logIn(world, "/orders?limit=2");
+
+  assert.equal(waiting.status, 303, waiting.text);
+  assert.equal(waiting.headers.get("location"), "/login/factor?next=%2Forders%3Flimit%3D2");
+  const pending = waiting.headers
+    .getSetCookie()
+    .find((each) => each.startsWith("login="))!
+    .split(";")[0]!;
+  const page = await api.get(waiting.headers.get("location")!, { ...html, cookie: pending });
+  assert.equal(page.status, 200);
+  assert.match(page.text, /Enter your code/);
+  const completed = await api.post("/api/login/", { factor: ann.factor, code: ann.code() }, { cookie: pending });
+  assert.equal(completed.status, 201, completed.text);
+});
+
+test("follows the base path and the prefix of cookies", async (t) => {
+  const world = await start(t, { settings: { LATCHKEY_BASE_PATH: "/api/v1", LATCHKEY_COOKIE_PREFIX: "shop-" } });
+  const listed = (await world.api.get("/api/v1/api/login/providers/")).json;
+  assert.equal(listed[0].start, "/api/v1/api/login/company/start");
+  const started = await world.api.get(listed[0].start);
+  const asked = new URL(started.headers.get("location")!).searchParams;
+  assert.equal(asked.get("redirect_uri"), "https://shop.example/api/v1/api/login/company/callback");
+  assert.match(started.headers.getSetCookie()[0]!, /^shop-oidc=/);
+
+  const done = await logIn(world, "/api/v1/orders", listed[0].start);
+
+  assert.equal(done.headers.get("location"), "/api/v1/orders");
+});
