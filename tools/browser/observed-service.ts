@@ -10,6 +10,8 @@ export interface ObservedService extends AsyncDisposable {
   readonly password: string;
   /** `POST /orders 403 cross_site` for each request. The last part is present only for a refusal. */
   readonly answers: string[];
+  /** Moves the clock of the service forward. */
+  turn(seconds: number): void;
 }
 
 export async function startObservedService(
@@ -18,6 +20,7 @@ export async function startObservedService(
 ): Promise<ObservedService> {
   const password = "first-administrator";
   const answers: string[] = [];
+  let aheadMs = 0;
   const read = readSettings(
     { LATCHKEY_DATABASE: "sqlite::memory:", LATCHKEY_ADMIN_PASSWORD: password, ...settings },
     config,
@@ -25,6 +28,7 @@ export async function startObservedService(
   const service = await createLatchkey({
     settings: read,
     config,
+    now: () => Date.now() + aheadMs,
     observe(observation) {
       if (observation.kind !== "request") return;
       const { method, path, status, code } = observation;
@@ -39,6 +43,7 @@ export async function startObservedService(
     address: listener.url,
     password,
     answers,
+    turn: (seconds) => void (aheadMs += seconds * 1000),
     async [Symbol.asyncDispose]() {
       await listener.close(0);
       await service.close();

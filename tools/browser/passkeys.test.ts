@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Browser, CDPSession, Page } from "playwright-core";
+import { anyone, confirmed, defineResource, mount, text } from "../../src/door/index.ts";
 import { startBrowser } from "./browser.ts";
 import { startObservedService, type ObservedService } from "./observed-service.ts";
 
@@ -166,6 +167,60 @@ test("says why a passkey does not work, and offers the other ways", async () => 
   await page.getByText("The passkey was not used").waitFor();
   await logInByPassword(page, cleo.email, PASSWORD);
   await page.waitForURL(`${here(service)}/`);
+  assert.deepEqual(complaints, []);
+});
+
+test("confirms with a passkey in the middle of a form, and sends what was typed in all forms", async () => {
+  const dora = await makeUser("Dora");
+  await using opened = await open(`/login?next=${dora.account}`);
+  const { page, complaints } = opened;
+  await addPasskey(page, dora.email, dora.account);
+  service.turn(601);
+  await page.reload();
+
+  await page.getByText("Make a key").click();
+  await page.locator("#key-name").fill("typed and not sent");
+  await page.locator("#profile-name").fill("Dora Lee");
+  await page.locator("#profile-password").fill("amber lantern 43");
+  await page.getByRole("button", { name: "Save profile" }).click();
+  await page.getByRole("heading", { name: "Confirm that it is you" }).waitFor();
+  await page.getByRole("button", { name: "Confirm with a passkey" }).click();
+  await page.getByRole("button", { name: "Log in", exact: true }).waitFor();
+  assert.deepEqual(service.answers.filter((each) => /^(?:PATCH|POST \/api\/login\/)/.test(each)).slice(-4), [
+    `PATCH ${dora.account.replace("/account", "")} 401 confirmation_required`,
+    "POST /api/login/confirm/ 200",
+    "POST /api/login/ 201",
+    `PATCH ${dora.account.replace("/account", "")} 200`,
+  ]);
+  // A changed password ends every login.
+  await logInByPassword(page, dora.email, "amber lantern 43");
+  await page.getByRole("button", { name: "Use a passkey" }).click();
+  await page.locator("#profile-name").waitFor();
+  assert.equal(await page.locator("#profile-name").inputValue(), "Dora Lee");
+  assert.deepEqual(complaints, []);
+});
+
+test("keeps the forms of the page while their user confirms by password", async () => {
+  const books = defineResource({ name: "book", fields: { title: text(), isbn: text({ maxLength: 13 }) } });
+  const mounts = [
+    mount(books, { permission: { list: anyone, read: anyone, create: confirmed({ within: 60 }), update: anyone } }),
+  ];
+  await using own = await startObservedService({}, { mounts });
+  await using opened = await open("/login?next=/books", own);
+  const { page, complaints } = opened;
+  await logInByPassword(page, "admin", own.password);
+  await page.waitForURL(`${here(own)}/books`);
+  own.turn(61);
+  await page.getByLabel("title").fill("Emma");
+  await page.getByLabel("isbn").fill("9780141439587");
+  await page.getByRole("button", { name: /^Add/ }).click();
+  await page.getByLabel("Password").fill("wrong");
+  await page.getByRole("button", { name: "Confirm" }).click();
+  await page.getByText("Wrong password.").waitFor();
+  await page.getByLabel("Password").fill(own.password);
+  await page.getByRole("button", { name: "Confirm" }).click();
+  await page.waitForURL(`${here(own)}/books/1`);
+  await page.getByText("9780141439587").first().waitFor();
   assert.deepEqual(complaints, []);
 });
 

@@ -200,12 +200,28 @@ const send = async (form, button) => {
     const reply = await fetch(path, { method, ...typed, headers: { ...headers, ...typed.headers } });
     delete form.dataset.once;
     if (raw !== undefined) renew(form);
-    await show(form, reply, then);
+    await show(form, button, reply, then);
   } catch {
     say(`The service did not answer, so nobody knows whether it was done. Send it again. (${method} ${path})`);
   } finally {
     form.removeAttribute("aria-busy");
   }
+};
+
+/* A form that needs a recent proof of who sends it. Its whole page waits, with all that was typed, until the user has given one. */
+let kept = null;
+const confirmFirst = (form, button, page) => {
+  kept = { form, button, main: one("main"), answer: one(".answer") };
+  replace(page, form);
+  return send(one("main form[data-confirm]"));
+};
+const sendKept = () => {
+  const { form, button, main, answer } = kept;
+  kept = null;
+  for (const [place, each] of waiting) if (main.contains(each)) waiting.delete(place);
+  one("main").replaceWith(main);
+  one(".answer").replaceWith(answer);
+  return send(form, button);
 };
 
 const pageOf = async (reply) => new DOMParser().parseFromString(await reply.text(), "text/html");
@@ -244,8 +260,9 @@ const go = async (next, sent) => {
 };
 
 /** Opens the page of the result, or shows the response of the service. The input stays if the response contains no form for it. */
-const show = async (form, reply, then) => {
+const show = async (form, button, reply, then) => {
   if (reply.ok) {
+    if (form.dataset.restore !== undefined && kept !== null) return sendKept();
     // The result of a custom endpoint, such as a key, is only in this response.
     const next = then ?? (form.dataset.stay === undefined ? reply.headers.get("Location") : null);
     if (next !== null && next !== undefined) return go(next, form);
@@ -253,6 +270,7 @@ const show = async (form, reply, then) => {
   }
   const page = await pageOf(reply);
   if (one("main", page) === null) return say(`The service answered ${reply.status}, without a page.`);
+  if (one("main form[data-confirm]", page) !== null) return confirmFirst(form, button, page);
   const again = all("main form[data-path]", page).find((each) => each.dataset.path === form.dataset.path);
   if (!reply.ok && (again === undefined || form.dataset.raw !== undefined)) return tell(form, page, reply.status);
   if (!reply.ok && again.dataset.then === undefined && then !== undefined) again.setAttribute("data-then", then);

@@ -70,6 +70,7 @@ export function consolePages(options: ConsoleOptions): Feature<null> {
           [paths.factor]: drawWaitingLogin,
           [LOGIN_PATH]: drawFactor,
           [`${LOGIN_PATH}factors/`]: drawFactor,
+          [`${LOGIN_PATH}confirm/`]: drawFactor,
           "/users/{id}/factors": drawFactor,
           "/users/{id}/factors/recovery": drawFactor,
           [CONFIRM_PATH]: drawFactor,

@@ -41,6 +41,7 @@ const completion = defineResource({
       description: "To confirm with the factor `password`.",
     }),
     next: nextField,
+    again: text({ maxLength: 12_000, optional: true, description: "Of a page: the form that it sends afterwards." }),
   },
 });
 
@@ -116,7 +117,11 @@ async function show(parts: GateEndpointsParts, context: Context): Promise<Reply>
 }
 
 async function completeLogin(parts: GateEndpointsParts, context: Context): Promise<Reply> {
-  const { pending, factor, code, credential, password, next } = requireDraft(completion, context, noRecord).values;
+  const { pending, factor, code, credential, password, next, again } = requireDraft(
+    completion,
+    context,
+    noRecord,
+  ).values;
   const reply = await complete(parts, context, {
     pending,
     factor,
@@ -125,7 +130,8 @@ async function completeLogin(parts: GateEndpointsParts, context: Context): Promi
     password,
   });
   const isForm = context.body?.mediaType === formType;
-  if (!isForm || showsCodes(reply) || !prefersOneOf(context, ["text/html"])) return reply;
+  // A page goes on with the form that asked to confirm.
+  if (!isForm || again !== null || showsCodes(reply) || !prefersOneOf(context, ["text/html"])) return reply;
   const { body: _, ...rest } = reply;
   return { ...rest, status: 303, headers: [...(reply.headers ?? []), ["Location", wayBack(context, next)]] };
 }

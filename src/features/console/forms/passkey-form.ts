@@ -18,6 +18,8 @@ export interface PasskeyForm {
   readonly fields?: Readonly<Record<string, string>>;
   /** The page to show afterwards. Default: the answer. */
   readonly next?: string;
+  /** True to go on with the form that asked to confirm, if there is one. */
+  readonly restores?: boolean;
   readonly label: string;
 }
 
@@ -28,7 +30,7 @@ export interface PasskeyForm {
 export function writePasskeyForm(view: View, form: PasskeyForm, path: string = view.call.path): PageContent {
   const elsewhere = passkeysElsewhere(view, form.does, path);
   if (elsewhere !== null) return elsewhere;
-  const { does, looks = "", asks, creates = false, fields = {}, next, label } = form;
+  const { does, looks = "", asks, creates = false, fields = {}, next, label, restores = false } = form;
   const inputs = Object.entries({ ...fields, ...("start" in asks ? { pending: "" } : {}) }).map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" /> `,
   );
@@ -37,7 +39,7 @@ export function writePasskeyForm(view: View, form: PasskeyForm, path: string = v
       ? html` data-start="${addressOf(view, asks.start)}"`
       : html` data-ask="${JSON.stringify(asks.options)}"`;
   const after = next === undefined ? html` data-stay` : html` data-then="${next}" data-leave`;
-  return html`<form data-js hidden aria-label="${label}" data-passkey="${creates ? "create" : "get"}" data-method="POST" data-path="${addressOf(view, form.path)}"${asked}${after}>
+  return html`<form data-js hidden aria-label="${label}" data-passkey="${creates ? "create" : "get"}" data-method="POST" data-path="${addressOf(view, form.path)}"${asked}${after}${restores ? html` data-restore` : ""}>
     ${inputs}<input type="hidden" name="credential" data-type="json" value="" />
     <div class="row"><button class="btn ${looks}">${does}</button></div>
   </form> `;

@@ -1,22 +1,19 @@
 import { isObject } from "../../../core/checking/members.ts";
-import { pathHere } from "../../../core/html/link.ts";
 import { html, type Markup, type PageContent } from "../../../core/html/markup.ts";
 import type { ProblemDocument } from "../../../http/formats/format.ts";
 import type { View } from "../../../http/formats/view.ts";
-import { parameterOf } from "../addresses.ts";
 import { passkeysElsewhere, writePasskeyForm } from "../forms/passkey-form.ts";
 import { isServed } from "../paths.ts";
 import { addressOf, type Drawing, type Drawn, type Site } from "../site.ts";
 import { LOGIN_PATH, PASSKEY_PATH } from "../ways-in.ts";
+import { drawConfirming, isConfirmation } from "./confirm-page.ts";
 import { WRONG_PASSKEY } from "./login-page.ts";
 import { recordOf } from "./rows.ts";
+import { choiceOf, codeField, headOf, isWaiting, nextOf, type Waiting } from "./waiting-parts.ts";
 
 // The second step of a login. Only passkeys need JavaScript.
 
 type Values = Readonly<Record<string, unknown>>;
-
-/** A login that waits for another proof. */
-export type Waiting = Values & { readonly needs: string; readonly factors: readonly unknown[] };
 
 /** Draws the page for the second factor of the login that the cookie of this browser names. */
 export async function drawWaitingLogin({ site, view }: Drawing): Promise<Drawn> {
@@ -35,13 +32,15 @@ export async function drawFactorProblem(site: Site, view: View, document: Proble
   if (problemCode === "factor_required" && isWaiting(login)) return drawWaiting(site, view, login);
   if (problemCode !== "invalid_credentials" || view.place?.path !== LOGIN_PATH) return null;
   const waiting = recordOf(await view.ask(LOGIN_PATH));
-  const byPasskey = isObject(view.sent) && view.sent["credential"] !== undefined;
-  return isWaiting(waiting) ? drawWaiting(site, view, waiting, byPasskey ? WRONG_PASSKEY : "Wrong code.") : null;
+  if (!isWaiting(waiting)) return null;
+  const wrong = wrongAnswer(view.sent);
+  return isConfirmation(view, waiting) ? drawConfirming(view, waiting, wrong) : drawWaiting(site, view, waiting, wrong);
 }
 
-/** Returns true if a value is a login that waits for another proof. */
-export function isWaiting(value: unknown): value is Waiting {
-  return isObject(value) && typeof value["needs"] === "string" && Array.isArray(value["factors"]);
+function wrongAnswer(sent: unknown): string {
+  if (!isObject(sent)) return "Wrong code.";
+  if (sent["credential"] !== undefined) return WRONG_PASSKEY;
+  return sent["password"] === undefined ? "Wrong code." : "Wrong password.";
 }
 
 /** Draws a login that waits for another proof, with a form for each kind of factor. */
@@ -69,16 +68,6 @@ export function drawWaiting(site: Site, view: View, { needs, factors }: Waiting,
   return { title, main, narrow: true };
 }
 
-/** Returns the head of a page. */
-export function headOf(title: string, text: string): Markup {
-  return html`<div class="head">
-    <div>
-      <h1 tabindex="-1">${title}</h1>
-      <p>${text}</p>
-    </div>
-  </div>`;
-}
-
 /** One form is enough for all passkeys of an account: the browser shows those that it has. */
 function passkeyForm(site: Site, view: View, { id, ask }: Values): PageContent {
   const does = "Use a passkey";
@@ -91,31 +80,11 @@ function passkeyForm(site: Site, view: View, { id, ask }: Values): PageContent {
 
 /** Returns the form for a code. `error` is the id of the reason why the last code was wrong, or empty. */
 export function codeForm(view: View, factors: readonly Values[], error: string): Markup {
-  const choices = factors.map(
-    ({ id, label, kind }) => html`<option value="${String(id)}">${String(label ?? kind)}</option>`,
-  );
-  const which =
-    factors.length === 1
-      ? html`<input type="hidden" name="factor" value="${String(factors[0]!["id"])}" />`
-      : html`<p class="field">
-          <label for="factor">Factor</label>
-          <select id="factor" name="factor">
-            ${choices}
-          </select>
-        </p>`;
   return html`<form class="panel form" method="post" action="${addressOf(view, LOGIN_PATH)}" aria-label="Complete the login">
     <input type="hidden" name="next" value="${nextOf(view)}" />
-    ${which}${codeField(error)}
+    ${choiceOf(factors)}${codeField(error)}
     <div class="row"><button class="btn main">Log in</button></div>
   </form>`;
-}
-
-function codeField(error: string): Markup {
-  const attributes: PageContent = error === "" ? "" : html` aria-invalid="true" aria-describedby="${error}"`;
-  return html`<p class="field">
-    <label for="code">Code</label>
-    <input id="code" name="code" autocomplete="one-time-code" autocapitalize="none" spellcheck="false" required autofocus${attributes} />
-  </p>`;
 }
 
 function enrolmentForms(site: Site, view: View): Markup {
@@ -137,12 +106,4 @@ function enrolmentForms(site: Site, view: View): Markup {
     </form>
     ${passkey}
   </div>`;
-}
-
-/** The page to show after the login: the one that the form names, if it is a path of this service. */
-export function nextOf(view: View): string {
-  const { sent, call, basePath } = view;
-  const next = isObject(sent) ? sent["next"] : parameterOf(view, "next");
-  const path = typeof next === "string" ? pathHere(next) : null;
-  return path === null || path === call.path ? `${basePath}/` : path;
 }

@@ -7,7 +7,9 @@ import { ACCOUNT_PATH } from "../frame.ts";
 import { code } from "../parts.ts";
 import { addressOf, type Drawing, type Drawn } from "../site.ts";
 import { LOGIN_PATH } from "../ways-in.ts";
-import { codeForm, drawWaiting, headOf, isWaiting, nextOf } from "./factor-page.ts";
+import { drawConfirmed, drawConfirming } from "./confirm-page.ts";
+import { codeForm, drawWaiting } from "./factor-page.ts";
+import { headOf, isWaiting, nextOf } from "./waiting-parts.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -20,7 +22,9 @@ export async function drawFactor({ site, view, body }: Drawing): Promise<Drawn |
   if (typeof secret === "string") return drawApp(view, value);
   if (isObject(options)) return drawPasskey(view, value, options);
   if (view.place?.path === CONFIRM_PATH && typeof value["kind"] === "string") return drawAdded(view, value);
-  return isWaiting(value) ? drawWaiting(site, view, value) : null;
+  if (view.place?.path === LOGIN_PATH && view.call.method === "POST") return drawConfirmed(view);
+  if (!isWaiting(value)) return null;
+  return view.place?.path === `${LOGIN_PATH}confirm/` ? drawConfirming(view, value) : drawWaiting(site, view, value);
 }
 
 /** The path that makes a new factor count. */

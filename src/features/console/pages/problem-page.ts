@@ -14,6 +14,7 @@ import { asJSON, column, table } from "../parts.ts";
 import { askedPath, isReadable, isServed } from "../paths.ts";
 import { addressOf, titleOf, type Drawn, type Site } from "../site.ts";
 import { hasWays, SESSION_PATH } from "../ways-in.ts";
+import { drawConfirmFirst } from "./confirm-page.ts";
 import { drawConflict } from "./conflict-page.ts";
 import { drawFactorProblem } from "./factor-page.ts";
 import { drawLoginAgain } from "./login-page.ts";
@@ -26,6 +27,8 @@ import { programOf } from "./session-page.ts";
 export async function drawProblem(site: Site, view: View, document: ProblemDocument): Promise<Drawn> {
   const factor = await drawFactorProblem(site, view, document);
   if (factor !== null) return { ...factor, main: html`${factor.main}${programs(document)}` };
+  const confirming = document.code === "confirmation_required" ? await drawConfirmFirst(site, view, document) : null;
+  if (confirming !== null) return { ...confirming, main: html`${confirming.main}${programs(document)}` };
   const form =
     document.status === 412 ? await drawConflict(view, askedPath(view)) : await formAgain(site, view, document);
   if (form !== null) return { title: form.title, narrow: true, main: html`${form.main}${programs(document)}` };

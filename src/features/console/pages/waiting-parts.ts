@@ -1,0 +1,59 @@
+import { isObject } from "../../../core/checking/members.ts";
+import { pathHere } from "../../../core/html/link.ts";
+import { html, type Markup, type PageContent } from "../../../core/html/markup.ts";
+import type { View } from "../../../http/formats/view.ts";
+import { parameterOf } from "../addresses.ts";
+
+// The common parts of the pages on which a login is completed or confirmed.
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** A login that waits for another proof. */
+export type Waiting = Values & { readonly needs: string; readonly factors: readonly unknown[] };
+
+/** Returns true if a value is a login that waits for another proof. */
+export function isWaiting(value: unknown): value is Waiting {
+  return isObject(value) && typeof value["needs"] === "string" && Array.isArray(value["factors"]);
+}
+
+/** Returns the head of a page. */
+export function headOf(title: string, text: string): Markup {
+  return html`<div class="head">
+    <div>
+      <h1 tabindex="-1">${title}</h1>
+      <p>${text}</p>
+    </div>
+  </div>`;
+}
+
+/** Returns the choice among factors that take a code. One alone needs no choice. */
+export function choiceOf(factors: readonly Values[]): Markup {
+  const [first] = factors;
+  if (factors.length === 1) return html`<input type="hidden" name="factor" value="${String(first!["id"])}" />`;
+  const choices = factors.map(
+    ({ id, label, kind }) => html`<option value="${String(id)}">${String(label ?? kind)}</option>`,
+  );
+  return html`<p class="field">
+    <label for="factor">Factor</label>
+    <select id="factor" name="factor">
+      ${choices}
+    </select>
+  </p>`;
+}
+
+/** Returns the field for a code. */
+export function codeField(error: string): Markup {
+  const attributes: PageContent = error === "" ? "" : html` aria-invalid="true" aria-describedby="${error}"`;
+  return html`<p class="field">
+    <label for="code">Code</label>
+    <input id="code" name="code" autocomplete="one-time-code" autocapitalize="none" spellcheck="false" required autofocus${attributes} />
+  </p>`;
+}
+
+/** The page to show after the login: the one that the form names, if it is a path of this service. */
+export function nextOf(view: View): string {
+  const { sent, call, basePath } = view;
+  const next = isObject(sent) ? sent["next"] : parameterOf(view, "next");
+  const path = typeof next === "string" ? pathHere(next) : null;
+  return path === null || path === call.path ? `${basePath}/` : path;
+}
