@@ -4,7 +4,7 @@ import type { Mail } from "../../src/door/features.ts";
 import type { BuiltIn } from "../../src/service/built-in.ts";
 import { createLatchkey } from "../../src/service/latchkey.ts";
 import { readSettings } from "../../src/service/settings/settings.ts";
-import { adminPassword, basicHeader, serve } from "../harness/serve.ts";
+import { adminPassword, basicHeader, serve, type Answered } from "../harness/serve.ts";
 import { emptyDatabase } from "../harness/test-store.ts";
 
 const mail = { LATCHKEY_MAIL_URL: "file:mails", LATCHKEY_MAIL_FROM: "no-reply@example.com" };
@@ -34,8 +34,12 @@ async function start(t: TestContext, environment: Readonly<Record<string, string
       const init = { method: "POST", headers: { ...type, ...headers }, body: JSON.stringify(body) };
       const response = await latchkey.fetch(new Request(`http://127.0.0.1${path}`, init), { peer: "127.0.0.1" });
       const text = await response.text();
-      // oxlint-disable-next-line typescript/no-explicit-any -- a test says what it expects by looking
-      return { status: response.status, text, json: JSON.parse(text) as any };
+      const answered: Pick<Answered, "status" | "text" | "json"> = {
+        status: response.status,
+        text,
+        json: JSON.parse(text),
+      };
+      return answered;
     },
     async sent(): Promise<readonly Mail[]> {
       await latchkey.use(outbox).deliverDue();
