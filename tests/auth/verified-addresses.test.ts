@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { addTOTP } from "../harness/factors.ts";
+import { serve, withMail } from "../harness/serve.ts";
 import { ada, as, password, root, startMailed, type Mailed } from "../harness/verified-emails.ts";
 
 const confirm = "/api/email/confirm/";
@@ -195,4 +197,13 @@ test("keeps a link through requests of a mail scanner, and gives no login for th
         assert.equal(reply.headers.get("set-cookie"), null);
       }
   assert.equal((await api.post(confirm, { token, password })).status, 201);
+});
+
+test("needs a login with the second factor for an own address, and no password, if the account has a factor", async (t) => {
+  const api = await serve(t, { settings: withMail });
+  const ben = await addTOTP(api, "Ben");
+  assert.equal((await api.post(`/users/${ben.id}/email`, { email: next }, ben.headers)).status, 202);
+  api.clock.turn(11 * 60);
+  const late = await api.post(`/users/${ben.id}/email`, { email: next, current_password: ben.password }, ben.headers);
+  assert.deepEqual([late.status, late.json.code], [401, "confirmation_required"], late.text);
 });

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { consolePages } from "../../src/door/features.ts";
 import { accounts, basicLogin, createService, text } from "../../src/door/index.ts";
 import { secret } from "../harness/own-logins.ts";
 import { emptyStore } from "../harness/test-store.ts";
@@ -194,6 +195,23 @@ test("takes the form of a page and leads on", async (t) => {
   const confirmed = await api.post(confirm, body, { ...form, accept: "text/html" });
   assert.deepEqual([confirmed.status, confirmed.headers.get("location")], [303, "/login"], confirmed.text);
   assert.equal((await api.post("/users", "name=Ben", { ...form, ...root })).status, 415);
+});
+
+test("leads to the page of a console that has moved it", async (t) => {
+  const pages = consolePages({ title: "Shop", pages: { verify: "/people/verify" } });
+  const api = await startMailed(t, undefined, [pages]);
+  const headers = { "content-type": "application/x-www-form-urlencoded", accept: "text/html" };
+  const sent = await api.post("/users", "name=Ben&email=ben%40example.com", headers);
+  assert.deepEqual([sent.status, sent.headers.get("location")], [303, "/people/verify"], sent.text);
+  assert.match((await api.onlyMail()).values["link"]!, /^https:\/\/shop\.example\/people\/verify\?token=/);
+});
+
+test("answers a sign-up in XML", async (t) => {
+  const api = await startMailed(t);
+  const xml = { "content-type": "application/xml", accept: "application/xml" };
+  const sent = await api.post("/users", "<user><name>Ben</name><email>ben@example.com</email></user>", xml);
+  assert.deepEqual([sent.status, sent.headers.get("content-type")], [202, "application/xml"], sent.text);
+  assert.equal((await api.onlyMail()).to, ben.email);
 });
 
 test("lets no wrong credential prevent a sign-up's confirmation", async (t) => {

@@ -1,57 +1,15 @@
 import assert from "node:assert/strict";
-import { test, type TestContext } from "node:test";
-import type { Mail } from "../../src/door/features.ts";
-import type { BuiltIn } from "../../src/service/built-in.ts";
-import { createLatchkey } from "../../src/service/latchkey.ts";
+import { test } from "node:test";
 import { readSettings } from "../../src/service/settings/settings.ts";
-import { adminPassword, basicHeader, serve, type Answered } from "../harness/serve.ts";
-import { emptyDatabase } from "../harness/test-store.ts";
+import { serve, withMail } from "../harness/serve.ts";
 
-const mail = { LATCHKEY_MAIL_URL: "file:mails", LATCHKEY_MAIL_FROM: "no-reply@example.com" };
-const root = basicHeader("admin", adminPassword);
 const ben = { name: "Ben", email: "ben@example.com" };
 const password = "difference-engine";
 
-/** Starts the ready-made service by its settings. `sent` delivers the queued mails. */
-async function start(t: TestContext, environment: Readonly<Record<string, string>>) {
-  const mails: Mail[] = [];
-  const found: BuiltIn[] = [];
-  const latchkey = await createLatchkey({
-    settings: readSettings({
-      LATCHKEY_DATABASE: await emptyDatabase(t),
-      LATCHKEY_SECRET: "a secret that all processes of the service know",
-      LATCHKEY_ADMIN_PASSWORD: adminPassword,
-      ...environment,
-    }),
-    config: { features: (builtIn) => (found.push(builtIn), []) },
-    overMail: () => async (each) => void mails.push(each),
-  });
-  t.after(() => latchkey.close());
-  const { outbox } = found[0]!;
-  return {
-    async post(path: string, body: unknown, headers: Readonly<Record<string, string>> = {}) {
-      const type = { "content-type": "application/json" };
-      const init = { method: "POST", headers: { ...type, ...headers }, body: JSON.stringify(body) };
-      const response = await latchkey.fetch(new Request(`http://127.0.0.1${path}`, init), { peer: "127.0.0.1" });
-      const text = await response.text();
-      const answered: Pick<Answered, "status" | "text" | "json"> = {
-        status: response.status,
-        text,
-        json: JSON.parse(text),
-      };
-      return answered;
-    },
-    async sent(): Promise<readonly Mail[]> {
-      await latchkey.use(outbox).deliverDue();
-      return mails.splice(0);
-    },
-  };
-}
-
 test("signs a user up with a verified address by the settings alone", async (t) => {
-  const { post, sent } = await start(t, { ...mail, LATCHKEY_REGISTRATION: "verified" });
+  const { post, mails } = await serve(t, { settings: { ...withMail, LATCHKEY_REGISTRATION: "verified" } });
   assert.equal((await post("/users", ben)).status, 202);
-  const [message] = await sent();
+  const [message] = await mails();
   assert.equal(message!.to, ben.email);
   const token = /^http\S+\/verify\?token=(\S+)$/m.exec(message!.text)![1];
   assert.match(message!.text, /^\d{8}$/m);
@@ -61,20 +19,20 @@ test("signs a user up with a verified address by the settings alone", async (t) 
   assert.equal((await post("/api/token/", { username: ben.email, password })).status, 200);
 
   assert.equal((await post("/users", { name: "Mallory", email: "BEN@example.com" })).status, 202);
-  assert.deepEqual(await sent(), [], "one mail a minute for each mailbox");
+  assert.deepEqual(await mails(), [], "one mail a minute for each mailbox");
 });
 
 test("sends the notice about a known address, and invitations", async (t) => {
-  const { post, sent } = await start(t, { ...mail, LATCHKEY_REGISTRATION: "verified" });
-  assert.equal((await post("/users", { ...ben, password }, root)).status, 201);
+  const { post, mails, admin } = await serve(t, { settings: { ...withMail, LATCHKEY_REGISTRATION: "verified" } });
+  assert.equal((await post("/users", { ...ben, password }, admin)).status, 201);
   assert.equal((await post("/users", ben)).status, 202);
-  const [notice] = await sent();
+  const [notice] = await mails();
   assert.deepEqual([notice!.to, notice!.subject], [ben.email, "You already have an account"]);
   assert.doesNotMatch(notice!.text, /token=|^\d{8}$/m);
 
   const eve = { name: "Eve", email: "eve@example.com", invite: true };
-  assert.equal((await post("/users", eve, root)).status, 201);
-  const [invitation] = await sent();
+  assert.equal((await post("/users", eve, admin)).status, 201);
+  const [invitation] = await mails();
   assert.deepEqual([invitation!.to, invitation!.subject], [eve.email, "Your invitation to Latchkey"]);
 });
 
@@ -95,7 +53,7 @@ test("reads who may sign up from the environment and from the config file", () =
   assert.equal(read({ LATCHKEY_REGISTRATION: "open" }).registration, "open");
   assert.equal(read({ LATCHKEY_REGISTRATION: "closed" }, { registration: "open" }).registration, "closed");
   assert.equal(read({}, { settings: { registration: "open" } }).registration, "open");
-  assert.equal(read({ ...mail }, { registration: "verified" }).registration, "verified");
+  assert.equal(read({ ...withMail }, { registration: "verified" }).registration, "verified");
   for (const [environment, config, said] of [
     [
       { LATCHKEY_REGISTRATION: "verified" },

@@ -20,12 +20,7 @@ import type { Newcomer } from "./verifying.ts";
  * Returns the answer to `POST /users` without a credential if addresses are verified: a mail is sent, and the user is created when the
  * address is confirmed. The answer does not reveal whether there is an account with this address.
  */
-export function deferSignUps(
-  parts: UsersParts,
-  ownOrigins: readonly string[],
-  users: () => UsersMount,
-  administered: readonly string[],
-): Deferral {
+export function deferSignUps(parts: UsersParts, users: () => UsersMount, administered: readonly string[]): Deferral {
   return {
     description:
       "A mail was sent. The user is created when the address is confirmed. Callers without a credential get this answer.",
@@ -36,9 +31,9 @@ export function deferSignUps(
       if (call.header("idempotency-key") !== undefined)
         throw problem("malformed", { detail: "Idempotency-Key is not taken here. Send the request without it." });
       const isForm = body?.mediaType === formType;
-      if (isForm) requireSameSite(call, ownOrigins);
+      if (isForm) requireSameSite(call, parts.ownOrigins);
       await signUp(parts, users(), context, administered);
-      return accepted(context, isForm);
+      return accepted(parts, context, isForm);
     },
   };
 }
@@ -49,9 +44,9 @@ function requireSafe(context: Context): void {
   context.requireSameSite();
 }
 
-function accepted(context: Context, isForm: boolean): Reply {
+function accepted({ verifyPage }: UsersParts, context: Context, isForm: boolean): Reply {
   if (isForm && prefersOneOf(context, ["text/html"]))
-    return { status: 303, cache: "no-store", headers: [["Location", context.at("/verify")]] };
+    return { status: 303, cache: "no-store", headers: [["Location", context.at(verifyPage())]] };
   return { status: 202, cache: "no-store", body: { kind: "data", value: {}, element: "sign_up" } };
 }
 

@@ -29,7 +29,7 @@ import type { Registration } from "./verifying.ts";
 /** Serves users, with their `own` fields, to administrators. Each user can access only their own record. */
 export function mountUsers(parts: UsersParts, own: OwnUserFields): UsersMount {
   const administered = own.administered ?? [];
-  const { registration, invitations, ownOrigins } = parts;
+  const { registration, invitations } = parts;
   const plain: UsersMount = mount(usersResource(own, { invitations }), {
     permission: {
       list: ownOrAny,
@@ -50,7 +50,7 @@ export function mountUsers(parts: UsersParts, own: OwnUserFields): UsersMount {
       return withAccount(parts, mounted, write, own.identity ?? []);
     },
   });
-  const deferral = registration === "verified" ? deferSignUps(parts, ownOrigins, () => mounted, administered) : null;
+  const deferral = registration === "verified" ? deferSignUps(parts, () => mounted, administered) : null;
   const mounted: UsersMount = Object.freeze(made({ ...plain, deferral }));
   return mounted;
 }

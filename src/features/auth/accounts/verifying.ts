@@ -56,18 +56,21 @@ export interface CreatingParts {
   readonly verifier: VerifierPlace;
   /** The exact origins of the service itself. */
   readonly ownOrigins: readonly string[];
+  /** Returns the path of the page that confirms an address. */
+  verifyPage(): string;
   /** The names of the service. No password may be equal to one. */
   readonly serviceNames: readonly string[];
 }
 
 export function creatingParts(
-  { name, ownOrigins }: Pick<Host, "name" | "ownOrigins">,
+  { name, ownOrigins, service }: Pick<Host, "name" | "ownOrigins" | "service">,
   { registration = "closed", invitations = false }: NeedsMail,
   issuer: string,
   verifier: VerifierPlace,
 ): CreatingParts {
   const serviceNames = [name, issuer, ...ownOrigins.map((origin) => new URL(origin).hostname)];
-  return { registration, invitations, verifier, ownOrigins, serviceNames };
+  const verifyPage = (): string => service().pages?.verify ?? "/verify";
+  return { registration, invitations, verifier, ownOrigins, verifyPage, serviceNames };
 }
 
 export function makeVerifierPlace(): VerifierPlace {

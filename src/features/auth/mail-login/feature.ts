@@ -34,7 +34,7 @@ export function mailLogin(people: AccountsFeature, box: Feature<Mailbox>): Featu
         linkSeconds: 1800,
         codes: true,
         template: "login_code",
-        path: "/login",
+        path: "login",
       });
       const proving = (context: Context, given: GivenProof) => prove({ people: offered, purpose }, context, given);
       offered.firstProof({

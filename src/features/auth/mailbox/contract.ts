@@ -1,3 +1,4 @@
+import type { AccountPages } from "../../../feature/feature.ts";
 import type { Context } from "../../../http/exchange.ts";
 import type { Change, JSONValue } from "../../../store/store.ts";
 import type { Account } from "../accounts/stored-accounts.ts";
@@ -14,8 +15,8 @@ export interface PurposeDeclaration {
   readonly codes: boolean;
   /** The template of the mail. It gets the values `link` and, with codes, `code`. */
   readonly template: string;
-  /** The path of the page that the link leads to, below the base path of the service. */
-  readonly path: string;
+  /** The page that the link leads to: a path below the base path of the service, or the name of a page of accounts, which may be moved. */
+  readonly path: `/${string}` | keyof AccountPages;
   /**
    * `current`: a link is invalid after the user has another address. `new`: the mail goes to an address that the user does not have yet.
    * Default: `current`.

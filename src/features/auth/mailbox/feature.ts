@@ -3,7 +3,7 @@ import { isObject, isText, optional, shown } from "../../../core/checking/member
 import { suggestion } from "../../../core/checking/nearest.ts";
 import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
 import { counter } from "../../../core/measurement.ts";
-import { defineFeature, type Feature } from "../../../feature/feature.ts";
+import { defineFeature, type AccountPages, type Feature } from "../../../feature/feature.ts";
 import type { Context } from "../../../http/exchange.ts";
 import type { Mailer } from "../../mail/contract.ts";
 import type { Account } from "../accounts/stored-accounts.ts";
@@ -70,11 +70,13 @@ export function mailbox(
       const mailer = host.use(mail);
       const declarations = new Map<string, PurposeDeclaration>();
       const tokens = makeProofTokens(host.secret);
+      const pathOf = (path: PurposeDeclaration["path"]): string =>
+        isPage(path) ? (host.service().pages?.[path] ?? `/${path}`) : path;
       const composer = makeComposer({
         tokens,
         declarations,
         linkOf: ({ name, path }, token) =>
-          (links[name] ?? `${mailer.publicURL}${host.basePath}${path}?token={token}`).replace("{token}", token),
+          (links[name] ?? `${mailer.publicURL}${host.basePath}${pathOf(path)}?token={token}`).replace("{token}", token),
       });
       const parts: PurposeParts = {
         store: host.store,
@@ -110,6 +112,10 @@ export function mailbox(
       };
     },
   });
+}
+
+function isPage(path: PurposeDeclaration["path"]): path is keyof AccountPages {
+  return !path.startsWith("/");
 }
 
 function unknownPurpose(name: string, declarations: ReadonlyMap<string, unknown>): readonly string[] {

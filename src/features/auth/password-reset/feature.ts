@@ -63,7 +63,7 @@ export function passwordReset(people: AccountsFeature, box: Feature<Mailbox>): F
         linkSeconds: 1800,
         codes: true,
         template: "password_reset",
-        path: "/reset",
+        path: "reset",
       });
       const tag = "passwords";
       const { ownOrigins } = host;

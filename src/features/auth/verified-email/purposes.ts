@@ -11,8 +11,8 @@ export interface EmailPurposes {
 
 const HOUR_SECONDS = 3600;
 
-/** The page of a link. It shows a button, and asks for a password if the link needs one. */
-const path = "/verify";
+/** The page of accounts that a link leads to. It shows a button, and asks for a password if the link needs one. */
+const path = "verify";
 
 export function emailPurposes(mailbox: Mailbox): EmailPurposes {
   return {
