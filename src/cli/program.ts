@@ -5,6 +5,7 @@ import { addDatabaseCommands } from "./commands/db-commands.ts";
 import { addDescribingCommands } from "./commands/describing-commands.ts";
 import { addExplainCommand } from "./commands/explain-command.ts";
 import { addKeyCommands } from "./commands/key-commands.ts";
+import { addMailCommands } from "./commands/mail-command.ts";
 import { addRecordCommands } from "./commands/record-commands.ts";
 import { addSessionCommands } from "./commands/session-commands.ts";
 import { addTokenCommands } from "./commands/token-commands.ts";
@@ -53,6 +54,7 @@ function makeProgram(): Command {
   addTokenCommands(program.command("token").description("API tokens: create, revoke, check"));
   addSessionCommands(program.command("session").description("sessions: list, end"));
   addKeyCommands(program.command("key").description("the keys that sign access tokens: new, activate, retire, list"));
+  addMailCommands(program.command("mail").description("mail: test"));
   addDatabaseCommands(program.command("db").description("the database: plan, migrate, move, backup, restore, check"));
   addRecordCommands(program);
   addDescribingCommands(program);

@@ -37,7 +37,7 @@ export function builtInFeatures({
   const people = accountsOf(settings, config.users);
   const cookies = cookieNames(settings);
   const about = { title: "Latchkey", version: "1", ...(config.api ?? { license }) };
-  const { title } = about;
+  const { send: _, ...texts } = config.mail ?? {};
   return {
     accounts: people,
     outbox,
@@ -45,7 +45,7 @@ export function builtInFeatures({
       people,
       send === null || settings.mail === null
         ? null
-        : mail(outbox, { send, from: settings.mail.from, publicURL: address.read, title }),
+        : mail(outbox, { ...texts, send, from: settings.mail.from, publicURL: address.read, title: about.title }),
     ),
     health: health(),
     metrics: metrics({ families: () => [...measured(), buildInfo], ...(gather === undefined ? {} : { gather }) }),

@@ -9,7 +9,7 @@ import { logSink, makeMetrics } from "../../src/door/ops.ts";
 import { walFamilies } from "../../src/features/ops/prometheus.ts";
 import { readExposition, valueOf, type ScrapedFamily } from "../harness/metrics-format.ts";
 import { startPostgres } from "../harness/postgres.ts";
-import { basicHeader, serve, type API } from "../harness/serve.ts";
+import { basicHeader, serve, withMail, type API } from "../harness/serve.ts";
 import { startService } from "../harness/service-process.ts";
 
 async function scrape(api: API): Promise<ReadonlyMap<string, ScrapedFamily>> {
@@ -25,6 +25,7 @@ test("reports PostgreSQL's pool and the age of its revocation feed, with all met
     settings: {
       LATCHKEY_DATABASE: await server.makeDatabase(),
       LATCHKEY_SECRET: "a secret that all processes of the service know",
+      ...withMail,
     },
   });
 

@@ -4,7 +4,7 @@ import { outbox, type Mail } from "../../src/door/features.ts";
 import { defineFeature, type Feature } from "../../src/door/index.ts";
 import type { BuiltIn } from "../../src/service/built-in.ts";
 import { createLatchkey, type Latchkey } from "../../src/service/latchkey.ts";
-import { readSettings } from "../../src/service/settings/settings.ts";
+import { ConfigError, readSettings } from "../../src/service/settings/settings.ts";
 import type { ConfigFile } from "../../src/service/system/config-file.ts";
 
 interface Running {
@@ -87,6 +87,48 @@ test("builds links from the public address if there is one, with and without the
     await latchkey.use(made[0]!)();
     assert.match(sent[0]!.text, /^https:\/\/api\.example\/v1\/reset\?token=abc$/m);
   }
+});
+
+test("sends mails with the function of the config file, in its language and with its templates", async (t) => {
+  const received: Mail[] = [];
+  const made: Feature<() => Promise<void>>[] = [];
+  const config: ConfigFile = {
+    mail: {
+      send: async (mail) => void received.push(mail),
+      language: "de",
+      templates: { de: { password_reset: { subject: "Neu bei {service}", text: "{link}\n\n{code}" } } },
+    },
+    features: (builtIn) => (made.push(greeting(builtIn)), made),
+  };
+  const settings = readSettings(
+    {
+      LATCHKEY_DATABASE: "sqlite::memory:",
+      LATCHKEY_MAIL_FROM: "no-reply@example.com",
+      LATCHKEY_PUBLIC_URL: "https://api.example",
+    },
+    config,
+  );
+  const latchkey = await createLatchkey({ settings, config });
+  t.after(() => latchkey.close());
+
+  await latchkey.use(made[0]!)();
+
+  assert.equal(received[0]?.subject, "Neu bei Latchkey");
+  assert.equal(received[0].text, "https://api.example/reset?token=abc\n\n01234567\n");
+});
+
+test("reports mistakes in the mail of the config file", () => {
+  const wrong: object = { sende: () => undefined, send: "smtp://mail.example" };
+  const config = { mail: wrong };
+
+  assert.throws(
+    () => readSettings({ ...withMail, LATCHKEY_DATABASE: "sqlite::memory:" }, config),
+    (error: unknown) =>
+      error instanceof ConfigError &&
+      error.problems.includes("mail.sende in the config file means nothing. The nearest is send.") &&
+      error.problems.some((each) => each.startsWith("mail.send in the config file is no function.")) &&
+      error.problems.includes("LATCHKEY_MAIL_URL is given, and the config file has mail.send. Keep one."),
+  );
 });
 
 test("uses the outbox of the config file for mail, so that there is only one", async (t) => {

@@ -8,6 +8,7 @@ import { configFileNames, loadConfigFile, type ConfigFile } from "../../service/
 import { passwordFileOf } from "../../service/system/password-file.ts";
 import { painterOf, print } from "../output.ts";
 import { explainStart, listenOrClose, NotListening, requireFreeAddress } from "../serving/starting.ts";
+import { showingMails, withMail } from "./dev-mail.ts";
 import { tellLoadedFiles } from "./loaded-files.ts";
 import type { FromServing, NeededMigration, ToServing } from "./messages.ts";
 import { peopleLog } from "./people-log.ts";
@@ -37,7 +38,7 @@ export function serveForDev(): void {
       for (const name of [...configFileNames, "package.json"]) tell({ kind: "file", path: path.join(directory, name) });
       tellLoadedFiles((file) => tell({ kind: "file", path: file }));
       const config = (await loadConfigFile(directory)) ?? {};
-      loaded = { config, settings: readSettings(process.env, config) };
+      loaded = { config, settings: readSettings(withMail(process.env, config), config) };
       await requireSound(loaded);
       tell({ kind: "prepared" });
     },
@@ -48,6 +49,7 @@ export function serveForDev(): void {
         settings,
         config,
         observe: peopleLog(process.stdout, directory),
+        overMail: showingMails(process.stdout),
         tracer: await openTelemetry(),
         ...(process.stdout.isTTY ? {} : { passwordFile: passwordFileOf(settings) }),
       });

@@ -96,7 +96,7 @@ for (const [what, environment, problem] of [
   [
     "a password file for a folder",
     { ...from, LATCHKEY_MAIL_URL: "file:mails", LATCHKEY_MAIL_PASSWORD_FILE: passwordFile("x\n") },
-    /LATCHKEY_MAIL_PASSWORD_FILE is given and LATCHKEY_MAIL_URL names a folder/,
+    /LATCHKEY_MAIL_PASSWORD_FILE is given and LATCHKEY_MAIL_URL names no mail server, so no password is needed/,
   ],
 ] as const)
   test(`refuses ${what}, without showing a password`, () => {

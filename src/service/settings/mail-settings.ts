@@ -1,9 +1,10 @@
-import { readSender } from "../../door/features.ts";
+import { readSender, type SendMail } from "../../door/features.ts";
 import { Secret } from "../../door/index.ts";
 import { filePath, oneOf, right, shown, wrong, type Parsed } from "./values.ts";
 
-/** Where mails go: a mail server, or a folder. */
+/** The destination of mails: a mail server, a folder, or a function of the config file. */
 export type MailTarget =
+  | { readonly kind: "function"; readonly send: SendMail }
   | { readonly kind: "smtp"; readonly url: Secret }
   | { readonly kind: "file"; readonly folder: string };
 

@@ -1,21 +1,23 @@
 import { readFileSync, statSync } from "node:fs";
 import { readSMTPURL } from "../../door/features.ts";
 import { Secret } from "../../door/index.ts";
+import type { MailConfig } from "../system/mail-config.ts";
 import { codeOf } from "./error.ts";
 import type { MailSettings, MailTarget } from "./mail-settings.ts";
 import { checkKeyIsClosed } from "./open-key.ts";
 import type { Readings } from "./reading.ts";
 
-/** Reads the settings of mail together, with the file of the password. Returns null if mail is off or a setting is wrong. */
-export function readMail(readings: Readings, problems: string[]): MailSettings | null {
-  const { mailURL, mailPasswordFile, mailFrom, publicURL, registration } = readings;
+/**
+ * Reads the settings of mail together, with the file of the password and the config file. Returns null if mail is off or a setting is
+ * wrong.
+ */
+export function readMail(readings: Readings, { send }: MailConfig, problems: string[]): MailSettings | null {
+  const { mailURL, mailPasswordFile, mailFrom, publicURL } = readings;
   if (mailURL.isWrong) return null;
-  const target = mailURL.value;
+  if (mailURL.value !== null && send !== undefined)
+    problems.push(`${mailURL.label} is given, and the config file has mail.send. Keep one.`);
+  const target: MailTarget | null = send === undefined ? mailURL.value : { kind: "function", send };
   if (target === null) {
-    if (registration.value === "verified")
-      problems.push(
-        `${registration.label} is verified, and mail is off. Give ${mailURL.label} and ${mailFrom.label}: file:mails writes mails into a folder.`,
-      );
     problems.push(
       ...[mailPasswordFile, mailFrom]
         .filter(({ from }) => from !== null)
@@ -23,16 +25,15 @@ export function readMail(readings: Readings, problems: string[]): MailSettings |
     );
     return null;
   }
+  const given = send === undefined ? mailURL.label : "mail.send in the config file";
   if (mailFrom.value === null && !mailFrom.isWrong)
+    problems.push(`${mailFrom.label} is missing. Give the address that mails come from, because ${given} is given.`);
+  if (target.kind !== "file" && publicURL.value === null && !publicURL.isWrong)
     problems.push(
-      `${mailFrom.label} is missing. Give the address that mails come from, because ${mailURL.label} is given.`,
+      `${publicURL.label} is missing. Give the public address of the service for the links in mails, because ${given} is given.`,
     );
   const password = readPassword(readings, target, problems);
   if (target.kind === "smtp") {
-    if (publicURL.value === null && !publicURL.isWrong)
-      problems.push(
-        `${publicURL.label} is missing. Give the public address of the service for the links in mails, because ${mailURL.label} is given.`,
-      );
     const read = readSMTPURL(target.url, password);
     if ("mistakes" in read) problems.push(...read.mistakes.map((mistake) => `${mailURL.label}: ${mistake}.`));
   }
@@ -42,8 +43,10 @@ export function readMail(readings: Readings, problems: string[]): MailSettings |
 function readPassword({ mailURL, mailPasswordFile }: Readings, target: MailTarget, problems: string[]): Secret | null {
   const { value: file, label } = mailPasswordFile;
   if (file === null) return null;
-  if (target.kind === "file") {
-    problems.push(`${label} is given and ${mailURL.label} names a folder, which needs no password. Take it out.`);
+  if (target.kind !== "smtp") {
+    problems.push(
+      `${label} is given and ${mailURL.label} names no mail server, so no password is needed. Take it out.`,
+    );
     return null;
   }
   problems.push(...checkKeyIsClosed(mailPasswordFile));

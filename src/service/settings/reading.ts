@@ -3,6 +3,7 @@ import { declarationMistakes, nearest, shownName } from "../../door/resources.ts
 import { optionalFeatures } from "../built-in.ts";
 import { isObject } from "../objects.ts";
 import type { ConfigFile } from "../system/config-file.ts";
+import { problemsOfMail } from "../system/mail-config.ts";
 import { settingsTable, type Setting, type SettingName, type SettingValue } from "./table.ts";
 import type { Database } from "./values.ts";
 
@@ -43,6 +44,7 @@ const members = [
   "registration",
   "users",
   "issuers",
+  "mail",
   "api",
   "features",
   "without",
@@ -172,7 +174,7 @@ export function problemsOfConfig(config: ConfigFile): readonly string[] {
   }
   if (config.registration !== undefined && config.settings?.registration !== undefined)
     problems.push("registration and settings.registration in the config file are both given. Keep one of them.");
-  problems.push(...problemsOfAPI(config.api), ...problemsOfFeatures(config));
+  problems.push(...problemsOfAPI(config.api), ...problemsOfMail(config.mail), ...problemsOfFeatures(config));
   const ofUsers =
     config.users === undefined ? [] : ownUserFieldsMistakes(config.users).map((mistake) => `users: ${mistake}`);
   problems.push(

@@ -108,7 +108,7 @@ export function readSettings(environment: Environment, config: ConfigFile = {}):
   const issuers = readIssuers(readings, config, issuer, problems);
   problems.push(...checkSecondFactor(readings, issuers));
   const identityProviders = readIdentityProviders(readings, problems);
-  const mail = readMail(readings, problems);
+  const mail = readMail(readings, config.mail ?? {}, problems);
   // Last, so that a start that another mistake prevents leaves no secret behind.
   const secret = readSecret(readings, problems);
   if (problems.length > 0 || secret === null) throw new ConfigError(problems);

@@ -11,6 +11,7 @@ import { isObject } from "../objects.ts";
 import { ConfigError } from "../settings/error.ts";
 import type { PlainSetting, SettingName, SettingValue } from "../settings/table.ts";
 import { cureOf } from "./config-cures.ts";
+import type { MailConfig } from "./mail-config.ts";
 
 /** The settings by name, as plain values. */
 export type ConfigSettings = { readonly [K in SettingName]?: PlainSetting<SettingValue<K>> | undefined };
@@ -24,6 +25,8 @@ export interface ConfigFile extends Pick<ServiceOptions, "mounts" | "endpoints" 
   readonly users?: OwnUserFields;
   /** Other issuers whose tokens are accepted. Overridden by the file of `LATCHKEY_ISSUERS`. */
   readonly issuers?: readonly IssuerDeclaration[];
+  /** The texts of mails, and a function that sends them. */
+  readonly mail?: MailConfig;
   /** The name and description of the API in its documentation and at `GET /`. */
   readonly api?: DocumentationOptions;
   /** Custom features, or a function that creates them from the built-in ones that they need. */
