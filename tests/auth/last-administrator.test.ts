@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { accountsCollection } from "../../src/door/auth.ts";
-import { requireAdministrator } from "../../src/features/auth/accounts/users.ts";
+import { requireAdministrator } from "../../src/features/auth/accounts/last-administrator.ts";
 import { compileRequire } from "../../src/store/sql/writes/changing.ts";
 import { connect, prepare } from "../../src/store/sqlite/connection.ts";
 import { tableOf } from "../../src/store/sqlite/dialect.ts";

@@ -170,9 +170,9 @@ export const catalogue = {
   last_admin: entry(
     409,
     "Last administrator",
-    "The last active administrator cannot be deleted, demoted or deactivated.",
-    "Without an active administrator, no user could administer the service.",
-    "Make another user an administrator first.",
+    "The last administrator who can log in cannot be deleted, demoted or deactivated. Make another user an administrator first.",
+    "The service keeps an active administrator with a usable password, a passkey or an outside login.",
+    "Make another user an administrator first. The user must be able to log in.",
   ),
   patch_conflict: entry(
     409,

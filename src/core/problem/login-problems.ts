@@ -71,14 +71,14 @@ export const loginProblems = {
   last_factor: entry(
     409,
     "Last factor",
-    "The last second factor of this account cannot be deleted.",
+    "The last second factor of this account cannot be deleted. Add another one first. If it is lost, another administrator or the operator can delete it.",
     "The account must have a second factor, and this is its only one.",
     "Add another factor first. If it is lost, an administrator or the operator can delete it.",
   ),
   last_login: entry(
     409,
     "Last way to log in",
-    "The last way to log in to this account cannot be deleted.",
+    "The last way to log in to this account cannot be deleted. Set a password, or add another passkey or identity first.",
     "Without it the user could not log in any more.",
     "Set a password, or add another passkey or identity first.",
   ),

@@ -14,12 +14,12 @@ import { defineResource } from "../../../resource/resource.ts";
 import type { Change, StoredRecord } from "../../../store/store.ts";
 import { ownOrAny, ownOrAnyUnlimited } from "../access.ts";
 import { ownPassword } from "../fresh-login.ts";
+import { keepAdministrator } from "./last-administrator.ts";
 import type { AccountsParts } from "./parts.ts";
 import { requireProof } from "./passwords/proof.ts";
 import { accountOf, accountsCollection } from "./stored-accounts.ts";
 import { requireFree, requireMayProbe } from "./taken.ts";
 import { requireMayName, usernameOriginOf } from "./usernames.ts";
-import { requireAdministrator } from "./users.ts";
 
 /** The visible fields of an account. `roles` are the roles that a user may have. */
 const accountResource = (roles: readonly Role[]) =>
@@ -141,8 +141,7 @@ async function prepareChange(
   const changes: Change[] = [];
   if (before.active && !active) changes.push(...parts.revocations.endAccount(before, now, true));
   if (role !== before.role) changes.push(...parts.revocations.endAccess(before, now, role));
-  // For other users the rule is skipped: they cannot be the last administrator, even if there is none yet.
-  if (before.role === "admin" && before.active) changes.push(requireAdministrator);
+  if (role !== "admin" || !active) changes.push(...(await keepAdministrator(parts, before, now)));
   if (username === before.username) return { changes };
   requireMayName(parts, context);
   requireUsername(parts, username);

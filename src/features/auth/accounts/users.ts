@@ -11,11 +11,11 @@ import type { Issue } from "../../../core/problem/problem.ts";
 import { invalid, type Context } from "../../../http/exchange.ts";
 import { requireStillKnown } from "../../../http/identifying/identifying.ts";
 import { mount, type Prepared, type Write } from "../../../http/mount/mount.ts";
-import { keyOf, type Change, type WrittenValues } from "../../../store/store.ts";
+import { keyOf, type WrittenValues } from "../../../store/store.ts";
 import { ownOrAny, ownOrAnyUnlimited } from "../access.ts";
-import { equals } from "../conditions.ts";
 import { usersResource, type OwnUserFields, type Users, type UsersMount } from "../users.ts";
 import { requireAsGiven } from "./administered.ts";
+import { keepAdministrator } from "./last-administrator.ts";
 import type { UsersParts } from "./parts.ts";
 import { requireGoodPassword } from "./passwords/good-password.ts";
 import { requireProof } from "./passwords/proof.ts";
@@ -244,28 +244,10 @@ async function deleteAccount(
       { kind: "forget", collection: mounted.collection, key: id, caller: String(id) },
       { kind: "forget", collection: accountsCollection, key: id, caller: "" },
       ...parts.revocations.endDeletedAccount(account, context.call.now),
-      ...((await hasAdministrator(parts)) ? [requireAdministrator] : []),
+      ...(await keepAdministrator(parts, account, context.call.now)),
     ],
   };
 }
-
-/** True if there is an active administrator. Without one, no user can be the last. */
-async function hasAdministrator({ store }: UsersParts): Promise<boolean> {
-  return (
-    (await store.list({ collection: accountsCollection, where: activeAdministrator, sort: [], limit: 1 })).length > 0
-  );
-}
-
-const activeAdministrator = { all: [equals("role", "admin"), equals("active", true)] };
-
-/** Requires that an active administrator remains. */
-export const requireAdministrator: Change = {
-  kind: "require",
-  collection: accountsCollection,
-  where: activeAdministrator,
-  atLeast: 1,
-  name: "last_admin",
-};
 
 /**
  * Hashes a password in the turns of the caller. If the caller's login ends during the wait, the password is not set.

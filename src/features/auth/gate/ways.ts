@@ -1,5 +1,5 @@
 import { problem } from "../../../core/problem/problem.ts";
-import type { Change, Collection, Key, Store, Where } from "../../../store/store.ts";
+import { OVERTAKEN, type Change, type Collection, type Key, type Store, type Where } from "../../../store/store.ts";
 import { accountsCollection, type Account } from "../accounts/stored-accounts.ts";
 import { equals, ofUser } from "../conditions.ts";
 import type { StoredFactor } from "./contract.ts";
@@ -36,16 +36,30 @@ export async function keepOtherLogin(
   const where = { all: [equals("id", account.id), equals("generation", account.generation)] };
   const same: Change = { kind: "require", collection: accountsCollection, where, atLeast: 1, name: "account" };
   if (account.passwordHash !== null) return [same];
-  const other = (await findOutsideLogin(parts, account, leaving)) ?? (await findPasskey(parts, account, leaving));
+  const other = await findFurther(parts, account, leaving);
   if (other === null) throw problem("last_login");
   return [same, { kind: "require", ...other, atLeast: 1, name: "last_login" }];
 }
 
+/**
+ * Returns the changes that require that an account keeps a passkey or an outside login, by which it can log in without a password. Returns
+ * null if it has none. A transaction in which it has lost this one is refused as `OVERTAKEN`.
+ */
+export async function findWay(parts: WaysParts, account: Account): Promise<readonly Change[] | null> {
+  const found = await findFurther(parts, account, null);
+  return found === null ? null : [{ kind: "require", ...found, atLeast: 1, name: OVERTAKEN }];
+}
+
+/** Returns a way to log in other than a password, and other than `leaving`. */
+async function findFurther(parts: WaysParts, account: Account, leaving: LeavingWay | null): Promise<Found | null> {
+  return (await findOutsideLogin(parts, account, leaving)) ?? (await findPasskey(parts, account, leaving));
+}
+
 type Found = Pick<OutsideLogin, "collection"> & { readonly where: Where };
 
-async function findOutsideLogin({ store, outsideLogins }: WaysParts, { id }: Account, leaving: LeavingWay) {
+async function findOutsideLogin({ store, outsideLogins }: WaysParts, { id }: Account, leaving: LeavingWay | null) {
   for (const { collection, where } of outsideLogins) {
-    const isLeaving = "collection" in leaving && leaving.collection === collection;
+    const isLeaving = leaving !== null && "collection" in leaving && leaving.collection === collection;
     const others: Where = {
       all: [
         ofUser(id),
@@ -59,13 +73,17 @@ async function findOutsideLogin({ store, outsideLogins }: WaysParts, { id }: Acc
   return null;
 }
 
-async function findPasskey({ store, gate }: WaysParts, { id }: Account, leaving: LeavingWay): Promise<Found | null> {
+async function findPasskey(
+  { store, gate }: WaysParts,
+  { id }: Account,
+  leaving: LeavingWay | null,
+): Promise<Found | null> {
   const all = await makeFactors(store).list(id);
   const other = all.find(
     (each) =>
       each.active &&
       gate.kinds.get(each.kind)?.logsInAlone?.(each) === true &&
-      !("factor" in leaving && leaving.factor.id === each.id),
+      !(leaving !== null && "factor" in leaving && leaving.factor.id === each.id),
   );
   return other === undefined
     ? null

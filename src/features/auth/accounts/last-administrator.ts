@@ -1,0 +1,66 @@
+import { isKnownFormat } from "../../../core/crypto/password-hash.ts";
+import { OVERTAKEN, type Change, type Row } from "../../../store/store.ts";
+import { equals } from "../conditions.ts";
+import { findWay, type WaysParts } from "../gate/ways.ts";
+import { accountOf, accountsCollection, type Account } from "./stored-accounts.ts";
+
+// A service with an administrator who can log in keeps one.
+
+const LAST_ADMIN = "last_admin";
+const activeAdministrator = { all: [equals("role", "admin"), equals("active", true)] };
+
+/** Requires that an active administrator remains. */
+export const requireAdministrator: Change = {
+  kind: "require",
+  collection: accountsCollection,
+  where: activeAdministrator,
+  atLeast: 1,
+  name: LAST_ADMIN,
+};
+
+/** The number of administrators that are read at a time. */
+const PAGE = 100;
+
+/**
+ * Returns the changes that refuse the transaction (409 `last_admin`) if it removes the last active administrator who can log in. `leaving` is
+ * the account before it is deleted, demoted or deactivated. An administrator without a usable password, a passkey and an outside login does
+ * not count. `now` in milliseconds since the epoch.
+ */
+export async function keepAdministrator(parts: WaysParts, leaving: Account, now: number): Promise<readonly Change[]> {
+  if (leaving.role !== "admin" || !leaving.active) return [];
+  // Without an administrator who can log in, no administrator is the last one.
+  if ((await findLogin(parts, leaving, now)) === null) return [requireAdministrator];
+  for await (const { id, generation, ...account } of administrators(parts)) {
+    const login = id === leaving.id ? null : await findLogin(parts, { ...account, id, generation }, now);
+    if (login === null) continue;
+    const where = { all: [...activeAdministrator.all, equals("id", id), equals("generation", generation)] };
+    // If this administrator leaves at the same time, the rule is checked again.
+    const stays: Change = { kind: "require", collection: accountsCollection, where, atLeast: 1, name: OVERTAKEN };
+    return [requireAdministrator, stays, ...login];
+  }
+  const none = { all: [...activeAdministrator.all, equals("id", 0)] };
+  return [{ kind: "require", collection: accountsCollection, where: none, atLeast: 1, name: LAST_ADMIN }];
+}
+
+/** Returns the changes that require that an account can still log in. Returns null if it cannot. */
+async function findLogin(parts: WaysParts, account: Account, now: number): Promise<readonly Change[] | null> {
+  return hasUsablePassword(account, now) ? [] : findWay(parts, account);
+}
+
+/** True if the account can log in with its password. A one-time password that was used does not log in again. */
+function hasUsablePassword({ passwordHash, passwordUntil, passwordOnce = null }: Account, now: number): boolean {
+  if (passwordHash === null || !isKnownFormat(passwordHash) || passwordOnce === "used") return false;
+  return passwordUntil === null || Date.parse(passwordUntil) > now;
+}
+
+async function* administrators({ store }: WaysParts): AsyncGenerator<Account> {
+  let last = 0;
+  for (;;) {
+    const where = { all: [...activeAdministrator.all, { column: "id", operator: "gt", value: last } as const] };
+    const sort = [{ column: "id", descending: false }];
+    const rows: readonly Row[] = await store.list({ collection: accountsCollection, where, sort, limit: PAGE });
+    for (const row of rows) yield accountOf(row);
+    if (rows.length < PAGE) return;
+    last = accountOf(rows.at(-1)!).id;
+  }
+}
