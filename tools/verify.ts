@@ -145,6 +145,12 @@ const checks: Readonly<Record<string, Check>> = {
     commands: [tests("tests/service/outbox-kills.test.ts")],
     env: { OUTBOX_KILLS: "200", OUTBOX_STORE: "postgres" },
   },
+  "mail-kills": {
+    about:
+      "Kills 200 processes that request and send mails, on each database, and searches the databases for links and codes.",
+    commands: [tests("tests/service/mail-kills.test.ts")],
+    env: { MAIL_KILLS: "200" },
+  },
   crash: {
     about: "Kills the service 50 times under load and compares a ledger, on SQLite.",
     commands: [tests("tests/service/crash.test.ts")],
