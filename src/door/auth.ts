@@ -79,6 +79,7 @@ export type {
   FirstProofBody,
   FirstStep,
   LoginAttempt,
+  MailStep,
   Notice,
   Notify,
   SecondFactorRule,

@@ -18,6 +18,7 @@ import type {
   FirstProofBody,
   FirstStep,
   LoginAttempt,
+  MailStep,
   Notify,
   StoredFactor,
 } from "./gate/contract.ts";
@@ -84,6 +85,8 @@ export interface People {
   findFactor(handle: string): Promise<StoredFactor | null>;
   /** Registers a kind of second factor. Called in `setUp`. Throws `DeclarationError` if its name is taken. */
   factorKind(kind: FactorKind): void;
+  /** Registers the proof by mail that comes before a user adds the first factor during a login. Called in `setUp`. */
+  mailStep(step: MailStep): void;
   /** Registers a sender of notices. Called in `setUp`. */
   notices(notify: Notify): void;
   /** Ends the request unless the caller's login is fresh, as `vouch` does. */

@@ -52,6 +52,13 @@ Or enter this code within 10 minutes:
 
 The link works for 30 minutes and only once. If you did not want to log in, ignore this mail. Never give the code to another person.`,
   },
+  factor_code: {
+    subject: "Your code to add a second factor",
+    text: `Your account at {service} needs a second factor. Enter this code within 10 minutes to add one:
+{code}
+
+If you are not logging in now, another person knows your password: change it. Never give the code to another person.`,
+  },
   email_change: {
     subject: "Confirm your new e-mail address",
     text: `Your account at {service} gets this address when you confirm it. Open this link:

@@ -52,6 +52,13 @@ Oder geben Sie innerhalb von 10 Minuten diesen Code ein:
 
 Der Link gilt 30 Minuten und nur einmal. Wenn Sie sich nicht anmelden wollten, ignorieren Sie diese Mail. Geben Sie den Code nie einer anderen Person.`,
   },
+  factor_code: {
+    subject: "Ihr Code für den zweiten Faktor",
+    text: `Ihr Konto bei {service} braucht einen zweiten Faktor. Geben Sie innerhalb von 10 Minuten diesen Code ein, um ihn hinzuzufügen:
+{code}
+
+Wenn Sie sich gerade nicht anmelden, kennt eine andere Person Ihr Passwort: Ändern Sie es. Geben Sie den Code nie einer anderen Person.`,
+  },
   email_change: {
     subject: "Bestätigen Sie Ihre neue E-Mail-Adresse",
     text: `Ihr Konto bei {service} bekommt diese Adresse, wenn Sie sie bestätigen. Öffnen Sie diesen Link:

@@ -247,6 +247,7 @@ function offerOf(host: Host, parts: AccountsParts, collected: Collected): People
     begins: gate.begins,
     factorKind: gate.factorKind,
     firstProof: gate.firstProof,
+    mailStep: (step) => void (gate.mail.step = step),
     findFactor: parts.findFactor,
     async prove(context, body) {
       const first = gate.findFirstProof(body);

@@ -10,14 +10,23 @@ import type { GateEndpointsParts } from "./parts.ts";
 import type { PendingLogin } from "./pending.ts";
 import { mustHaveFactor } from "./policy.ts";
 
+/** The id and the kind of the proof by mail. */
+export const MAIL = "mail";
+
 /** The member `login` of a problem or a response: what the client must send to complete the login. */
 export type LoginObject = Readonly<Record<string, JSONValue>>;
 
+/** Returns the problem that asks for another proof. Sends the code if the proof is a mail. */
+export async function askFor(parts: GateEndpointsParts, context: Context, waiting: Waiting): Promise<Problem> {
+  if (needsMail(parts, waiting.account, waiting.login)) await parts.gate.mail.step?.send(context, waiting.account);
+  return stillNeeded(parts, context, waiting);
+}
+
 /**
- * Returns the problem that asks for another proof. If the login would set a cookie, the name of the waiting login is
+ * Returns the problem that names the missing proofs. If the login would set a cookie, the name of the waiting login is
  * also sent in a cookie.
  */
-export async function askFor(parts: GateEndpointsParts, context: Context, waiting: Waiting): Promise<Problem> {
+export async function stillNeeded(parts: GateEndpointsParts, context: Context, waiting: Waiting): Promise<Problem> {
   const { call } = context;
   const { account, name, login, keptBy } = waiting;
   const described = await describe(parts, context, account, login);
@@ -38,6 +47,8 @@ export async function describe(
   account: Account,
   login: PendingLogin,
 ): Promise<LoginObject> {
+  const expires_at = new Date(login.expiresAt).toISOString();
+  if (needsMail(parts, account, login)) return { needs: "enrolment", expires_at, factors: [{ id: MAIL, kind: MAIL }] };
   const all = (await parts.factors.list(account.id)).filter(({ active }) => active);
   const factors: JSONValue[] = [];
   for (const [kindName, kind] of parts.gate.kinds) {
@@ -53,12 +64,18 @@ export async function describe(
   if (login.purpose === "confirm" && factors.length === 0 && account.passwordHash !== null)
     factors.push({ id: "password", kind: "password", label: "Password" });
   const needs = login.purpose === "login" && factors.length === 0 ? "enrolment" : "factor";
-  return { needs, expires_at: new Date(login.expiresAt).toISOString(), factors };
+  return { needs, expires_at, factors };
 }
 
 /** Returns true if the account must have a factor but has none, and must add one before it can log in. */
 export function needsEnrolment({ gate }: GateEndpointsParts, account: Account): boolean {
   return (account.factors ?? 0) === 0 && mustHaveFactor(account.role, gate.rule);
+}
+
+/** Returns true if a code by mail must come before the first factor: mail is on, and the login has no proof by mail yet. */
+export function needsMail(parts: GateEndpointsParts, account: Account, login: PendingLogin): boolean {
+  if (parts.gate.mail.step === null || login.purpose !== "login" || !needsEnrolment(parts, account)) return false;
+  return !login.proofs.some(({ method }) => method === "mail");
 }
 
 function hasCodes({ recovery }: GateEndpointsParts, all: readonly StoredFactor[]): boolean {

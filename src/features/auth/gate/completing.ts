@@ -5,6 +5,7 @@ import { invalid, type Context } from "../../../http/exchange.ts";
 import { requireInTime } from "../../../http/limiting/in-time.ts";
 import type { Change, JSONValue } from "../../../store/store.ts";
 import type { Account } from "../accounts/stored-accounts.ts";
+import { MAIL, needsMail, stillNeeded } from "./asking.ts";
 import type { FactorAnswer, FactorSuccess, StoredFactor } from "./contract.ts";
 import { clearedPendingCookie, findPendingCookie } from "./cookie.ts";
 import { activate, requireKind } from "./enrolling.ts";
@@ -23,6 +24,7 @@ export interface CompletionBody extends FactorAnswer {
 
 /** A waiting login with its account, and whether a cookie named it. */
 export interface FoundPending {
+  readonly name: string;
   readonly login: PendingLogin;
   readonly account: Account;
   readonly byCookie: boolean;
@@ -42,9 +44,9 @@ export async function requirePending(
   const name = named ?? findPendingCookie(call, parts.cookie);
   const login = name === null ? null : await parts.pending.find(name, call.now);
   const account = login === null ? null : await parts.accounts.find(login.userId);
-  if (login === null || account === null || !account.active || account.generation !== login.generation)
-    throw expired(parts, call);
-  return { login, account, byCookie: named === null };
+  if (name === null || login === null || account === null) throw expired(parts, call);
+  if (!account.active || account.generation !== login.generation) throw expired(parts, call);
+  return { name, login, account, byCookie: named === null };
 }
 
 /** Completes or confirms a login. Counts every try before it checks the answer. */
@@ -53,6 +55,7 @@ export async function complete(parts: GateEndpointsParts, context: Context, body
   const { call } = context;
   const found = await requirePending(parts, context, body.pending);
   const { login, account } = found;
+  if (needsMail(parts, account, login)) throw await answerByMail(parts, context, found, body);
   const answered = await answer(parts, context, found, body);
   const proofs = [...login.proofs, answered.proof];
   const changes = [...parts.pending.end(login), ...answered.changes];
@@ -91,6 +94,31 @@ async function answer(
   const activation = activate(parts, account, factor, success, { now: call.now, endKeys: false });
   const shown = activation.recoveryCodes === null ? {} : { recovery_codes: activation.recoveryCodes };
   return { proof, changes: activation.changes, shown };
+}
+
+/** Adds the proof by mail to a login. Returns the problem that asks for the next proof. */
+async function answerByMail(
+  parts: GateEndpointsParts,
+  context: Context,
+  { name, login, account }: FoundPending,
+  { factor, code }: CompletionBody,
+): Promise<Error> {
+  const { call } = context;
+  if (factor !== MAIL) return stillNeeded(parts, context, { account, name, login, keptBy: placeOf(parts, login) });
+  if (code === null) return required("/code");
+  if ((await parts.pending.count(login)) === null) return expired(parts, call);
+  const used = (await parts.gate.mail.step?.check(context, account, code)) ?? null;
+  if (used === null) return wrong(parts, call);
+  const proof: Proof = { method: "mail", at: call.now };
+  const { kind } = await parts.store.write({ changes: [...parts.pending.prove(login, proof), ...used] });
+  if (kind !== "written") return lost(parts, context, login);
+  const proved = { ...login, proofs: [...login.proofs, proof] };
+  return stillNeeded(parts, context, { account, name, login: proved, keptBy: placeOf(parts, login) });
+}
+
+/** Returns the place of the name of a waiting login: a cookie, or the body. */
+export function placeOf({ gate }: GateEndpointsParts, { beginning, options }: PendingLogin): "cookie" | "text" {
+  return gate.beginnings.get(beginning)?.keptBy(options) ?? "text";
 }
 
 /** Confirms a login by password, for accounts without a factor. A wrong password counts as in a login. */

@@ -95,6 +95,17 @@ export interface FirstProof {
   prove(context: Context, body: FirstProofBody): Promise<FirstStep>;
 }
 
+/**
+ * The proof by mail that the gate asks for before a user adds the first factor during a login. Otherwise a caller who knows only the password
+ * could add a factor of their own. Registered in `setUp` (`people.mailStep`).
+ */
+export interface MailStep {
+  /** Sends a code to the account's address, within the limits of mails. */
+  send(context: Context, account: Account): Promise<void>;
+  /** Checks a code. Returns the changes that use it up. Returns null if it is wrong. */
+  check(context: Context, account: Account, code: string): Promise<readonly Change[] | null>;
+}
+
 /** The answer that a caller sends for a factor: `code` or `credential`. */
 export interface FactorAnswer {
   readonly code: string | null;

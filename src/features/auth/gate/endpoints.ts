@@ -13,8 +13,8 @@ import { defineResource } from "../../../resource/resource.ts";
 import type { JSONValue } from "../../../store/store.ts";
 import { loginTypes, MAX_LOGIN_BODY_BYTES } from "../credentials.ts";
 import { wayBack } from "../session/way-back.ts";
-import { describe, needsEnrolment } from "./asking.ts";
-import { complete, requirePending } from "./completing.ts";
+import { describe, needsEnrolment, needsMail, stillNeeded } from "./asking.ts";
+import { complete, placeOf, requirePending } from "./completing.ts";
 import { pendingCookie } from "./cookie.ts";
 import { enrol } from "./enrolling.ts";
 import type { GateEndpointsParts } from "./parts.ts";
@@ -28,7 +28,7 @@ const completion = defineResource({
   name: "completion",
   fields: {
     pending: pendingField,
-    factor: text({ maxLength: 100, description: "The id of a factor of the login." }),
+    factor: text({ maxLength: 100, description: "The id of a factor of the login, `recovery`, `mail` or `password`." }),
     code: text({ maxLength: 100, optional: true, description: "Of a TOTP app, or a recovery code." }),
     credential: json({
       optional: true,
@@ -145,7 +145,9 @@ function showsCodes({ body }: Reply): boolean {
 
 async function startFactor(parts: GateEndpointsParts, context: Context): Promise<Reply> {
   const { pending, kind, label } = requireDraft(newFactor, context, noRecord).values;
-  const { login, account } = await requirePending(parts, context, pending);
+  const { name, login, account } = await requirePending(parts, context, pending);
+  if (needsMail(parts, account, login))
+    throw await stillNeeded(parts, context, { account, name, login, keptBy: placeOf(parts, login) });
   if (login.purpose !== "login" || !needsEnrolment(parts, account))
     throw problem("permission_denied", { detail: "This login waits for a factor that the account has." });
   const value = await enrol(parts, context.call, account, { kind, label, pending: login.key });
@@ -236,7 +238,7 @@ const documentation = {
         schema: objectSchema("factor", { id: textSchema, kind: textSchema }),
       },
     },
-    problems: ["login_expired", "cross_site", "permission_denied", "too_many"],
+    problems: ["login_expired", "factor_required", "cross_site", "permission_denied", "too_many"],
   },
   confirm: {
     summary: "Start to confirm who is calling",

@@ -21,6 +21,7 @@ import type {
   FirstProof,
   FirstProofBody,
   LoginAttempt,
+  MailStep,
   SecondFactorRule,
   StoredFactor,
 } from "./contract.ts";
@@ -83,6 +84,8 @@ export interface Gate {
   findFirstProof(body: FirstProofBody): FirstProof | null;
   /** Registers a kind of factor. Throws `DeclarationError` if its name is taken. */
   factorKind(kind: FactorKind): void;
+  /** The proof by mail before a first factor is added. Its member `step` is null if mail is off. */
+  readonly mail: { step: MailStep | null };
   readonly beginnings: ReadonlyMap<string, Beginning>;
   readonly kinds: ReadonlyMap<string, FactorKind>;
 }
@@ -111,6 +114,7 @@ export function makeGate(parts: GateParts): Gate {
 
   return {
     rule,
+    mail: { step: null },
     beginnings,
     kinds,
     isEnough,

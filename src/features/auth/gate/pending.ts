@@ -80,6 +80,8 @@ export interface PendingLogins {
   count(login: PendingLogin): Promise<number | null>;
   /** Returns the changes that end a waiting login. The transaction is refused if another request ended it first. */
   end(login: PendingLogin): readonly Change[];
+  /** Returns the changes that add a proof to a waiting login. The transaction is refused if another request ended it first. */
+  prove(login: PendingLogin, proof: Proof): readonly Change[];
   due(now: number): readonly Change[];
 }
 
@@ -160,12 +162,20 @@ export function makePendingLogins(store: Store): PendingLogins {
       }
       return null;
     },
-    end: ({ key }) => [
-      { kind: "require", collection, where: equals("id", key), atLeast: 1, name: PENDING_ENDED },
-      { kind: "delete", collection, key },
-    ],
+    end: ({ key }) => [requireWaiting(key), { kind: "delete", collection, key }],
+    prove: addProof,
     due: (now) => [{ kind: "deleteAll", collection, where: until("expires_at", now) }],
   };
+}
+
+function addProof({ key, proofs }: PendingLogin, proof: Proof): readonly Change[] {
+  const values = { proofs: formatProofs([...proofs, proof]) };
+  return [requireWaiting(key), { kind: "update", collection: pendingLoginsCollection, key, values }];
+}
+
+function requireWaiting(key: string): Change {
+  const where = equals("id", key);
+  return { kind: "require", collection: pendingLoginsCollection, where, atLeast: 1, name: PENDING_ENDED };
 }
 
 function read({ record }: Row): PendingLogin | null {

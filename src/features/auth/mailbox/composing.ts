@@ -1,6 +1,6 @@
 import type { Store } from "../../../store/store.ts";
 import type { Composed } from "../../mail/contract.ts";
-import type { PurposeDeclaration } from "./contract.ts";
+import type { LinkPage, PurposeDeclaration } from "./contract.ts";
 import { findProof } from "./proofs.ts";
 import type { ProofTokens } from "./tokens.ts";
 
@@ -9,7 +9,7 @@ export interface ComposerOptions {
   readonly tokens: ProofTokens;
   readonly declarations: ReadonlyMap<string, PurposeDeclaration>;
   /** Returns the link of a purpose with this token. */
-  linkOf(purpose: PurposeDeclaration, token: string): string;
+  linkOf(purpose: PurposeDeclaration & { readonly path: LinkPage }, token: string): string;
 }
 
 /** The data of a queued mail. */
@@ -41,9 +41,10 @@ export function makeComposer({ tokens, declarations, linkOf }: ComposerOptions):
       const purpose = proof === null ? undefined : declarations.get(proof.purpose);
       if (proof === null || purpose === undefined || (proof.userId === null && proof.data === null)) return null;
       if (proof.notice !== null) return { to: proof.address, template: proof.notice, values: {} };
-      const link = linkOf(purpose, tokens.tokenOf(id, purpose.name));
+      const { path } = purpose;
+      const link = path === undefined ? {} : { link: linkOf({ ...purpose, path }, tokens.tokenOf(id, purpose.name)) };
       const code = proof.codesUntil > now ? { code: tokens.codeOf(id) } : {};
-      return { to: proof.address, template: purpose.template, values: { link, ...code } };
+      return { to: proof.address, template: purpose.template, values: { ...link, ...code } };
     },
     expired: () => expired,
   };

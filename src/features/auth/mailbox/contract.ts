@@ -15,14 +15,20 @@ export interface PurposeDeclaration {
   readonly codes: boolean;
   /** The template of the mail. It gets the values `link` and, with codes, `code`. */
   readonly template: string;
-  /** The page that the link leads to: a path below the base path of the service, or the name of a page of accounts, which may be moved. */
-  readonly path: `/${string}` | keyof AccountPages;
+  /**
+   * The page that the link leads to: a path below the base path of the service, or the name of a page of accounts, which may be moved. Without
+   * it, the mail has only a code.
+   */
+  readonly path?: LinkPage;
   /**
    * `current`: a link is invalid after the user has another address. `new`: the mail goes to an address that the user does not have yet.
    * Default: `current`.
    */
   readonly address?: "current" | "new";
 }
+
+/** A page that a link leads to: a path below the base path of the service, or the name of a page of accounts. */
+export type LinkPage = `/${string}` | keyof AccountPages;
 
 /** A mail that a caller asks for. */
 export interface MailRequest {

@@ -10,7 +10,8 @@ import type { Account } from "../accounts/stored-accounts.ts";
 import type { AccountsFeature } from "../login.ts";
 import { PRUNE_SECONDS } from "../options.ts";
 import { makeComposer } from "./composing.ts";
-import type { GivenProof, Mailbox, Purpose, PurposeDeclaration } from "./contract.ts";
+import type { GivenProof, LinkPage, Mailbox, Purpose, PurposeDeclaration } from "./contract.ts";
+import { enrolment, enrolmentStep } from "./enrolment-step.ts";
 import { dueCounts, mailCountsCollection } from "./limits.ts";
 import { dueProofs, endProofsOf, mailProofsCollection } from "./proofs.ts";
 import { makePurpose, redeem, requireProof, type PurposeParts } from "./purposes.ts";
@@ -70,8 +71,7 @@ export function mailbox(
       const mailer = host.use(mail);
       const declarations = new Map<string, PurposeDeclaration>();
       const tokens = makeProofTokens(host.secret);
-      const pathOf = (path: PurposeDeclaration["path"]): string =>
-        isPage(path) ? (host.service().pages?.[path] ?? `/${path}`) : path;
+      const pathOf = (path: LinkPage): string => (isPage(path) ? (host.service().pages?.[path] ?? `/${path}`) : path);
       const composer = makeComposer({
         tokens,
         declarations,
@@ -86,15 +86,17 @@ export function mailbox(
         queue: mailer.kind({ name: "mailbox", compose: composer.compose }),
       };
       offered.endsWith("password", mailProofsCollection);
+      function purpose(declaration: PurposeDeclaration): Purpose {
+        if (declarations.has(declaration.name))
+          throw new DeclarationError([`two purposes of mails are called ${declaration.name}; rename one`]);
+        declarations.set(declaration.name, declaration);
+        return makePurpose(parts, declaration);
+      }
+      offered.mailStep(enrolmentStep({ store: host.store, people: offered, purpose: purpose(enrolment) }));
       const declarationOf = ({ name }: Purpose): PurposeDeclaration => declarations.get(name)!;
       return {
         offer: {
-          purpose(declaration: PurposeDeclaration): Purpose {
-            if (declarations.has(declaration.name))
-              throw new DeclarationError([`two purposes of mails are called ${declaration.name}; rename one`]);
-            declarations.set(declaration.name, declaration);
-            return makePurpose(parts, declaration);
-          },
+          purpose,
           redeem: (context: Context, purposes: readonly Purpose[], given: GivenProof) =>
             requireProof(redeem(parts, purposes.map(declarationOf), context, given)),
           end: ({ id }: Pick<Account, "id">) => [endProofsOf(id)],
@@ -114,7 +116,7 @@ export function mailbox(
   });
 }
 
-function isPage(path: PurposeDeclaration["path"]): path is keyof AccountPages {
+function isPage(path: LinkPage): path is keyof AccountPages {
   return !path.startsWith("/");
 }
 

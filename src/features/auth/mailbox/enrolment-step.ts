@@ -1,0 +1,43 @@
+import type { Store } from "../../../store/store.ts";
+import { verifyEmail } from "../accounts/proved-address.ts";
+import type { Account } from "../accounts/stored-accounts.ts";
+import type { MailStep } from "../gate/contract.ts";
+import type { People } from "../login.ts";
+import type { Purpose, PurposeDeclaration } from "./contract.ts";
+
+/** The code that a user enters before adding the first factor during a login. It has no link: the login waits in one browser. */
+export const enrolment: PurposeDeclaration = {
+  name: "enrolment",
+  linkSeconds: 600,
+  codes: true,
+  template: "factor_code",
+};
+
+/** The parts of the step of the gate. */
+export interface EnrolmentStepParts {
+  readonly store: Store;
+  readonly people: People;
+  readonly purpose: Purpose;
+}
+
+/** Makes the step of the gate that asks for a code from the mailbox of the account's address. */
+export function enrolmentStep({ store, people, purpose }: EnrolmentStepParts): MailStep {
+  async function findAddress({ id }: Account): Promise<string | null> {
+    const user = await store.find(people.users.collection, id);
+    return user === null ? null : (user.record["email"] as string);
+  }
+
+  return {
+    async send(context, user) {
+      const address = await findAddress(user);
+      if (address !== null) await purpose.send(context, { address, user });
+    },
+    async check(context, account, code) {
+      const email = await findAddress(account);
+      const proof = email === null ? null : await purpose.find(context, { email, code });
+      if (proof?.user?.id !== account.id) return null;
+      // The caller knows the password and reads the mailbox, so nobody else has prepared the account.
+      return [...proof.changes, ...verifyEmail(account, context.call.now)];
+    },
+  };
+}

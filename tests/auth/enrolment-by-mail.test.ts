@@ -1,0 +1,100 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { codeOf, stepOf } from "../../src/features/auth/totp/codes.ts";
+import { cookiesOf, parseBase32 } from "../harness/factors.ts";
+import { basic, MINUTE_MS, startMailFlows, type Headers, type MailFlows } from "../harness/mail-flows.ts";
+import { email as ada, password } from "../harness/own-logins.ts";
+
+const everyone = { secondFactor: "everyone" } as const;
+
+async function addFactor(api: MailFlows, pending: object, headers?: Headers) {
+  const made = await api.post("/api/login/factors/", { ...pending, kind: "totp" }, headers);
+  assert.equal(made.status, 201, made.text);
+  const code = codeOf(parseBase32(made.json.secret), stepOf(api.clock.now));
+  return api.post("/api/login/", { ...pending, factor: made.json.id, code }, headers);
+}
+
+test("asks for a code by mail before a first factor, and then for the factor", async (t) => {
+  const api = await startMailFlows(t, everyone);
+  const first = await api.post("/api/token/", { username: ada, password });
+  assert.deepEqual([first.status, first.json.code], [401, "factor_required"]);
+  const { pending, needs, factors } = first.json.login;
+  assert.deepEqual([needs, factors], ["enrolment", [{ id: "mail", kind: "mail" }]]);
+  const early = await api.post("/api/login/factors/", { pending, kind: "totp" });
+  assert.deepEqual([early.status, early.json.code], [401, "factor_required"]);
+  assert.deepEqual(early.json.login.factors, factors);
+
+  const mail = await api.sent();
+  assert.deepEqual([mail.to, mail.template, Object.keys(mail.values)], [ada, "factor_code", ["code"]]);
+  const wrong = await api.post("/api/login/", { pending, factor: "mail", code: "00000000" });
+  assert.deepEqual([wrong.status, wrong.json.code], [401, "invalid_credentials"]);
+  const proved = await api.post("/api/login/", { pending, factor: "mail", code: mail.values["code"] });
+  assert.deepEqual([proved.status, proved.json.code], [401, "factor_required"]);
+  assert.deepEqual([proved.json.login.needs, proved.json.login.factors], ["enrolment", []]);
+  assert.notEqual((await api.people.accounts.find(1))!.emailVerifiedAt, null);
+
+  const done = await addFactor(api, { pending: proved.json.login.pending });
+  assert.equal(done.status, 200, done.text);
+  assert.equal(done.json.recovery_codes.length, 10);
+  const who = (await api.get("/api/session/", { authorization: `Bearer ${done.json.access}` })).json;
+  assert.deepEqual([who.amr, who.level], [["pwd", "mail", "otp"], 2]);
+});
+
+test("does the same for a session, whose cookie names the waiting login", async (t) => {
+  const api = await startMailFlows(t, everyone);
+  const first = await api.post("/api/session/", { username: ada, password });
+  const cookie = cookiesOf(first);
+  assert.equal("pending" in first.json.login, false);
+  assert.deepEqual((await api.get("/api/login/", cookie)).json.factors, [{ id: "mail", kind: "mail" }]);
+  const { code } = (await api.sent()).values;
+  const proved = await api.post("/api/login/", { factor: "mail", code }, cookie);
+  assert.deepEqual([proved.status, "pending" in proved.json.login], [401, false]);
+  assert.deepEqual((await api.get("/api/login/", cookie)).json.factors, []);
+  const done = await addFactor(api, {}, cookie);
+  assert.equal(done.status, 201, done.text);
+});
+
+test("does not ask again after a login by mail", async (t) => {
+  const api = await startMailFlows(t, everyone);
+  const first = await api.post("/api/token/", { token: (await api.loginCode()).token });
+  assert.deepEqual([first.json.login.needs, first.json.login.factors], ["enrolment", []]);
+  assert.equal((await addFactor(api, { pending: first.json.login.pending })).status, 200);
+});
+
+test("ends the waiting login after five wrong codes, and the right code no longer helps", async (t) => {
+  const api = await startMailFlows(t, everyone);
+  const { pending } = (await api.post("/api/token/", { username: ada, password })).json.login;
+  const { code } = (await api.sent()).values;
+  const wrong = code === "00000000" ? "00000001" : "00000000";
+  for (let each = 0; each < 5; each++) await api.post("/api/login/", { pending, factor: "mail", code: wrong });
+  const late = await api.post("/api/login/", { pending, factor: "mail", code });
+  assert.equal(late.json.code, "login_expired");
+  const other = (await api.post("/api/token/", { username: ada, password })).json.login.pending;
+  const blocked = await api.post("/api/login/", { pending: other, factor: "mail", code });
+  assert.equal(blocked.json.code, "invalid_credentials");
+});
+
+test("takes the code of an earlier mail if a second login within a minute sends none", async (t) => {
+  const api = await startMailFlows(t, everyone);
+  await api.post("/api/token/", { username: ada, password });
+  const { code } = (await api.sent()).values;
+  const { pending } = (await api.post("/api/token/", { username: ada, password })).json.login;
+  assert.equal(await api.mail.queued(), 0);
+  assert.equal((await api.post("/api/login/", { pending, factor: "mail", code })).json.code, "factor_required");
+  const again = await api.post("/api/login/", { pending, factor: "mail", code });
+  assert.deepEqual([again.status, again.json.errors[0].pointer], [400, "/factor"]);
+});
+
+test("takes no code by mail for an account that has a factor", async (t) => {
+  const api = await startMailFlows(t);
+  await api.addTOTP(1, await api.logIn());
+  api.clock.now += MINUTE_MS;
+  const { pending, factors } = (await api.post("/api/token/", { username: ada, password })).json.login;
+  assert.deepEqual(
+    factors.map(({ kind }: { kind: string }) => kind),
+    ["totp", "recovery"],
+  );
+  assert.equal(await api.mail.queued(), 0);
+  assert.equal((await api.post("/api/login/", { pending, factor: "mail", code: "00000000" })).status, 400);
+  assert.equal((await api.get("/users/1", basic(ada, password))).status, 401);
+});
