@@ -19,7 +19,8 @@ export interface InspectOptions {
 export async function inspect({ table = [], out }: InspectOptions): Promise<void> {
   const { database } = await requirePlace(false);
   const all = await readTables(database);
-  const own = database.tablePrefix === undefined ? await collectionsOf(database, {}) : [];
+  // With those of mail, which may have been on before.
+  const own = database.tablePrefix === undefined ? await collectionsOf(database, {}, true) : [];
   const unknown = table.filter((name) => !all.has(name));
   if (unknown.length > 0)
     throw new CommandFailed(

@@ -22,9 +22,11 @@ export async function requireSettings(...needed: readonly SettingName[]): Promis
 export async function requirePlace(mayCreate: boolean): Promise<{
   readonly database: Database;
   readonly config: ConfigFile;
+  /** True if the service sends mail. */
+  readonly mail: boolean;
 }> {
   const { config, readings } = await requireSettings("database", "tablePrefix");
   const database = databaseIn(readings);
   requireLastingStore(database, mayCreate);
-  return { database, config };
+  return { database, config, mail: readings.mailURL.value !== null || config.mail?.send !== undefined };
 }

@@ -1,11 +1,15 @@
 import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { test, type TestContext } from "node:test";
-import { outbox, type Mail } from "../../src/door/features.ts";
+import { outbox, type Mail, type SendMail } from "../../src/door/features.ts";
 import { defineFeature, type Feature } from "../../src/door/index.ts";
 import type { BuiltIn } from "../../src/service/built-in.ts";
 import { createLatchkey, type Latchkey } from "../../src/service/latchkey.ts";
 import { ConfigError, readSettings } from "../../src/service/settings/settings.ts";
 import type { ConfigFile } from "../../src/service/system/config-file.ts";
+import { migrateDatabase, planDatabase } from "../../src/service/system/migrate.ts";
 
 interface Running {
   readonly latchkey: Latchkey;
@@ -117,6 +121,71 @@ test("sends mails with the function of the config file, in its language and with
   assert.equal(received[0].text, "https://api.example/reset?token=abc\n\n01234567\n");
 });
 
+/** Starts a service with this sender. Returns a function that requests a reset of the administrator's password. */
+async function runWith(t: TestContext, send: SendMail) {
+  const config: ConfigFile = { mail: { send } };
+  const environment = {
+    LATCHKEY_DATABASE: "sqlite::memory:",
+    LATCHKEY_MAIL_FROM: "no-reply@example.com",
+    LATCHKEY_PUBLIC_URL: "https://api.example",
+    LATCHKEY_ADMIN_USERNAME: "root@example.com",
+    LATCHKEY_ADMIN_PASSWORD: "first-administrator",
+  };
+  const latchkey = await createLatchkey({ settings: readSettings(environment, config), config, observe: null });
+  t.after(() => latchkey.close());
+  const ask = async (method: string, path: string, body?: unknown): Promise<Response> =>
+    latchkey.fetch(
+      new Request(`http://127.0.0.1${path}`, {
+        method,
+        headers: {
+          "content-type": "application/json",
+          ...(method === "GET" ? { authorization: `Basic ${btoa("root@example.com:first-administrator")}` } : {}),
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      }),
+      { peer: "127.0.0.1" },
+    );
+  return { ask, reset: () => ask("POST", "/api/password/reset/", { email: "root@example.com" }) };
+}
+
+test("answers at once while a mail server hangs, and asks it to stop when the service closes", async (t) => {
+  const hanging = Promise.withResolvers<void>();
+  const stopped = Promise.withResolvers<void>();
+  const { reset } = await runWith(t, (_, { signal }) => {
+    signal.addEventListener("abort", () => stopped.resolve());
+    hanging.resolve();
+    return new Promise(() => undefined);
+  });
+  t.after(() => stopped.promise);
+
+  assert.equal((await reset()).status, 202);
+  await hanging.promise;
+  // The mail hangs, and the next request does not.
+  const next = await reset();
+
+  assert.deepEqual([next.status, await next.text()], [202, "{}"]);
+});
+
+test("shows a mail that the server refuses to administrators, without its link and code", async (t) => {
+  const refused = Promise.withResolvers<Mail>();
+  const { ask, reset } = await runWith(t, (mail) => {
+    refused.resolve(mail);
+    return Promise.reject(new Error(`554 spam: ${mail.text}`));
+  });
+
+  assert.equal((await reset()).status, 202);
+  const { text } = await refused.promise;
+  const proofs = [/token=(\S+)/, /^(\d{8})$/m].map((pattern) => pattern.exec(text)?.[1] ?? "");
+  let rows = "";
+  while (!rows.includes("554 spam")) {
+    await new Promise((resolve) => setImmediate(resolve));
+    rows = await (await ask("GET", "/outbox")).text();
+  }
+
+  assert.ok(rows.includes('"attempts":1'));
+  for (const proof of proofs) assert.ok(proof !== "" && !rows.includes(proof), proof);
+});
+
 test("reports mistakes in the mail of the config file", () => {
   const wrong: object = { sende: () => undefined, send: "smtp://mail.example" };
   const config = { mail: wrong };
@@ -129,6 +198,21 @@ test("reports mistakes in the mail of the config file", () => {
       error.problems.some((each) => each.startsWith("mail.send in the config file is no function.")) &&
       error.problems.includes("LATCHKEY_MAIL_URL is given, and the config file has mail.send. Keep one."),
   );
+});
+
+test("plans and makes the tables of mail with the command, for config files whose features need it", async (t) => {
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-mail-tables-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const database = { kind: "sqlite", path: path.join(folder, "a.db") } as const;
+  const config: ConfigFile = { features: (builtIn) => [greeting(builtIn)] };
+
+  const { made } = await migrateDatabase(database, config, { mail: true });
+
+  assert.ok(
+    ["outbox", "outbox_leases", "mail_proofs"].every((name) => made.includes(name)),
+    made.join(),
+  );
+  assert.deepEqual((await planDatabase(database, config, { mail: true })).tables, []);
 });
 
 test("uses the outbox of the config file for mail, so that there is only one", async (t) => {

@@ -22,8 +22,8 @@ export async function plan({
   json = false,
 }: MigrationCommandOptions): Promise<void> {
   // A missing database has no state to plan from. Its name may be misspelt.
-  const { database, config } = await requirePlace(false);
-  const planned = await planDatabase(database, config, { dropped: allowDataLoss });
+  const { database, config, mail } = await requirePlace(false);
+  const planned = await planDatabase(database, config, { dropped: allowDataLoss, mail });
   requireColumns(planned);
   if (check) process.exitCode = exitFor(planned);
   show(json, planned, describePlan(planned));
@@ -32,13 +32,14 @@ export async function plan({
 /** `latchkey db migrate` */
 export async function migrate(options: MigrationCommandOptions, program: string): Promise<void> {
   const { allowDataLoss = [], dryRun = false, json = false } = options;
-  const { database, config } = await requirePlace(!dryRun);
-  const planned = await planDatabase(database, config, { dropped: allowDataLoss });
+  const { database, config, mail } = await requirePlace(!dryRun);
+  const planned = await planDatabase(database, config, { dropped: allowDataLoss, mail });
   requireColumns(planned);
   const renamed = await askForRenames(planned);
   const progress = makeProgress("Rows");
   const removing = makeProgress("Old rows");
   const migrated = await migrateDatabase(database, config, {
+    mail,
     dropped: allowDataLoss,
     renamed,
     dryRun,

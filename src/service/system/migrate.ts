@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import path from "node:path";
+import type { SendMail } from "../../door/features.ts";
 import {
   migratePostgres,
   migrateSQLite,
@@ -36,6 +37,8 @@ export interface MigrationOptions extends Partial<MigrateOptions> {
   readonly renamed?: readonly Renamed[];
   /** Tries everything on a copy, and changes nothing. */
   readonly dryRun?: boolean;
+  /** True if the service sends mail: some features and their tables exist only then. Default: false. */
+  readonly mail?: boolean;
 }
 
 /** A renamed column. */
@@ -45,9 +48,9 @@ export type Renamed = Plan["renames"][number];
 export async function planDatabase(
   database: Database,
   config: ConfigFile,
-  { dropped = [], renamed = [] }: MigrationOptions = {},
+  { dropped = [], renamed = [], mail = false }: MigrationOptions = {},
 ): Promise<Plan> {
-  const collections = withNames(await collectionsOf(database, config), renamed);
+  const collections = withNames(await collectionsOf(database, config, mail), renamed);
   return database.kind === "sqlite"
     ? planSQLite(path.resolve(database.path), collections, dropped)
     : planPostgres(database.url, collections, dropped);
@@ -57,9 +60,9 @@ export async function planDatabase(
 export async function migrateDatabase(
   database: Database,
   config: ConfigFile,
-  { renamed = [], dryRun = false, program = "0.0.0", ...options }: MigrationOptions = {},
+  { renamed = [], dryRun = false, mail = false, program = "0.0.0", ...options }: MigrationOptions = {},
 ): Promise<Migrated> {
-  const collections = withNames(await collectionsOf(database, config), renamed);
+  const collections = withNames(await collectionsOf(database, config, mail), renamed);
   const before = await collectionsIn(database);
   const migrating = { ...options, program };
   if (dryRun) {
@@ -74,7 +77,7 @@ export async function migrateDatabase(
       : await (database.kind === "sqlite"
           ? migrateSQLite(path.resolve(database.path), collections, migrating)
           : migratePostgres(database.url, collections, migrating));
-  await openOnce(database, config);
+  await openOnce(database, config, mail);
   const after = (await collectionsIn(database)) ?? [];
   const known = new Map((before ?? []).map((collection) => [collection.name, collection]));
   const there = after.filter(({ name }) => known.has(name));
@@ -91,13 +94,17 @@ export async function migrateDatabase(
 }
 
 /** Starts the service, which creates the tables. Nothing is signed, so any secret works. */
-async function openOnce(database: Database, config: ConfigFile): Promise<void> {
-  const { service } = await openLatchkey({ settings: settingsFor(database), config });
+async function openOnce(database: Database, config: ConfigFile, mail: boolean): Promise<void> {
+  const { service } = await openLatchkey({ settings: settingsFor(database, mail), config, overMail });
   await service.close();
 }
 
 /** Returns the collections with which the service would open its store, under the names of the tables. Opens nothing. */
-export async function collectionsOf(database: Database, config: ConfigFile): Promise<readonly Collection[]> {
+export async function collectionsOf(
+  database: Database,
+  config: ConfigFile,
+  mail = false,
+): Promise<readonly Collection[]> {
   const seen: { collections?: readonly Collection[] } = {};
   const over = (store: Store): Store => ({
     ...store,
@@ -107,7 +114,7 @@ export async function collectionsOf(database: Database, config: ConfigFile): Pro
     },
   });
   try {
-    await openLatchkey({ settings: settingsFor(database), config, over });
+    await openLatchkey({ settings: settingsFor(database, mail), config, over, overMail });
   } catch (error) {
     if (!(error instanceof NotOpened)) throw error;
   }
@@ -119,9 +126,13 @@ class NotOpened extends Error {
   override readonly name = "NotOpened";
 }
 
-function settingsFor(database: Database): ReturnType<typeof readSettings> {
+/** Sends nothing: the links of a mail would be signed with the wrong secret. The service sends it later. */
+const overMail = (): SendMail => () => Promise.reject(new Error("A migration sends no mail."));
+
+function settingsFor(database: Database, mail: boolean): ReturnType<typeof readSettings> {
   const named = database.kind === "sqlite" ? `sqlite:${database.path}` : database.url.reveal().toString("utf8");
-  const environment = { LATCHKEY_DATABASE: named, LATCHKEY_TABLE_PREFIX: database.tablePrefix };
+  const mails = mail ? { LATCHKEY_MAIL_URL: "file:unused", LATCHKEY_MAIL_FROM: "unused@localhost" } : {};
+  const environment = { LATCHKEY_DATABASE: named, LATCHKEY_TABLE_PREFIX: database.tablePrefix, ...mails };
   return readSettings({ ...environment, LATCHKEY_SECRET: randomBytes(32).toString("base64url") }, {});
 }
 
