@@ -4,7 +4,7 @@ import type { Mail } from "../../src/door/features.ts";
 import { english } from "../../src/features/mail/english.ts";
 import { german } from "../../src/features/mail/german.ts";
 import { addTOTP, startLogin } from "../harness/factors.ts";
-import { serve, withMail } from "../harness/serve.ts";
+import { adminPassword, serve, withMail } from "../harness/serve.ts";
 
 const subjectsOf = (mails: readonly Mail[]) => mails.map(({ to, subject }) => [to, subject]);
 
@@ -40,6 +40,28 @@ test("sends a notice about a changed password with the time, and without a link,
   assert.equal(mail!.to, "ben@example.com");
   assert.match(mail!.text, /was changed on 2026-01-31 09:30 UTC\./);
   assert.doesNotMatch(`${mail!.text}${mail!.html}`, /https?:|\d{8}|Ben/);
+});
+
+test("sends users a notice about a token or a key that an administrator makes for them, and none about their own", async (t) => {
+  const api = await serve(t, { settings: withMail });
+  const ben = await api.user("Ben");
+  const login = await api.post("/api/token/", { username: "admin", password: adminPassword });
+  const admin = { authorization: `Bearer ${login.json.access}` };
+
+  for (const [path, body] of [
+    ["token", undefined],
+    ["token", undefined],
+    ["keys", { name: "robot" }],
+  ] as const) {
+    const made = await api.post(`/users/${ben.id}/${path}`, body, admin);
+    assert.ok(made.status === 201 || made.status === 200, made.text);
+    assert.deepEqual(subjectsOf(await api.mails()), [
+      ["ben@example.com", "A token or a key was made for your account"],
+    ]);
+  }
+  const own = await api.post(`/users/${ben.id}/keys`, { name: "mine", current_password: ben.password }, ben.headers);
+  assert.equal(own.status, 201, own.text);
+  assert.deepEqual(await api.mails(), []);
 });
 
 test("sends no notice of a change that was refused", async (t) => {

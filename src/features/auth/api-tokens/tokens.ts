@@ -132,13 +132,14 @@ export function storeAPITokens(options: TokensOptions): APITokens {
         const text = known === null || isExpired(known, now) ? null : textOf(known);
         if (text !== null) {
           if (outlives(known!, expiresAt)) throw problem("conflict", { detail: tooLong });
+          if (admission.notices.length > 0) await store.write({ changes: admission.notices });
           return { token: text, created: false };
         }
         const values = newRow(userId, keyrings[0]!, now, expiresAt);
         // It has expired, or its server secret was removed, so no caller can have it.
         const ended = known === null ? [] : [endOf(known)];
         const inserted: Change = { kind: "insert", collection: apiTokensCollection, key: makeLookup(), values };
-        const changes = [...ended, inserted, requireActive(userId)];
+        const changes = [...ended, inserted, requireActive(userId), ...admission.notices];
         const outcome = await store.write({ changes });
         if (outcome.kind === "dangling") throw problem("not_found");
         if (outcome.kind === "refused") throw problem("conflict", { detail: "The account is not active." });

@@ -1,8 +1,9 @@
 import type { Level, Proof } from "../../../core/identity.ts";
 import { levelOf } from "../../../core/levels.ts";
+import type { Change } from "../../../store/store.ts";
 import type { Account } from "../accounts/stored-accounts.ts";
 
-let make: (account: Account, proofs: readonly Proof[]) => Admission;
+let make: (account: Account, proofs: readonly Proof[], notices?: readonly Change[]) => Admission;
 
 /**
  * The right to start one login of an account. Only the gate makes it, after it has decided that the proofs are enough.
@@ -19,14 +20,17 @@ export class Admission {
    * end for another reason.
    */
   readonly generation: number;
+  /** The changes that notify the user of a credential that another user makes, for the transaction that makes it. */
+  readonly notices: readonly Change[];
   readonly #account: Account;
   #isSpent = false;
 
-  private constructor(account: Account, proofs: readonly Proof[]) {
+  private constructor(account: Account, proofs: readonly Proof[], notices: readonly Change[] = []) {
     this.#account = account;
     this.userId = account.id;
     this.generation = account.generation;
     this.proofs = proofs;
+    this.notices = notices;
     this.level = levelOf(proofs);
     Object.freeze(this);
   }
@@ -41,13 +45,13 @@ export class Admission {
   }
 
   static {
-    make = (account, proofs) => new Admission(account, proofs);
+    make = (...given) => new Admission(...given);
   }
 }
 
 /** Makes an admission. For the gate alone: `tests/project/house.test.ts` holds the list of files that import it. */
-export function admit(account: Account, proofs: readonly Proof[]): Admission {
-  return make(account, proofs);
+export function admit(account: Account, proofs: readonly Proof[], notices: readonly Change[] = []): Admission {
+  return make(account, proofs, notices);
 }
 
 /** Makes an admission for the operator of the machine: for the command and the test kit. */

@@ -133,6 +133,7 @@ export function storeNamedKeys(options: TokensOptions): NamedKeys {
           requireRoom(userId),
           { kind: "insert", collection: namedKeysCollection, key: lookup, values },
           requireActive(userId),
+          ...admission.notices,
         ],
       });
       return { listed: listed(requireRows(outcome)[1]!, prefix), key: formatOpaqueToken(token, prefix) };

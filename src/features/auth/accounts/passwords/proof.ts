@@ -53,7 +53,8 @@ export async function vouch(
   if (identity.id !== account.id && identity.id !== 0 && account.role === "admin")
     throw problem("permission_denied", { detail: "Administrators make their own tokens and keys." });
   await requireFreshLogin(parts, context, password);
-  return admit(account, identity.proofs ?? []);
+  const notices = identity.id === account.id ? [] : parts.notify("token_made", account, context.call.now);
+  return admit(account, identity.proofs ?? [], notices);
 }
 
 /**
