@@ -1,3 +1,4 @@
+import { anyone } from "../../access/permission/permission.ts";
 import type { Reply } from "../../core/call/call.ts";
 import { problem } from "../../core/problem/problem.ts";
 import type { AccountPages, Assembled, ServiceFacts } from "../../feature/feature.ts";
@@ -5,7 +6,17 @@ import { builtInEndpoint } from "../../http/endpoint/built-in.ts";
 import { nullable, objectSchema, textSchema } from "../../http/endpoint/documentation.ts";
 import type { Endpoint } from "../../http/endpoint/endpoint.ts";
 import type { Context } from "../../http/exchange.ts";
-import { hasWays, LOGIN_PATH, waysOf } from "./ways-in.ts";
+import { ACCOUNT_PATH } from "./frame.ts";
+import {
+  EMAIL_CONFIRM_PATH,
+  findUsers,
+  hasWays,
+  LOGIN_PATH,
+  RESET_CONFIRM_PATH,
+  RESET_PATH,
+  USERS_PATH,
+  waysOf,
+} from "./ways-in.ts";
 
 /** The default paths of the pages of accounts. */
 export const accountPages: AccountPages = {
@@ -19,7 +30,78 @@ export const accountPages: AccountPages = {
 
 /** Returns the endpoints of the pages of accounts. A page whose call is not served is 404. */
 export function pageEndpoints(pages: AccountPages, facts: () => ServiceFacts): readonly Endpoint[] {
-  return [loginEndpoint(pages, facts), factorEndpoint(pages, facts)];
+  const page = (path: string, summary: string, call: string): Endpoint => callPage({ path, summary, call, facts });
+  return [
+    loginEndpoint(pages, facts),
+    factorEndpoint(pages, facts),
+    page(pages.signup, "The page to sign up", USERS_PATH),
+    page(pages.forgot, "The page for a forgotten password", RESET_PATH),
+    page(pages.reset, "The page that sets a new password", RESET_CONFIRM_PATH),
+    page(pages.verify, "The page that confirms an address", EMAIL_CONFIRM_PATH),
+  ];
+}
+
+/** A page with a form for one call. */
+interface CallPage {
+  readonly path: string;
+  readonly summary: string;
+  /** The path of the call. */
+  readonly call: string;
+  readonly facts: () => ServiceFacts;
+}
+
+/** Reading the page uses no link up: its button sends the token to the call. */
+function callPage({ path, summary, call, facts }: CallPage): Endpoint {
+  return builtInEndpoint({
+    ...common,
+    path,
+    // A changed address belongs to the caller. Other credentials must not prevent a sign-up.
+    access: anyone,
+    refusals: "told",
+    documentation: {
+      summary,
+      tag: "system",
+      parameters: [{ name: "token", in: "query", description: "Of the link in a mail.", schema: textSchema }],
+      responses: {
+        200: { description: "The call that the form sends.", schema: objectSchema("page", { call: textSchema }) },
+      },
+      problems: ["not_found"],
+    },
+    handle(context): Reply {
+      const isServed = call === USERS_PATH ? findUsers(facts()) !== undefined : isPosted(facts(), call);
+      if (!isServed) throw problem("not_found");
+      return shown({ call: context.at(call) }, "page");
+    },
+  });
+}
+
+function isPosted({ endpoints }: ServiceFacts, path: string): boolean {
+  return endpoints.some((each) => each.path === path && each.method === "POST");
+}
+
+/** The address at which password managers look for the page that changes a password. */
+export function changePasswordEndpoint(pages: AccountPages, facts: () => ServiceFacts): Endpoint {
+  const path = "/.well-known/change-password";
+  return builtInEndpoint({
+    method: "GET",
+    path,
+    access: anyone,
+    refusals: "told",
+    redirectsFor: ["text/html"],
+    documentation: {
+      summary: "Where the caller changes the password",
+      tag: "system",
+      responses: { 303: { description: "The caller's account.", headers: { Location: "A page of this service." } } },
+      problems: ["not_found"],
+    },
+    handle(context): Reply {
+      if (!facts().endpoints.some((each) => each.path === ACCOUNT_PATH)) throw problem("not_found");
+      const { identity } = context;
+      const login = `${context.at(pages.login)}?${new URLSearchParams({ next: context.at(path) }).toString()}`;
+      const target = identity === null ? login : context.at(ACCOUNT_PATH.replace("{id}", String(identity.id)));
+      return { status: 303, cache: "no-store", headers: [["Location", target]] };
+    },
+  });
 }
 
 const common = { method: "GET", access: "open", logsIn: true, query: "read" } as const;

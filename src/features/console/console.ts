@@ -11,7 +11,7 @@ import type { Endpoint } from "../../http/endpoint/endpoint.ts";
 import type { DataBody, Format, ProblemDocument } from "../../http/formats/format.ts";
 import type { View } from "../../http/formats/view.ts";
 import { servedBy } from "../../http/mount/endpoints.ts";
-import { accountPages, pageEndpoints, takenPages } from "./account-pages.ts";
+import { accountPages, changePasswordEndpoint, pageEndpoints, takenPages } from "./account-pages.ts";
 import { parameterOf } from "./addresses.ts";
 import { giveWayFor, inCell, onPage } from "./excerpt.ts";
 import { choicesFor } from "./forms/choices.ts";
@@ -21,7 +21,9 @@ import { colorRule, consoleOptions, type ConsoleOptions } from "./options.ts";
 import { drawAccount } from "./pages/account-page.ts";
 import { drawWaitingLogin } from "./pages/factor-page.ts";
 import { drawList } from "./pages/list-page.ts";
+import { drawIdentityStart } from "./pages/login-lists.ts";
 import { drawLoginPage } from "./pages/login-page.ts";
+import { drawForgot, drawReset, drawSignup, drawVerify } from "./pages/mail-pages.ts";
 import { CONFIRM_PATH, drawFactor } from "./pages/new-factor-page.ts";
 import { drawPlain } from "./pages/plain-page.ts";
 import { drawProblem } from "./pages/problem-page.ts";
@@ -68,9 +70,14 @@ export function consolePages(options: ConsoleOptions): Feature<null> {
           [ACCOUNT_PATH]: drawAccount,
           [paths.login]: drawLoginPage,
           [paths.factor]: drawWaitingLogin,
+          [paths.signup]: drawSignup,
+          [paths.forgot]: drawForgot,
+          [paths.reset]: drawReset,
+          [paths.verify]: drawVerify,
           [LOGIN_PATH]: drawFactor,
           [`${LOGIN_PATH}factors/`]: drawFactor,
           [`${LOGIN_PATH}confirm/`]: drawFactor,
+          "/users/{id}/identities": drawIdentityStart,
           "/users/{id}/factors": drawFactor,
           "/users/{id}/factors/recovery": drawFactor,
           [CONFIRM_PATH]: drawFactor,
@@ -94,6 +101,8 @@ export function consolePages(options: ConsoleOptions): Feature<null> {
           assetEndpoint([style, script, passkeys]),
           whyEndpoint(service, basePath),
           ...pageEndpoints(paths, service),
+          // A well-known address is at the root of an origin.
+          ...(basePath === "" ? [changePasswordEndpoint(paths, service)] : []),
         ],
       };
     },

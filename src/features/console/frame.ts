@@ -103,7 +103,7 @@ function hasXML({ facts }: Site): boolean {
 /** Returns the response in one line: the request, the status, and the same for a program. */
 function stripOf(site: Site, view: View): Markup {
   const { call, status, tag } = view;
-  const target = targetOf(view);
+  const target = shownTarget(view);
   const classes = status >= 500 ? "st c5" : status >= 400 ? "st c4" : "st";
   // HEAD has the header fields of GET, and the tag is that of the page.
   const method = call.method === "HEAD" ? "GET" : call.method;
@@ -123,6 +123,11 @@ function stripOf(site: Site, view: View): Markup {
       ${isRead ? formats : ""}${isRead ? html`<button class="btn low" type="button" data-js hidden data-key="c" data-text="${curlOf(view, target)}">Copy as curl</button><a href="${whyOf(view, target)}">Why?</a>` : ""}
     </div>
   </section>`;
+}
+
+/** Returns the path and query of the request, without the token of a link: it opens an account. */
+function shownTarget(view: View): string {
+  return targetOf(view).replace(/([?&]token=)[^&]+/g, "$1…");
 }
 
 function whyOf(view: View, target: string): string {

@@ -2,6 +2,7 @@ import { isObject } from "../../core/checking/members.ts";
 import type { ServiceFacts, WayIn } from "../../feature/feature.ts";
 import type { Endpoint } from "../../http/endpoint/endpoint.ts";
 import { formType } from "../../http/formats/form.ts";
+import type { Mount } from "../../http/mount/mount.ts";
 
 /** The page where users see who they are, log in and log out. */
 export const SESSION_PATH = "/api/session/";
@@ -11,6 +12,24 @@ export const LOGIN_PATH = "/api/login/";
 
 /** The path that starts a login with a passkey. */
 export const PASSKEY_PATH = "/api/login/passkey/";
+
+/** The path that starts a login with a code by mail. */
+export const MAIL_CODE_PATH = "/api/login/code/";
+
+/** The path that sends a mail to a user who forgot the password, and the path that sets a new one. */
+export const RESET_PATH = "/api/password/reset/";
+export const RESET_CONFIRM_PATH = `${RESET_PATH}confirm/`;
+
+/** The path that confirms an address. */
+export const EMAIL_CONFIRM_PATH = "/api/email/confirm/";
+
+/** The path of the users, where newcomers sign up. */
+export const USERS_PATH = "/users";
+
+/** Returns the mount of the users. */
+export function findUsers({ mounts }: ServiceFacts): Mount | undefined {
+  return mounts.find(({ resource, older }) => resource.path === USERS_PATH && older === null);
+}
 
 /** The ways to log in on a page. */
 export interface WaysIn {

@@ -6,8 +6,9 @@ import type { View } from "../../../http/formats/view.ts";
 import { parameterOf, targetOf } from "../addresses.ts";
 import { isServed } from "../paths.ts";
 import { addressOf, type Site } from "../site.ts";
-import { hasWays, SESSION_PATH, waysOf } from "../ways-in.ts";
+import { hasWays, MAIL_CODE_PATH, RESET_PATH, SESSION_PATH, USERS_PATH, waysOf } from "../ways-in.ts";
 import { writePasskeyForm, type PasskeyForm } from "./passkey-form.ts";
+import { writePlainForm } from "./plain-form.ts";
 
 /** The state of a login form. */
 interface LoginState {
@@ -35,8 +36,20 @@ export async function loginFormOf(site: Site, view: View, state: LoginState = {}
     ${wrong === undefined ? "" : html`<p class="wrong" id="login-error" role="alert">${wrong.reason}</p>`}
     ${password === null ? "" : passwordForm(site, view, state)}
     ${passkey === null ? "" : writePasskeyForm(view, passkeyLogin(passkey, next), `${addressOf(view, site.pages.login)}?${query}`)}
-    ${buttons.length === 0 ? "" : html`<div class="row">${buttons}</div>`} ${await linksOf(site, view)}
+    ${buttons.length === 0 ? "" : html`<div class="row">${buttons}</div>`}
+    ${isServed(site, MAIL_CODE_PATH, "POST") ? mailForm(site, view, next) : ""} ${await linksOf(site, view)}
   </div>`;
+}
+
+/** Returns the form that sends a mail with a code. The next page asks for the code. */
+function mailForm(site: Site, view: View, next: string): PageContent {
+  const page = `${addressOf(view, site.pages.login)}?${new URLSearchParams({ code: "1", next }).toString()}`;
+  const does = "Send me a code";
+  const fields = [{ name: "email", label: "E-mail", type: "email", autocomplete: "email" }] as const;
+  return html`<details class="more">
+    <summary>Log in with a code by mail</summary>
+    ${writePlainForm(view, { path: MAIL_CODE_PATH, does, fields, hidden: { next: page }, label: does, prefix: "mail" })}
+  </details>`;
 }
 
 function passkeyLogin(start: string, next: string): PasskeyForm {
@@ -80,20 +93,17 @@ async function linksOf(site: Site, view: View): Promise<PageContent> {
   return links.every((each) => each === "") ? "" : html`<p class="row">${links}</p>`;
 }
 
-/** The path that sends a mail to a user who forgot the password. */
-const RESET_PATH = "/api/password/reset/";
-
 /** Returns true if a caller without an account may create one. */
 async function canSignUp(site: Site, view: View): Promise<boolean> {
   if (view.identity !== null || !isServed(site, site.pages.signup)) return false;
-  return (await view.offers("/users")).some(({ method }) => method === "POST");
+  return (await view.offers(USERS_PATH)).some(({ method }) => method === "POST");
 }
 
 /**
  * Returns the values of the last attempt, never the password. The next page is this one, except on the login pages. There
  * it is the one of the form or of the link.
  */
-function sentTo(site: Site, view: View): { readonly username?: string; readonly next: string } {
+export function sentTo(site: Site, view: View): { readonly username?: string; readonly next: string } {
   const { sent, call, basePath } = view;
   const root = `${basePath}/`;
   if (isObject(sent) && call.method === "POST") {

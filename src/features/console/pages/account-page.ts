@@ -6,7 +6,9 @@ import { inputsOf } from "../forms/inputs.ts";
 import { asJSON } from "../parts.ts";
 import type { Drawing, Drawn } from "../site.ts";
 import { showValue } from "../values.ts";
-import { factorsOf, keysOf, loginsOf, tokenOf } from "./credential-lists.ts";
+import { keysOf, loginsOf, tokenOf } from "./credential-lists.ts";
+import { factorsOf, identitiesOf } from "./login-lists.ts";
+import { emailForm } from "./mail-pages.ts";
 import { recordOf } from "./rows.ts";
 
 /** Draws an account: the user, the login, the open sessions, and the keys of programs. */
@@ -31,7 +33,7 @@ export async function drawAccount(drawing: Drawing): Promise<Drawn | null> {
       <div class="row"><a class="btn" href="${view.basePath}${user}">${user}</a></div>
     </div>
     ${await profileOf(drawing, user, { record, tag: found?.tag, isOwn })} ${loginOf(drawing, value, isOwn)}
-    ${isOwn ? "" : await oneTimeOf(drawing, user)} ${await factorsOf(drawing, user, isOwn)} ${await loginsOf(drawing, user, isOwn)} ${await keysOf(drawing, user, isOwn)}
+    ${isOwn ? "" : await oneTimeOf(drawing, user)} ${isOwn ? await emailOf(drawing, user) : ""} ${await factorsOf(drawing, user, isOwn)} ${await identitiesOf(drawing, user, isOwn)} ${await loginsOf(drawing, user, isOwn)} ${await keysOf(drawing, user, isOwn)}
     ${await tokenOf(drawing, user)}
     <details class="more">
       <summary>What programs get</summary>
@@ -53,7 +55,10 @@ async function profileOf({ view }: Drawing, user: string, { record, tag, isOwn }
   const parts = { view, offer, values: record, tag: typeof tag === "string" ? `"${tag}"` : null };
   return formSection("Profile", {
     ...parts,
-    ...sentFrom(view.call.path, offer, isOwn, ["username"]),
+    ...sentFrom(view.call.path, offer, isOwn, [
+      "username",
+      ...((await changesEmailByMail(view, user)) && isOwn ? ["email"] : []),
+    ]),
     prefix: "profile",
   });
 }
@@ -86,6 +91,21 @@ function formSection(title: string, parts: Omit<FormParts, "does" | "note">): Ma
     <h2 id="${parts.prefix}">${title}</h2>
     ${writeForm({ ...parts, does: `Save ${parts.prefix}`, note, isWide: true })}
   </section>`;
+}
+
+/** Returns true if the user proves a new address by mail. */
+async function changesEmailByMail(view: Drawing["view"], user: string): Promise<boolean> {
+  return (await view.offers(`${user}/email`)).some(({ method }) => method === "POST");
+}
+
+/** Returns the form for another e-mail address, if it is proved by mail. */
+async function emailOf({ site, view }: Drawing, user: string): Promise<PageContent> {
+  if (!(await changesEmailByMail(view, user))) return "";
+  return html`<details class="more">
+    <summary>Change the e-mail address</summary>
+    <p class="dim">You get a mail at the new address. It counts when you confirm it.</p>
+    ${emailForm(site, view, user)}
+  </details>`;
 }
 
 /** Returns the form for a one-time password, for a user who has none or has lost it. */

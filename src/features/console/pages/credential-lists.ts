@@ -1,15 +1,13 @@
 import { html, type Markup, type PageContent } from "../../../core/html/markup.ts";
 import type { Offer, View } from "../../../http/formats/view.ts";
 import { writeButton, writeForm } from "../forms/form.ts";
-import { passkeysElsewhere } from "../forms/passkey-form.ts";
 import { column, table } from "../parts.ts";
-import { isServed } from "../paths.ts";
 import { addressOf, type Drawing } from "../site.ts";
 import { showValue } from "../values.ts";
-import { PASSKEY_PATH } from "../ways-in.ts";
 import { isRows, recordOf } from "./rows.ts";
 
-type Row = Readonly<Record<string, unknown>>;
+/** An element of a list. */
+export type Row = Readonly<Record<string, unknown>>;
 
 // The additional parts of an account, each with a way to end it: the user's sessions, and the keys of programs.
 
@@ -97,44 +95,6 @@ function newKey(view: View, offer: Offer): Markup {
   </details>`;
 }
 
-/** The second factors and passkeys of the account, each with a button that removes it. */
-export async function factorsOf(drawing: Drawing, user: string, isOwn: boolean): Promise<PageContent> {
-  const { view, site } = drawing;
-  const path = `${user}/factors`;
-  const rows = await rowsAt(view, path);
-  if (rows === null) return "";
-  const add = isOwn ? (await view.offers(path)).find(({ method }) => method === "POST") : undefined;
-  const lines = await Promise.all(
-    rows.map(
-      async (row) => html`<tr>
-        <th scope="row"><bdi>${String(row["label"] ?? row["kind"])}</bdi></th>
-        <td>${String(row["kind"])}</td>
-        <td class="nw">${shown(drawing, row, "created_at")}</td>
-        <td class="nw">${shown(drawing, row, "last_used_at")}</td>
-        <td>${await endOf(drawing, `${path}/${String(row["id"])}`, "Remove")}</td>
-      </tr> `,
-    ),
-  );
-  const list =
-    rows.length === 0
-      ? html`<p class="dim">There is none. A second factor protects the account if the password is stolen.</p>`
-      : table(linkTo(view, path, "All"), heads("Name", "Kind", "Added", "Last used"), lines);
-  const forms: PageContent =
-    add === undefined
-      ? ""
-      : html`${newFactor(view, add, "totp", "an authenticator app", "Add the app")}
-        ${isServed(site, PASSKEY_PATH, "POST") ? (passkeysElsewhere(view, "Add a passkey") ?? newFactor(view, add, "passkey", "a passkey", "Add the passkey")) : ""}`;
-  return section("factors", "Second factors and passkeys", "", html`${list}${forms}`);
-}
-
-function newFactor(view: View, offer: Offer, kind: string, what: string, does: string): Markup {
-  const parts = { view, offer, only: ["label", "current_password"], values: { kind }, does, prefix: kind };
-  return html`<details class="more">
-    <summary>Add ${what}</summary>
-    ${writeForm({ ...parts, more: html`<input type="hidden" name="kind" value="${kind}" />` })}
-  </details>`;
-}
-
 /** The one token of the user, which can be shown again. */
 export async function tokenOf(drawing: Drawing, user: string): Promise<PageContent> {
   const { view } = drawing;
@@ -162,32 +122,38 @@ export async function tokenOf(drawing: Drawing, user: string): Promise<PageConte
   );
 }
 
-function section(id: string, title: string, aside: PageContent, content: PageContent): Markup {
+/** Writes a section of the account page. */
+export function section(id: string, title: string, aside: PageContent, content: PageContent): Markup {
   return html`<section aria-labelledby="${id}">
     <div class="sec"><h2 id="${id}">${title}</h2>${aside}</div>
     <div class="stack">${content}</div>
   </section>`;
 }
 
-async function rowsAt(view: View, path: string): Promise<readonly Row[] | null> {
+/** Returns the elements of a list that the caller may read. Returns null if there is no such list. */
+export async function rowsAt(view: View, path: string): Promise<readonly Row[] | null> {
   const found = await view.ask(path);
   return found?.body?.kind === "data" && isRows(found.body.value) ? found.body.value : null;
 }
 
-async function endOf({ view }: Drawing, path: string, does: string, classes = "low"): Promise<PageContent> {
+/** Writes the button that deletes one element, if the caller may. */
+export async function endOf({ view }: Drawing, path: string, does: string, classes = "low"): Promise<PageContent> {
   const offer = (await view.offers(path)).find(({ method }) => method === "DELETE");
   return offer === undefined ? "" : writeButton({ view, offer, next: view.call.path, does }, classes);
 }
 
-function heads(...names: readonly string[]): readonly Markup[] {
+/** Returns the heads of columns. The last column has the buttons and no head. */
+export function heads(...names: readonly string[]): readonly Markup[] {
   return [...names.map((name) => column(name)), html`<td></td>`];
 }
 
-function linkTo(view: View, path: string, words: string): Markup {
+/** Writes the caption of a table, with the address of its list. */
+export function linkTo(view: View, path: string, words: string): Markup {
   return html`${words}: <a class="mono" href="${addressOf(view, path)}">${path}</a>`;
 }
 
-function shown(drawing: Drawing, row: Row, name: string): PageContent {
+/** Writes a time, or "never". */
+export function shown(drawing: Drawing, row: Row, name: string): PageContent {
   return row[name] === null ? html`<span class="dim">never</span>` : showValue(drawing, null, row[name]);
 }
 

@@ -1,20 +1,77 @@
 import { isObject } from "../../../core/checking/members.ts";
 import { html, type PageContent } from "../../../core/html/markup.ts";
 import type { View } from "../../../http/formats/view.ts";
-import { loginFormOf } from "../forms/login-form.ts";
-import type { Drawing, Drawn, Site } from "../site.ts";
+import { parameterOf } from "../addresses.ts";
+import { loginFormOf, sentTo } from "../forms/login-form.ts";
+import { writePlainForm } from "../forms/plain-form.ts";
+import { isServed } from "../paths.ts";
+import { addressOf, type Drawing, type Drawn, type Site } from "../site.ts";
+import { MAIL_CODE_PATH, SESSION_PATH } from "../ways-in.ts";
+import { headOf } from "./waiting-parts.ts";
 
 /** Draws the page to log in: every way that is on, with the focus in the first field. */
 export async function drawLoginPage({ site, view }: Drawing): Promise<Drawn> {
+  const token = parameterOf(view, "token");
+  if (isServed(site, MAIL_CODE_PATH, "POST")) {
+    if (token !== undefined) return drawMailLogin(site, view, { token });
+    if (parameterOf(view, "code") !== undefined) return drawMailLogin(site, view, {});
+  }
   return draw(await loginFormOf(site, view, { isSubject: true }));
 }
 
 /** Draws the page to log in after a wrong password, or a passkey that was not accepted. */
 export async function drawLoginAgain(site: Site, view: View): Promise<Drawn> {
+  const sent = isObject(view.sent) ? view.sent : {};
+  if (typeof sent["token"] === "string" || typeof sent["code"] === "string")
+    return drawMailLogin(site, view, { wrong: "This link or code is wrong, used or expired." });
   const byPassword = !isObject(view.sent) || view.sent["credential"] === undefined;
   const reason = byPassword ? "Wrong name or password." : WRONG_PASSKEY;
   return draw(await loginFormOf(site, view, { isSubject: true, wrong: { reason, byPassword } }));
 }
+
+/** Draws the login by the link or the code of a mail. Opening the link does not log in: its button does. */
+function drawMailLogin(
+  site: Site,
+  view: View,
+  { token, wrong }: { readonly token?: string; readonly wrong?: string },
+): Drawn {
+  const { next } = sentTo(site, view);
+  const fields = token === undefined ? CODE_FIELDS : [];
+  const hidden = { next, ...(token === undefined ? {} : { token }) };
+  const values = isObject(view.sent) ? view.sent : {};
+  const title = "Log in by mail";
+  const form = {
+    path: SESSION_PATH,
+    does: "Log in",
+    fields,
+    hidden,
+    values,
+    label: title,
+    prefix: "mail",
+    isSubject: true,
+  };
+  const text =
+    token === undefined
+      ? "If an account has your address, a mail with a code is on its way."
+      : "Press the button to log in.";
+  const login = `${addressOf(view, site.pages.login)}?${new URLSearchParams({ next }).toString()}`;
+  const main = html`${headOf(title, text)}
+    <div class="stack">
+      ${wrong === undefined ? "" : html`<p class="wrong" role="alert">${wrong}</p>`} ${writePlainForm(view, form)}
+      <p><a href="${login}">Other ways to log in</a></p>
+    </div>`;
+  return { title, main, narrow: true };
+}
+
+const CODE_FIELDS = [
+  { name: "email", label: "E-mail", type: "email", autocomplete: "email" },
+  {
+    name: "code",
+    label: "Code",
+    autocomplete: "one-time-code",
+    rule: "Eight digits, on a line of its own in the mail",
+  },
+] as const;
 
 /** The same for every reason, so that it does not say which passkeys exist. */
 export const WRONG_PASSKEY = "This passkey was not accepted. Choose another way.";

@@ -18,6 +18,7 @@ import { drawConfirmFirst } from "./confirm-page.ts";
 import { drawConflict } from "./conflict-page.ts";
 import { drawFactorProblem } from "./factor-page.ts";
 import { drawLoginAgain } from "./login-page.ts";
+import { drawMailProblem } from "./mail-pages.ts";
 import { extensionsOf } from "./problem-extensions.ts";
 import { drawWithoutRoot } from "./root-page.ts";
 import { recordOf } from "./rows.ts";
@@ -27,6 +28,8 @@ import { programOf } from "./session-page.ts";
 export async function drawProblem(site: Site, view: View, document: ProblemDocument): Promise<Drawn> {
   const factor = await drawFactorProblem(site, view, document);
   if (factor !== null) return { ...factor, main: html`${factor.main}${programs(document)}` };
+  const mailed = drawMailProblem(site, view, document);
+  if (mailed !== null) return { ...mailed, main: html`${mailed.main} ${programs(document)}` };
   const confirming = document.code === "confirmation_required" ? await drawConfirmFirst(site, view, document) : null;
   if (confirming !== null) return { ...confirming, main: html`${confirming.main}${programs(document)}` };
   const form =

@@ -1,0 +1,236 @@
+import { isObject } from "../../../core/checking/members.ts";
+import { html, type Markup, type PageContent } from "../../../core/html/markup.ts";
+import { formType } from "../../../http/formats/form.ts";
+import type { ProblemDocument } from "../../../http/formats/format.ts";
+import type { View } from "../../../http/formats/view.ts";
+import { parameterOf } from "../addresses.ts";
+import { writeForm } from "../forms/form.ts";
+import { writePlainForm, type PlainField, type PlainForm } from "../forms/plain-form.ts";
+import { ACCOUNT_PATH } from "../frame.ts";
+import { addressOf, type Drawing, type Drawn, type Site } from "../site.ts";
+import { EMAIL_CONFIRM_PATH, findUsers, RESET_CONFIRM_PATH, RESET_PATH, USERS_PATH } from "../ways-in.ts";
+import { headOf } from "./waiting-parts.ts";
+
+// Sign-up, forgotten passwords and links of mails. Opening a page uses no link up: only its button sends the token.
+
+/** A refused attempt, which the page shows with its form again. */
+type Refused = Pick<ProblemDocument, "code" | "detail" | "errors" | "status">;
+
+const email: PlainField = { name: "email", label: "E-mail", type: "email", autocomplete: "email" };
+const code: PlainField = {
+  name: "code",
+  label: "Code",
+  autocomplete: "one-time-code",
+  rule: "Eight digits, on a line of its own in the mail",
+};
+const newPassword: PlainField = {
+  name: "password",
+  label: "New password",
+  type: "password",
+  autocomplete: "new-password",
+  rule: "8 characters or more",
+};
+
+/** Draws the page for newcomers. */
+export async function drawSignup({ site, view }: Drawing): Promise<Drawn> {
+  const offer = (await view.offers(USERS_PATH)).find(({ method }) => method === "POST");
+  const login = addressOf(view, site.pages.login);
+  if (view.identity !== null) return drawLoggedIn(view, view.identity.id);
+  if (offer === undefined) {
+    const title = "Sign-up is closed";
+    const main = html`${headOf(title, "An administrator creates the accounts of this service.")}
+      <p class="row"><a class="btn" href="${login}">Log in</a></p>`;
+    return { title, narrow: true, main };
+  }
+  const users = findUsers(site.facts());
+  if (users !== undefined && users.deferral !== null) return drawVerifiedSignup(site, view);
+  const title = "Sign up";
+  const main = html`${headOf(title, "Then log in with your e-mail address and your password.")}
+    ${writeForm({ view, offer, only: ["name", "email", "password"], does: "Sign up", next: login, prefix: "signup" })} ${toLogin(site, view)}`;
+  return { title, narrow: true, main };
+}
+
+function drawLoggedIn(view: View, id: number): Drawn {
+  const title = "You are logged in";
+  const account = addressOf(view, ACCOUNT_PATH.replace("{id}", String(id)));
+  const main = html`${headOf(title, "To sign up as another user, log out first.")}
+    <p class="row"><a class="btn" href="${account}">Your account</a></p>`;
+  return { title, narrow: true, main };
+}
+
+function drawVerifiedSignup(site: Site, view: View, refused?: Refused): Drawn {
+  const name: PlainField = { name: "name", label: "Name", autocomplete: "name" };
+  const form = { path: USERS_PATH, does: "Sign up", fields: [name, email], hidden: {}, prefix: "signup" };
+  const text = "You get a mail with a link and a code. With them you choose your password.";
+  return drawPage(view, { title: "Sign up", text, form, refused, below: toLogin(site, view) });
+}
+
+/** Draws the page that sends a mail to a user who forgot the password. */
+export function drawForgot({ site, view }: Drawing): Drawn {
+  return drawForgotAgain(site, view);
+}
+
+function drawForgotAgain(site: Site, view: View, refused?: Refused): Drawn {
+  const hidden = { next: addressOf(view, site.pages.reset) };
+  const form = { path: RESET_PATH, does: "Send the mail", fields: [email], hidden, prefix: "forgot" };
+  const text = "You get a mail with a link and a code, if an account has this address.";
+  return drawPage(view, { title: "Forgot your password?", text, form, refused, below: toLogin(site, view) });
+}
+
+/** Draws the page that sets a new password, with the token of a link or with a code. */
+export function drawReset({ site, view }: Drawing): Drawn {
+  return drawResetAgain(site, view);
+}
+
+function drawResetAgain(site: Site, view: View, refused?: Refused): Drawn {
+  const token = tokenOf(view);
+  const hidden = { next: addressOf(view, site.pages.login), ...(token === undefined ? {} : { token }) };
+  const fields = token === undefined ? [email, code, newPassword] : [newPassword];
+  const form = { path: RESET_CONFIRM_PATH, does: "Set the password", fields, hidden, prefix: "reset" };
+  const text =
+    token === undefined
+      ? "If an account has your address, a mail is on its way. Open its link, or enter its code here."
+      : "This ends every login of your account. Then log in with the new password.";
+  const below = html`<p><a href="${addressOf(view, site.pages.forgot)}">Send another mail</a></p>`;
+  return drawPage(view, { title: "Choose a new password", text, form, refused, below });
+}
+
+/**
+ * Draws the page that confirms an address. A newcomer chooses a password. A user who is logged in confirms a changed
+ * address, and keeps the password.
+ */
+export function drawVerify({ site, view }: Drawing): Drawn {
+  return drawVerifyAgain(site, view, view.identity === null && parameterOf(view, "change") === undefined);
+}
+
+function drawVerifyAgain(site: Site, view: View, choosesPassword: boolean, refused?: Refused): Drawn {
+  const token = tokenOf(view);
+  const query = token === undefined ? "?change=1" : `?${new URLSearchParams({ token }).toString()}`;
+  const here = addressOf(view, site.pages.verify) + query;
+  const login = `${addressOf(view, site.pages.login)}?${new URLSearchParams({ next: here }).toString()}`;
+  const hidden = {
+    next: choosesPassword ? addressOf(view, site.pages.login) : addressOf(view, "/"),
+    ...(token === undefined ? {} : { token }),
+  };
+  const fields = [...(token === undefined ? [email, code] : []), ...(choosesPassword ? [newPassword] : [])];
+  const form = { path: EMAIL_CONFIRM_PATH, does: "Confirm the address", fields, hidden, prefix: "verify" };
+  const text =
+    token === undefined
+      ? "A mail is on its way. Open its link, or enter its code here."
+      : "Press the button to confirm it.";
+  const below = choosesPassword
+    ? html`<p>Do you change the address of your account? <a href="${login}">Log in first</a></p>`
+    : "";
+  return drawPage(view, { title: "Confirm your e-mail address", text, form, refused, below });
+}
+
+/** The path that changes the address of a user. */
+const EMAIL_PATH = "/users/{id}/email";
+
+/** Draws the form of one of these pages again, with the reason why it was refused. Returns null for every other request. */
+export function drawMailProblem(site: Site, view: View, document: ProblemDocument): Drawn | null {
+  const isForm = view.call.header("content-type")?.startsWith(formType) === true;
+  if (!isForm || view.call.method !== "POST" || ![400, 401, 409].includes(document.status)) return null;
+  switch (view.place?.path) {
+    case USERS_PATH:
+      return drawVerifiedSignup(site, view, document);
+    case RESET_PATH:
+      return drawForgotAgain(site, view, document);
+    case RESET_CONFIRM_PATH:
+      return drawResetAgain(site, view, document);
+    case EMAIL_CONFIRM_PATH:
+      return document.status === 401
+        ? drawLoginFirst(site, view)
+        : drawVerifyAgain(site, view, needsPassword(view, document), document);
+    case EMAIL_PATH:
+      return document.status === 400 ? drawEmailAgain(site, view, document) : null;
+    default:
+      return null;
+  }
+}
+
+/** Only a newcomer chooses a password, and only the service knows whether the link belongs to one. */
+function needsPassword({ sent }: View, { errors = [] }: ProblemDocument): boolean {
+  const mistake = errors.find(({ pointer }) => pointer === "/password");
+  if (mistake !== undefined) return mistake.code !== "read_only";
+  return isObject(sent) && sent["password"] !== undefined;
+}
+
+function drawLoginFirst(site: Site, view: View): Drawn {
+  const token = tokenOf(view);
+  const query = token === undefined ? "?change=1" : `?${new URLSearchParams({ token }).toString()}`;
+  const next = addressOf(view, site.pages.verify) + query;
+  const title = "Log in to confirm the address";
+  const main = html`${headOf(title, "The new address belongs to an account. Log in to it, then confirm.")}
+    <p class="row"><a class="btn main" href="${addressOf(view, site.pages.login)}?${new URLSearchParams({ next }).toString()}">Log in</a></p>`;
+  return { title, narrow: true, main };
+}
+
+/** Writes the form that changes the address of a user. */
+export function emailForm(site: Site, view: View, user: string, refused?: Refused): PageContent {
+  const fields: readonly PlainField[] = [
+    { ...email, label: "New e-mail" },
+    {
+      name: "current_password",
+      label: "Current password",
+      type: "password",
+      autocomplete: "current-password",
+      rule: "Leave it out if you logged in with a second factor in the last ten minutes",
+      optional: true,
+    },
+  ];
+  const hidden = { next: `${addressOf(view, site.pages.verify)}?change=1` };
+  const again = refused === undefined ? {} : { values: valuesOf(view), mistakes: refused.errors ?? [] };
+  const label = "Change the e-mail address";
+  return writePlainForm(view, {
+    path: `${user}/email`,
+    does: "Send the mail",
+    fields,
+    hidden,
+    ...again,
+    label,
+    prefix: "email",
+  });
+}
+
+function drawEmailAgain(site: Site, view: View, refused: Refused): Drawn {
+  const title = "Change your e-mail address";
+  const user = `/users/${String(view.place?.params["id"])}`;
+  return { title, narrow: true, main: html`${headOf(title, refused.detail)} ${emailForm(site, view, user, refused)}` };
+}
+
+interface MailPage {
+  readonly title: string;
+  readonly text: string;
+  readonly form: Omit<PlainForm, "label">;
+  readonly refused: Refused | undefined;
+  readonly below: PageContent;
+}
+
+function drawPage(view: View, { title, text, form, refused, below }: MailPage): Drawn {
+  const mistakes = (refused?.errors ?? []).filter(({ pointer }) =>
+    form.fields.some(({ name }) => pointer === `/${name}`),
+  );
+  const note: PageContent =
+    refused === undefined || mistakes.length > 0 ? "" : html`<p class="wrong" role="alert">${refused.detail}</p>`;
+  const again = refused === undefined ? {} : { values: valuesOf(view), mistakes };
+  const main: Markup = html`${headOf(title, text)}
+    <div class="stack">
+      ${note} ${writePlainForm(view, { ...form, ...again, label: title, isSubject: true })} ${below}
+    </div>`;
+  return { title, narrow: true, main };
+}
+
+function valuesOf({ sent }: View): Readonly<Record<string, unknown>> {
+  return isObject(sent) ? sent : {};
+}
+
+/** Returns the token of the link: from the address of the page, or from its form. */
+function tokenOf(view: View): string | undefined {
+  const sent = valuesOf(view)["token"];
+  return typeof sent === "string" ? sent : parameterOf(view, "token");
+}
+
+function toLogin(site: Site, view: View): Markup {
+  return html`<p>Do you have an account? <a href="${addressOf(view, site.pages.login)}">Log in</a></p>`;
+}

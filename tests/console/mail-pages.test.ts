@@ -1,0 +1,229 @@
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+import type { Mail } from "../../src/door/features.ts";
+import type { BuiltIn } from "../../src/service/built-in.ts";
+import { createLatchkey } from "../../src/service/latchkey.ts";
+import { readSettings } from "../../src/service/settings/settings.ts";
+import { adminPassword, basicHeader, serve } from "../harness/serve.ts";
+import { emptyDatabase } from "../harness/test-store.ts";
+
+const browser = {
+  accept: "text/html,application/xhtml+xml,*/*;q=0.8",
+  host: "127.0.0.1:8000",
+  "sec-fetch-site": "same-origin",
+};
+const password = "difference-engine";
+
+interface Page {
+  readonly status: number;
+  /** In one line, without the line breaks of its source. */
+  readonly text: string;
+  readonly headers: Headers;
+}
+
+interface Started {
+  get(path: string, headers?: Readonly<Record<string, string>>): Promise<Page>;
+  /** Sends the first form in the main part of a page that has these fields, like a browser without JavaScript. */
+  submit(
+    page: Page,
+    fields: Readonly<Record<string, string>>,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<Page>;
+  json(method: string, path: string, body: unknown): Promise<Page>;
+  /** Delivers the queued mails, and returns the link and the code of the last one. */
+  mailed(): Promise<{ readonly to: string; readonly link: string; readonly code: string }>;
+}
+
+/** Starts the ready-made service with mail. */
+async function start(t: TestContext, environment: Readonly<Record<string, string>> = {}): Promise<Started> {
+  const mails: Mail[] = [];
+  const found: BuiltIn[] = [];
+  const latchkey = await createLatchkey({
+    settings: readSettings({
+      LATCHKEY_DATABASE: await emptyDatabase(t),
+      LATCHKEY_SECRET: "a secret that all processes of the service know",
+      LATCHKEY_ADMIN_PASSWORD: adminPassword,
+      LATCHKEY_MAIL_URL: "file:mails",
+      LATCHKEY_MAIL_FROM: "no-reply@example.com",
+      ...environment,
+    }),
+    config: { features: (builtIn) => (found.push(builtIn), []) },
+    overMail: () => async (each) => void mails.push(each),
+  });
+  t.after(() => latchkey.close());
+  const { outbox } = found[0]!;
+  const ask = async (path: string, init: RequestInit): Promise<Page> => {
+    const response = await latchkey.fetch(new Request(`http://127.0.0.1:8000${path}`, init), { peer: "127.0.0.1" });
+    const text = (await response.text()).replaceAll(/\s+/g, " ");
+    return { status: response.status, text, headers: response.headers };
+  };
+  return {
+    get: (path, headers = {}) => ask(path, { headers: { ...browser, ...headers } }),
+    submit({ text }, fields, headers = {}) {
+      const forms = [
+        ...text.slice(text.indexOf("<main")).matchAll(/<form[^>]* method="post" action="([^"]*)"[^>]*>(.*?)<\/form>/g),
+      ];
+      const named = Object.keys(fields);
+      const [, action = "", content = ""] =
+        forms.find(([, , each = ""]) => named.every((name) => each.includes(`name="${name}"`))) ?? [];
+      assert.notEqual(action, "", text);
+      const hidden = [...content.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)].map(
+        ([, name = "", value = ""]) => [name, value.replaceAll("&amp;", "&")] as const,
+      );
+      const type = { "content-type": "application/x-www-form-urlencoded" };
+      const body = new URLSearchParams([...hidden, ...Object.entries(fields)].map(([name, value]) => [name, value]));
+      return ask(action, { method: "POST", headers: { ...browser, ...type, ...headers }, body: body.toString() });
+    },
+    json(method, path, body) {
+      const headers = { "content-type": "application/json", ...basicHeader("admin", adminPassword) };
+      return ask(path, { method, headers, body: JSON.stringify(body) });
+    },
+    async mailed() {
+      await latchkey.use(outbox).deliverDue();
+      const last = mails.at(-1)!;
+      const link = /^http:\/\/[^/]+(\/\S+)$/m.exec(last.text)?.[1] ?? "";
+      return { to: last.to, link, code: /^\d{8}$/m.exec(last.text)?.[0] ?? "" };
+    },
+  };
+}
+
+const ben = { name: "Ben", email: "ben@example.com" };
+
+async function makeUser({ json }: Started, { name, email }: typeof ben): Promise<void> {
+  assert.equal((await json("POST", "/users", { name, email, password })).status, 201);
+}
+
+const cookieOf = ({ headers }: Page) => ({ cookie: headers.getSetCookie()[0]!.split(";")[0]! });
+
+async function logIn(api: Started, username: string, given = password): Promise<{ readonly cookie: string }> {
+  const done = await api.submit(await api.get("/login"), { username, password: given });
+  assert.equal(done.status, 303, done.text);
+  return cookieOf(done);
+}
+
+test("signs a newcomer up by the link of a mail, and uses the link by its button only", async (t) => {
+  const api = await start(t, { LATCHKEY_REGISTRATION: "verified" });
+  assert.match((await api.get("/login")).text, /<a href="\/signup">Sign up<\/a>/);
+  const wrong = await api.submit(await api.get("/signup"), { name: "", email: "no mailbox" });
+  assert.equal(wrong.status, 400);
+  assert.match(wrong.text, /value="no mailbox"[^>]*aria-invalid="true"/);
+
+  const sent = await api.submit(wrong, ben);
+  assert.deepEqual([sent.status, sent.headers.get("location")], [303, "/verify"]);
+  assert.match((await api.get("/verify")).text, /name="code"/);
+  const { link } = await api.mailed();
+  assert.match(link, /^\/verify\?token=/);
+  let page = await api.get(link);
+  for (let times = 0; times < 3; times++) page = await api.get(link);
+  assert.deepEqual([page.status, page.headers.get("cache-control")], [200, "no-store"]);
+  assert.equal(page.headers.getSetCookie().length, 0);
+  // The token is in the form and in no shown text.
+  assert.doesNotMatch(page.text.replaceAll(/ (?:value|href)="[^"]*"/g, ""), new RegExp(link.split("=")[1]!));
+
+  const weak = await api.submit(page, { password: "short" });
+  assert.equal(weak.status, 400);
+  assert.match(weak.text, /id="verify-password"[^>]*aria-invalid="true"/);
+  assert.doesNotMatch(weak.text, /value="short"/);
+  const done = await api.submit(weak, { password });
+  assert.deepEqual([done.status, done.headers.get("location")], [303, "/login"]);
+  await logIn(api, ben.email);
+  const again = await api.submit(page, { password });
+  assert.equal(again.status, 400);
+  assert.match(again.text, /role="alert"/);
+});
+
+test("confirms an invitation by its code", async (t) => {
+  const api = await start(t);
+  assert.equal((await api.json("POST", "/users", { ...ben, invite: true })).status, 201);
+  const { code } = await api.mailed();
+  const done = await api.submit(await api.get("/verify"), { email: ben.email, code, password });
+  assert.equal(done.status, 303, done.text);
+  await logIn(api, ben.email);
+});
+
+test("resets a forgotten password by a link and by a code, with the same pages for unknown addresses", async (t) => {
+  const api = await start(t);
+  await makeUser(api, ben);
+  assert.match((await api.get("/login")).text, /<a href="\/forgot">Forgot your password\?<\/a>/);
+  assert.equal((await api.submit(await api.get("/forgot"), { email: "no mailbox" })).status, 400);
+  for (const email of ["nobody@example.com", ben.email]) {
+    const sent = await api.submit(await api.get("/forgot"), { email });
+    assert.deepEqual([sent.status, sent.headers.get("location"), sent.text], [303, "/reset", ""]);
+  }
+  const { link, code } = await api.mailed();
+  const byCode = await api.submit(await api.get("/reset"), { email: ben.email, code: "00000000", password });
+  assert.equal(byCode.status, 400);
+  assert.match(byCode.text, /value="ben@example\.com"/);
+  assert.match(byCode.text, /role="alert"/);
+  assert.notEqual(code, "");
+
+  const done = await api.submit(await api.get(link), { password: "amber lantern 43" });
+  assert.deepEqual([done.status, done.headers.get("location")], [303, "/login"]);
+  await logIn(api, ben.email, "amber lantern 43");
+  assert.equal((await api.submit(await api.get(link), { password })).status, 400);
+});
+
+test("logs in by the link and by the code of a mail, by a button only", async (t) => {
+  const api = await start(t, { LATCHKEY_LOGIN_CODES: "on" });
+  await makeUser(api, ben);
+  const asked = await api.submit(await api.get("/login?next=/orders"), { email: ben.email });
+  assert.deepEqual([asked.status, asked.headers.get("location")], [303, "/login?code=1&next=%2Forders"]);
+  const { link, code } = await api.mailed();
+  assert.equal((await api.get(link)).headers.getSetCookie().length, 0);
+  const page = await api.get("/login?code=1&next=/orders");
+  const wrong = await api.submit(page, { email: ben.email, code: "00000000" });
+  assert.equal(wrong.status, 401);
+  assert.match(wrong.text, /This link or code is wrong, used or expired\./);
+  const done = await api.submit(wrong, { email: ben.email, code });
+  assert.deepEqual([done.status, done.headers.get("location")], [303, "/orders"], done.text);
+  const used = await api.submit(await api.get(link), {});
+  assert.equal(used.status, 401);
+});
+
+test("changes the address of a user, who confirms it logged in", async (t) => {
+  const api = await start(t);
+  await makeUser(api, ben);
+  const session = await logIn(api, ben.email);
+  const account = await api.get("/users/2/account", session);
+  assert.doesNotMatch(account.text, /id="profile-email"/);
+  const wrong = await api.submit(account, { email: "new@example.com", current_password: "wrong" }, session);
+  assert.equal(wrong.status, 400, wrong.text);
+  assert.match(wrong.text, /value="new@example\.com"/);
+  assert.match(wrong.text, /id="email-current_password"[^>]*aria-invalid="true"/);
+  const sent = await api.submit(wrong, { email: "new@example.com", current_password: password }, session);
+  assert.deepEqual([sent.status, sent.headers.get("location")], [303, "/verify?change=1"], sent.text);
+  const { link, to } = await api.mailed();
+  assert.equal(to, "new@example.com");
+
+  const unknown = await api.submit(await api.get(link), { password });
+  assert.equal(unknown.status, 401);
+  assert.match(unknown.text, /href="\/login\?next=%2Fverify%3Ftoken%3D/);
+  const page = await api.get(link, session);
+  assert.doesNotMatch(page.text, /type="password"/);
+  assert.equal((await api.submit(page, {}, session)).status, 303);
+  assert.match((await api.get("/users/2", session)).text, /new@example\.com/);
+});
+
+test("has no page for a call that is not served", async (t) => {
+  const api = await serve(t);
+  for (const path of ["/forgot", "/reset", "/verify"]) assert.equal((await api.get(path, browser)).status, 404, path);
+  const signup = await api.get("/signup", browser);
+  assert.match(signup.text, /Sign-up is closed/);
+});
+
+test("leads password managers to the account of the caller", async (t) => {
+  const api = await serve(t);
+  const ann = await api.user("Ann");
+  const path = "/.well-known/change-password";
+  const at = async (headers: Readonly<Record<string, string>>) => {
+    const { status, headers: answered } = await api.get(path, headers);
+    return [status, answered.get("location")];
+  };
+  assert.deepEqual(await at(ann.headers), [303, `/users/${ann.id}/account`]);
+  assert.deepEqual(await at({ ...browser, ...ann.headers }), [303, `/users/${ann.id}/account`]);
+  for (const headers of [browser, {}, { ...browser, cookie: "session=ended" }])
+    assert.deepEqual(await at(headers), [303, "/login?next=%2F.well-known%2Fchange-password"]);
+
+  const below = await serve(t, { settings: { LATCHKEY_BASE_PATH: "/api" } });
+  for (const each of [path, `/api${path}`]) assert.equal((await below.get(each)).status, 404, each);
+});
