@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import axios, { type AxiosInstance, type InternalAxiosRequestConfig } from "axios";
+import { addTOTP, addTOTPTo, startLogin } from "../harness/factors.ts";
 import { rawSocket } from "../harness/raw-socket.ts";
 import { adminPassword, type API } from "../harness/serve.ts";
 
@@ -52,8 +53,8 @@ function refreshOnce(client: AxiosInstance, refresh: Refresh): void {
 }
 
 /** Logs in with tokens that the client holds, in a header of each request. */
-async function byHeader(client: AxiosInstance): Promise<Refresh> {
-  const tokens = (await client.post("/api/token/", admin)).data as { access: string; refresh: string };
+async function byHeader(client: AxiosInstance, login: object = admin): Promise<Refresh> {
+  const tokens = (await client.post("/api/token/", login)).data as { access: string; refresh: string };
   client.interceptors.request.use((config) => {
     if (!config.url!.startsWith("/api/token/")) config.headers.set("Authorization", `Bearer ${tokens.access}`);
     return config;
@@ -63,7 +64,7 @@ async function byHeader(client: AxiosInstance): Promise<Refresh> {
 }
 
 /** Logs in with tokens in cookies, which a browser stores. Axios in Node stores none. */
-async function byCookie(client: AxiosInstance): Promise<Refresh> {
+async function byCookie(client: AxiosInstance, login: object = admin): Promise<Refresh> {
   const kept = new Map<string, { readonly pair: string; readonly path: string }>();
   client.interceptors.response.use((response) => {
     for (const cookie of response.headers["set-cookie"] ?? []) {
@@ -77,7 +78,7 @@ async function byCookie(client: AxiosInstance): Promise<Refresh> {
     if (sent.length > 0) config.headers.set("Cookie", sent.map(({ pair }) => pair).join("; "));
     return config;
   });
-  await client.post("/api/token/", { ...admin, cookie: true });
+  await client.post("/api/token/", { ...login, cookie: true });
   return async () => void (await client.post("/api/token/refresh/"));
 }
 
@@ -113,3 +114,68 @@ for (const [way, logIn] of Object.entries({ "a header": byHeader, cookies: byCoo
       const ended = await client.get("/protected/").catch((error: unknown) => error);
       assert.ok(axios.isAxiosError(ended) && ended.response?.status === 401);
     });
+
+/** Returns the problem of a request that fails, and the number of requests that the client sends for it. */
+async function failing({ observed }: API, ask: () => Promise<unknown>) {
+  const sent = () => observed.filter(({ kind }) => kind === "request").length;
+  const before = sent();
+  const error = await ask().then(
+    () => null,
+    (thrown: unknown) => thrown,
+  );
+  assert.ok(axios.isAxiosError(error) && error.response !== undefined, String(error));
+  const { status, data } = error.response as { status: number; data: { code: string; detail: string } };
+  return { status, code: data.code, detail: data.detail, requests: sent() - before };
+}
+
+for (const [way, logIn] of Object.entries({ "a header": byHeader, cookies: byCookie }))
+  for (const [kind, intercept] of Object.entries({
+    "each refused request refreshes": refreshEach,
+    "one refreshes and the others wait": refreshOnce,
+  })) {
+    test(`axios with tokens in ${way}, where ${kind}, meets a second factor at the login without a loop`, async (t) => {
+      const { api, client } = await start(t);
+      intercept(client, () => Promise.resolve());
+      const ann = await addTOTP(api, "Ann");
+
+      const refused = await failing(api, () => logIn(client, { username: ann.email, password: ann.password }));
+
+      assert.deepEqual([refused.status, refused.code, refused.requests], [401, "factor_required", 1]);
+      assert.ok(refused.detail.length > 20);
+    });
+
+    test(`axios with tokens in ${way}, where ${kind}, ends a login from before the factor without a loop`, async (t) => {
+      const { api, client } = await start(t);
+      const ann = await api.user("Ann");
+      const login = { username: ann.email, password: ann.password };
+      intercept(client, await logIn(client, login));
+      assert.equal((await client.get("/protected/")).status, 200);
+      await addTOTPTo(api, ann);
+
+      const refused = await failing(api, () => client.get("/protected/"));
+
+      assert.deepEqual([refused.status, refused.code], [401, "token_not_valid"]);
+      // The request, and one refresh.
+      assert.equal(refused.requests, 2);
+    });
+  }
+
+test("an axios client that knows of factors logs in, refreshes and stays logged in", async (t) => {
+  const { api, client } = await start(t);
+  const ann = await addTOTP(api, "Ann");
+  const { pending } = (await startLogin(api, ann)).json.login;
+  const { data: tokens } = await client.post("/api/login/", { pending, factor: ann.factor, code: ann.code() });
+  client.interceptors.request.use((config) => {
+    if (!config.url!.startsWith("/api/token/")) config.headers.set("Authorization", `Bearer ${tokens.access}`);
+    return config;
+  });
+  refreshEach(client, async () => {
+    Object.assign(tokens, (await client.post("/api/token/refresh/", { refresh: tokens.refresh })).data);
+  });
+
+  for (let time = 1; time <= 3; time++) {
+    api.clock.turn(301);
+    assert.equal((await client.get("/protected/")).status, 200);
+  }
+  assert.equal((await client.get("/api/session/")).data.level, 2);
+});

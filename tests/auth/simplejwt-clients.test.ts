@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { decodeJwt } from "jose";
 import { adminPassword, serve, type Answered, type API } from "../harness/serve.ts";
+import { sharedDatabase } from "../harness/test-store.ts";
 
 const admin = { username: "admin", password: adminPassword };
 
@@ -75,6 +76,30 @@ for (const rotation of ["on", "off"]) {
     }
   });
 }
+
+for (const waits of kinds)
+  test(`ends the login of a client that waits ${waits} at the start with a new rule about factors, without a loop`, async (t) => {
+    const settings = {
+      LATCHKEY_DATABASE: (await sharedDatabase(t)).url,
+      LATCHKEY_SECRET: "a secret that both of the services know",
+    };
+    const before = await serve(t, { settings });
+    const { access, refresh } = (await before.post("/api/token/", admin)).json;
+    await before.service.close();
+    const api = await serve(t, { settings: { ...settings, LATCHKEY_SECOND_FACTOR: "admins" } });
+    const request = client(api, { access, refresh }, waits, false);
+
+    const refused = await request();
+
+    assert.deepEqual([refused.status, refused.json.code], [401, "factor_required"]);
+    assert.ok(refused.json.detail);
+    const asked = api.observed.filter(({ kind }) => kind === "request").length;
+    assert.equal(asked, waits === "for any 401" ? 2 : 1);
+    // The client asks whether its token is valid, and logs in again.
+    assert.equal((await api.post("/api/token/verify/", { token: access })).status, 401);
+    const again = await api.post("/api/token/", admin);
+    assert.deepEqual([again.status, again.json.code], [401, "factor_required"]);
+  });
 
 test("answers the recorded exchanges of SimpleJWT as the page says", async (t) => {
   const api = await serve(t);

@@ -4,6 +4,7 @@ import { copyFileSync, globSync, mkdtempSync, readFileSync, rmSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test, type TestContext } from "node:test";
+import { addTOTPTo, startLogin } from "../harness/factors.ts";
 import { askPostgres, startPostgres, type TestServer } from "../harness/postgres.ts";
 import { basicHeader, serve, type API } from "../harness/serve.ts";
 
@@ -134,6 +135,27 @@ for (const name of databases.toSorted()) {
       ended.map(({ status }) => status),
       [401, 401, 401],
     );
+  });
+
+  test(`${name}: asks for a second factor only after its user has added one`, async (t) => {
+    const { api, known } = await takeOver(t, from);
+    const { id } = (await api.get("/api/session/", { cookie: known.cookie })).json.user;
+    const { login } = known;
+    assert.equal((await api.post("/api/token/", login)).status, 200);
+
+    const ada = await addTOTPTo(api, { id, email: login.username, password: login.password });
+
+    for (const ended of [
+      await api.get("/protected/", { cookie: known.cookie }),
+      await api.post("/api/token/refresh/", { refresh: known.refresh }),
+      await api.get("/protected/", basicHeader(login.username, login.password)),
+    ])
+      assert.equal(ended.status, 401);
+    for (const program of [known.apiToken, known.key])
+      assert.equal((await api.get("/protected/", { authorization: `Token ${program}` })).status, 200);
+    const { pending } = (await startLogin(api, ada)).json.login;
+    const done = await api.post("/api/login/", { pending, factor: ada.factor, code: ada.code() });
+    assert.equal(done.status, 200, done.text);
   });
 
   test(`${name}: repeats writes with a key, and assigns no id twice`, async (t) => {
