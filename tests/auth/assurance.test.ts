@@ -138,7 +138,11 @@ test("names every setting that makes a connection, contains a secret or is a lim
   const named = `${assurance}\n${asvs}\n${security}`;
 
   for (const { name } of Object.values(settingsTable))
-    if (/(?:_SECRET|_KEY|_KEYS|_URL|ISSUERS|PROVIDERS|PROXIES|PER_ADDRESS|_COST|CLEARTEXT_LOGINS|ROTATION|HSTS)$/.test(name))
+    if (
+      /(?:_SECRET|_KEY|_KEYS|_URL|ISSUERS|PROVIDERS|PROXIES|PER_ADDRESS|_COST|CLEARTEXT_LOGINS|ROTATION|HSTS)$/.test(
+        name,
+      )
+    )
       assert.ok(named.includes(name), name);
 });
 

@@ -58,7 +58,10 @@ test("creates, lists and changes users by the rules of the service", async () =>
   assert.deepEqual([weak.code, weak.errors.includes("most common")], [1, true]);
   assert.deepEqual(
     [last.code, last.errors],
-    [1, "The last administrator who can log in cannot be deleted, demoted or deactivated. Make another user an administrator first.\n"],
+    [
+      1,
+      "The last administrator who can log in cannot be deleted, demoted or deactivated. Make another user an administrator first.\n",
+    ],
   );
   assert.equal(promoted.code, 0);
   assert.deepEqual([disabled.active, disabled.role], [false, "admin"]);
