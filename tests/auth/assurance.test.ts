@@ -85,7 +85,14 @@ test("names every login by its scheme and its path", async (t) => {
     .join("\n");
   const schemes = settingsTable.schemes.parse("basic,session,token,bearer,remote-user,custom-header");
   assert.ok("value" in schemes);
-  const { service } = await serve(t);
+  const { service } = await serve(t, {
+    settings: {
+      LATCHKEY_MAIL_URL: "file:mails",
+      LATCHKEY_MAIL_FROM: "no-reply@example.com",
+      LATCHKEY_LOGIN_CODES: "on",
+      LATCHKEY_REGISTRATION: "verified",
+    },
+  });
 
   for (const scheme of schemes.value) assert.ok(ways.includes(`\`${scheme}\``), scheme);
   const logins = service.routes.filter(({ methods }) =>
