@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { test, type TestContext } from "node:test";
 import { outbox, type Job, type Outbox, type OutboxOptions, type Queue, type Worker } from "../../src/door/features.ts";
 import { createService, defineFeature, Secret, type Feature, type Service } from "../../src/door/index.ts";
@@ -166,40 +169,67 @@ test("wakes the delivery soon after a job was queued", async (t) => {
   await done.promise;
 });
 
-test("adds the columns of jobs to an existing outbox, whose events stay", async (t) => {
+test("adds the columns of jobs to an existing outbox, beside a process of the older version", async (t) => {
   const { collection } = mountedEvents;
   const older: Collection = {
     ...collection,
     columns: collection.columns.flatMap((column) => {
       if (column.name === "about" || column.name === "planned") return [];
-      return column.name === "kind" ? [{ ...column, rule: ["create", "replace"] }] : [column];
+      if (column.name !== "kind") return [column];
+      const kinds = ["create", "replace", "update", "delete", "action"];
+      return [{ ...column, rule: { kind: "enumeration", type: "string", enum: kinds } }];
     }),
     indexes: [["subscriber", "failed", "due_at", "id"]],
   };
-  for (const store of await stores(t)) {
-    const at = "2026-01-31T09:00:00.000Z";
-    const values = { subscriber: "mail", resource: "notes", record: 1, record_uuid: null, kind: "create" } as const;
-    const rest = {
-      action: null,
-      deleted_with: null,
-      at,
-      attempts: 0,
-      due_at: at,
-      failed: false,
-      error: null,
-      cause: {},
-    };
-    await store.open([older]);
-    await store.write({ changes: [{ kind: "insert", collection: older, values: { ...values, ...rest } }] });
+  const at = "2026-01-31T09:00:00.000Z";
+  const values = {
+    subscriber: "mail",
+    resource: "notes",
+    record: 1,
+    record_uuid: null,
+    kind: "create",
+    action: null,
+    deleted_with: null,
+    at,
+    attempts: 0,
+    due_at: at,
+    failed: false,
+    error: null,
+    cause: {},
+  };
+  for (const make of await sharedStores(t)) {
+    const before = make();
+    t.after(() => before.close());
+    await before.open([older]);
+    await before.write({ changes: [{ kind: "insert", collection: older, values }] });
     // Opens the same tables with the declaration of this version.
-    const running = await run(t, () => undefined, { store });
+    const running = await run(t, () => undefined, { store: make() });
+    const written = await before.write({ changes: [{ kind: "insert", collection: older, values }] });
 
-    const [kept] = await waiting(running);
-    assert.deepEqual([kept?.["subscriber"], kept?.["planned"], kept?.["about"]], ["mail", false, null]);
+    assert.equal(written.kind, "written");
+    assert.deepEqual(
+      (await waiting(running)).map((each) => [each["subscriber"], each["planned"], each["about"]]),
+      [
+        ["mail", false, null],
+        ["mail", false, null],
+      ],
+    );
     await running.deliver();
     assert.equal((await waiting(running))[0]?.["attempts"], 1);
   }
 });
+
+/** Returns functions that each open one database, more than once. */
+async function sharedStores(t: TestContext): Promise<readonly (() => Store)[]> {
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-jobs-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const onSQLite = (): Store => sqliteStore({ path: path.join(folder, "a.db") });
+  if (testsOnPostgres) return [onSQLite];
+  const server = await startPostgres();
+  t.after(() => server.stop());
+  const url = new Secret(await server.makeDatabase());
+  return [onSQLite, () => postgresStore({ url })];
+}
 
 test("stops the start for a wrong worker and for a name that is taken", async () => {
   const events = outbox();

@@ -114,6 +114,30 @@ test("sends a message over SMTP, with a login and encoded texts", async (t) => {
   );
 });
 
+test("sends to no other address than the given one, if a server could read it as several", async (t) => {
+  const asked: string[] = [];
+  const { port, received } = await startServer(t, {
+    onRcptTo: ({ address }, _, done) => (asked.push(address), done()),
+  });
+  const sender = await smtpSender({ url: `smtp://127.0.0.1:${port}` });
+  const to = (address: string): Promise<void> =>
+    sender({ ...mail, to: address, text: "a\n.\n..b\n" }, { signal: new AbortController().signal });
+
+  // This server refuses quoted names.
+  for (const odd of [
+    '"eve@evil.example x"@example.com',
+    '"ann,eve@evil.example"@example.com',
+    '"ann> eve@evil.example"@example.com',
+  ])
+    await assert.rejects(to(odd), /501/);
+  await assert.rejects(to("ann@example.com\r\nRCPT TO:<eve@evil.example>"), /address/);
+  await assert.rejects(to("ann@example.com,eve@evil.example"), /address/);
+  await to("o'brien+shop@example.com");
+
+  assert.deepEqual(asked, ["o'brien+shop@example.com"]);
+  assert.match(received[0]!.content, /\r\n\r\na\r\n\.\r\n\.\.b\r\n/);
+});
+
 test("requires TLS for another host, and sends neither a mail nor a password without it", async (t) => {
   const host = otherAddress();
   if (host === undefined) return t.skip("this machine has no other address");
