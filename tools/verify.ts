@@ -151,6 +151,11 @@ const checks: Readonly<Record<string, Check>> = {
     commands: [tests("tests/service/mail-kills.test.ts")],
     env: { MAIL_KILLS: "200" },
   },
+  timing: {
+    about:
+      "Measures whether the time of an answer shows that an account has an address. Takes 2,000 pairs of requests.",
+    commands: [build, tests("--test-reporter=spec", "--test-concurrency=1", "tools/timing/*.test.ts")],
+  },
   crash: {
     about: "Kills the service 50 times under load and compares a ledger, on SQLite.",
     commands: [tests("tests/service/crash.test.ts")],

@@ -22,7 +22,8 @@ const HOUR_MS = 60 * MINUTE_MS;
 export interface MailLimit {
   readonly subject: string;
   readonly aMinute: number;
-  readonly anHour: number;
+  /** Null: no limit. */
+  readonly anHour: number | null;
 }
 
 /** One mail a minute and five an hour for each mailbox. */
@@ -32,7 +33,7 @@ export function limitOfMailbox(subject: string): MailLimit {
 
 /** Ten mails a minute for each address of a client. */
 export function limitOfClient(subject: string): MailLimit {
-  return { subject, aMinute: 10, anHour: Infinity };
+  return { subject, aMinute: 10, anHour: null };
 }
 
 /**
@@ -47,7 +48,7 @@ export async function countMail(
   const changes: Change[] = [];
   for (const limit of limits) {
     const row = await store.find(mailCountsCollection, limit.subject);
-    const times = timesOf(row, now);
+    const times = timesOf(row, now, limit.anHour === null ? MINUTE_MS : HOUR_MS);
     if (isUsedUp(times, limit, now)) return null;
     changes.push(...counted(limit.subject, row, [...times, now], now));
   }
@@ -60,13 +61,14 @@ export function dueCounts(now: number): Change {
 }
 
 /** The clock of another process may be ahead. Its mails count too. */
-function timesOf(row: Row | null, now: number): readonly number[] {
+function timesOf(row: Row | null, now: number, withinMs: number): readonly number[] {
   const times = row === null ? [] : (row.record["times"] as readonly number[]);
-  return times.filter((time) => Math.abs(now - time) < HOUR_MS);
+  return times.filter((time) => Math.abs(now - time) < withinMs);
 }
 
 function isUsedUp(times: readonly number[], { aMinute, anHour }: MailLimit, now: number): boolean {
-  return times.length >= anHour || times.filter((time) => time > now - MINUTE_MS).length >= aMinute;
+  if (anHour !== null && times.length >= anHour) return true;
+  return times.filter((time) => time > now - MINUTE_MS).length >= aMinute;
 }
 
 function counted(key: string, row: Row | null, times: readonly number[], now: number): readonly Change[] {

@@ -92,7 +92,7 @@ export function passwordReset(people: AccountsFeature, box: Feature<Mailbox>): F
                   headers: { Location: "A path of this service." },
                 },
               },
-              problems: ["invalid_link", "cross_site"],
+              problems: ["invalid_link", "cross_site", "too_many_attempts"],
             },
             handle: (context) => confirm({ people: offered, purpose, ownOrigins }, context),
           }),
