@@ -11,7 +11,7 @@ const startsProcess =
 const hasBoth = /\/(?:both-databases|existing|postgres)\.ts"/;
 
 /** Takes its store from the harness, which has it in PostgreSQL with `LATCHKEY_TEST_STORE=postgres`. */
-const isServed = /\/(?:own-logins|own-service|raw-socket|serve|test-store|verified-emails)\.ts"/;
+const isServed = /\/(?:mail-flows|own-logins|own-service|raw-socket|serve|test-store|verified-emails)\.ts"/;
 
 export function runsAlone(source: string): boolean {
   return wantsProcess.test(source);
