@@ -22,6 +22,8 @@ export type Observation =
       /** The caller's address, as reported by trusted proxies. */
       readonly address: string;
       readonly userId: number | null;
+      /** The administrator who acts for the user. Left out if there is none. */
+      readonly actorId?: number;
       readonly scheme: string | null;
       /** The trace in the caller's `traceparent`, and the caller's span in it. */
       readonly traceId: string | null;

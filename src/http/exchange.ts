@@ -11,6 +11,7 @@ import { problem, type Issue } from "../core/problem/problem.ts";
 import type { StoreReader } from "../store/reader.ts";
 import type { Cause, Key, Outcome, Transaction } from "../store/store.ts";
 import type { Hold } from "./body/held-bodies.ts";
+import { causeOf } from "./cause.ts";
 import type { Offering, ServiceCore } from "./core.ts";
 import type { AnyBody, ReceivedBody, Refusal } from "./endpoint/facts.ts";
 import type { Params } from "./endpoint/path.ts";
@@ -110,15 +111,7 @@ export class Exchange implements PermissionRequest {
 
   /** The cause of writes. Reading this does not make a response private, because it is not shown. */
   get cause(): Cause {
-    const { call, observedIdentity: identity } = this;
-    return {
-      userId: identity?.id ?? null,
-      scheme: identity?.scheme ?? null,
-      credentialId: identity?.keyId ?? identity?.sessionId ?? identity?.family ?? null,
-      requestId: call.requestId,
-      traceId: call.trace?.traceId ?? null,
-      parentId: call.trace?.parentId ?? null,
-    };
+    return causeOf(this.call, this.observedIdentity);
   }
 
   /** Writes a transaction with its cause. Throws if the caller was already answered because of a timeout. */

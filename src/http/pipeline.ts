@@ -14,6 +14,7 @@ import { requireKnownPreferences } from "./answer/preferences.ts";
 import { tellable, toldFault } from "./answer/tellable.ts";
 import { withoutBody, writeProblem, writeReply, type Answer } from "./answer/writing.ts";
 import { octetsOf, readBody, requireMediaType } from "./body/intake.ts";
+import { callerIn } from "./cause.ts";
 import type { ServiceCore } from "./core.ts";
 import type { ServedEndpoint } from "./endpoint/endpoint.ts";
 import { Exchange, exchangeOf, invalid, type Context } from "./exchange.ts";
@@ -283,8 +284,7 @@ function finish(way: Way, answer: Answer, startedAt: number): Answer {
       problem: way.told,
       durationMs: performance.now() - startedAt,
       address: call.client.address,
-      userId: identity === null ? null : identity.id,
-      scheme: identity === null ? null : identity.scheme,
+      ...callerIn(identity),
       traceId: call.trace === null ? null : call.trace.traceId,
       parentId: call.trace === null ? null : call.trace.parentId,
       deprecated: exchange === null || exchange.deprecations.length === 0 ? NONE : namesOf(exchange),

@@ -183,6 +183,8 @@ export type Recalled = Extract<Outcome, { readonly kind: "replayed" | "mismatch"
 export interface Cause {
   /** Null if there is no user. */
   readonly userId: number | null;
+  /** The administrator who acts for the user. Left out if there is none. */
+  readonly actorId?: number;
   /** The name of the scheme that accepted the credential. */
   readonly scheme: string | null;
   /** The id of the named key, the session or the refresh family of the caller. Null if there is none. */

@@ -193,6 +193,18 @@ test("keeps an identity with the account that it is linked to", async (t) => {
   assert.deepEqual((await ada.get("/users/1/identities")).json, []);
 });
 
+test("limits the lifetime of keys that are made through a login at a provider", async (t) => {
+  const world = await startWorld(t, { accounts: { outsideCredentialsSeconds: 3600 } });
+  const bea = world.browser();
+  await bea.logIn();
+  const { id } = await usersOf(bea);
+
+  const key = await bea.ask("POST", `/users/${id}/keys`, { name: "report" });
+
+  assert.equal(key.status, 201, key.text);
+  assert.equal(Date.parse(key.json.expires_at), world.own.clock.now + 3_600_000);
+});
+
 test("keeps the last way to log in", async (t) => {
   const world = await startWorld(t);
   const bea = world.browser();
@@ -240,7 +252,7 @@ test("lets users link and see only their own identities", async (t) => {
   assert.equal((await bea.get("/users/1/identities")).status, 403);
   assert.equal((await bea.ask("POST", "/users/1/identities", { provider: "company" })).status, 403);
   assert.equal((await bea.ask("DELETE", "/users/1/identities/1")).status, 403);
-  assert.equal((await world.browser().get("/users/1/identities")).json.code, "authentication_failed");
+  assert.equal((await world.browser().get("/users/1/identities")).status, 401);
 });
 
 test("links only after a fresh login, and only at a known provider", async (t) => {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import {
   identityProviders,
+  namedKeys,
   totp,
   type AccountsOptions,
   type IdentityProviderDeclaration,
@@ -65,7 +66,7 @@ export async function startWorld(t: TestContext, options: WorldOptions = {}): Pr
   const own: Own = await serve(
     t,
     people,
-    [sessions, totp(people), identityProviders(people, { sessions, providers })],
+    [sessions, totp(people), namedKeys(people), identityProviders(people, { sessions, providers })],
     {
       ownOrigins: [origin],
       observe: (each) => void observed.push(each),

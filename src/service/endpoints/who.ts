@@ -16,12 +16,17 @@ export function protectedEndpoint(people: People): Endpoint {
       responses: {
         200: {
           description: "The caller, under any scheme.",
-          schema: objectSchema("protected", {
-            message: textSchema,
-            user: userSchema,
-            username: textSchema,
-            scheme: textSchema,
-          }),
+          schema: objectSchema(
+            "protected",
+            {
+              message: textSchema,
+              user: userSchema,
+              username: textSchema,
+              scheme: textSchema,
+              acting: actorSchema,
+            },
+            ["acting"],
+          ),
           headers: { ETag: "Of the present state." },
         },
         304: notModified,
@@ -31,8 +36,13 @@ export function protectedEndpoint(people: People): Endpoint {
   });
 }
 
+const actorSchema = {
+  ...objectSchema("acting", { id: { type: "integer" }, username: textSchema }),
+  description: "The administrator who acts for this user. Missing if there is none.",
+};
+
 async function greet(people: People, context: Context): Promise<Reply> {
-  const { id, username, scheme } = context.requireIdentity();
+  const { id, username, scheme, actor } = context.requireIdentity();
   const [user, account] = await Promise.all([people.requireUser(id), people.accounts.find(id)]);
   // A token may still contain the previous name.
   const name = account?.username ?? username;
@@ -40,7 +50,13 @@ async function greet(people: People, context: Context): Promise<Reply> {
     status: 200,
     body: {
       kind: "data",
-      value: { message: `Hello, ${user.name}.`, user, username: name, scheme },
+      value: {
+        message: `Hello, ${user.name}.`,
+        user,
+        username: name,
+        scheme,
+        ...(actor === undefined ? {} : { acting: actor }),
+      },
       element: "protected",
     },
   };

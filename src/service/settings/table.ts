@@ -183,7 +183,7 @@ export const settingsTable = {
     default: "2592000",
     parse: seconds(0, year),
     meaning:
-      "Lifetime of API tokens and keys that a remote user or a user of another issuer creates; at most 366 days. `0`: they cannot create any.",
+      "Lifetime of API tokens and keys that a remote user, a user of another issuer or a user of an identity provider creates; at most 366 days. `0`: they cannot create any.",
   },
   ...lifetimeSettings,
   signingKeys: {

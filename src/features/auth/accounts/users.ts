@@ -12,13 +12,13 @@ import { invalid, type Context } from "../../../http/exchange.ts";
 import { requireStillKnown } from "../../../http/identifying/identifying.ts";
 import { mount, type Prepared, type Write } from "../../../http/mount/mount.ts";
 import { keyOf, type WrittenValues } from "../../../store/store.ts";
-import { ownOrAny, ownOrAnyUnlimited } from "../access.ts";
+import { ownOrAnyUnlimited, ownRecord, ownRecordUnlimited } from "../access.ts";
 import { usersResource, type OwnUserFields, type Users, type UsersMount } from "../users.ts";
 import { requireAsGiven } from "./administered.ts";
 import { keepAdministrator } from "./last-administrator.ts";
 import type { UsersParts } from "./parts.ts";
 import { requireGoodPassword } from "./passwords/good-password.ts";
-import { requireProof } from "./passwords/proof.ts";
+import { requireNotActing, requireProof } from "./passwords/proof.ts";
 import { deferSignUps, onlyAdministratorsInvite } from "./signing-up.ts";
 import { accountOf, accountsCollection, firstGeneration } from "./stored-accounts.ts";
 import { isAdministrator, requireFree, requireMayProbe } from "./taken.ts";
@@ -32,11 +32,11 @@ export function mountUsers(parts: UsersParts, own: OwnUserFields): UsersMount {
   const { registration, invitations } = parts;
   const plain: UsersMount = mount(usersResource(own, { invitations }), {
     permission: {
-      list: ownOrAny,
+      list: ownRecord,
       create: allOf(unlimited, creators[registration]),
-      read: ownOrAny,
-      replace: ownOrAnyUnlimited,
-      update: ownOrAnyUnlimited,
+      read: ownRecord,
+      replace: ownRecordUnlimited,
+      update: ownRecordUnlimited,
       delete: ownOrAnyUnlimited,
     },
     problems: {
@@ -149,16 +149,17 @@ async function changeAccount(
   identityFields: readonly string[],
 ): Promise<UserChanges> {
   const { username, password, current_password: proof, end_keys: endKeys = false, invite } = draft.transient;
+  const address = draft.values.email;
+  const isMoved = address !== current.email;
+  if (isMoved || username !== undefined || password !== undefined) requireNotActing(context);
   if (invite === true) throw invalid([notInvited]);
   // Otherwise the caller would believe that the keys are revoked.
   if (endKeys && password === undefined) throw invalid([endsNoKeys]);
-  const address = draft.values.email;
   const row = await parts.store.find(accountsCollection, id);
   if (row === null) return {};
   const account = accountOf(row);
   const { call } = context;
   const isOther = isChanged(identityFields, current, draft.values);
-  const isMoved = address !== current.email;
   if (isMoved && parts.verifier.current !== null && context.identity?.id === id) throw invalid([notMovedHere(id)]);
   const mayFollow = row.record["username_follows_email"] === true && !parts.takesOutsideLogins();
   const name = username ?? (isMoved && mayFollow ? address : account.username);

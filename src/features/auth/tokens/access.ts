@@ -7,6 +7,7 @@ import type { Eventually } from "../../../core/eventually.ts";
 import {
   isIdentityFields,
   usualRoles,
+  type Actor,
   type Identity,
   type IdentityFields,
   type Proof,
@@ -15,6 +16,7 @@ import {
 import { lastProvedAt, levelOf, methodsOf, provedBy } from "../../../core/levels.ts";
 import type { Account, Accounts } from "../accounts/stored-accounts.ts";
 import { formatProofs, parseProofs, passwordAt } from "../gate/proofs.ts";
+import { ACTING_SECONDS, actingClaims, findActor, readActing, type ActingAccount } from "./acting.ts";
 import { isTime, notYet, readUnverified, verifyJWT, type JWTRules } from "./jwt.ts";
 import type { Revocations } from "./revocation.ts";
 import type { RevocableClaims } from "./revoked.ts";
@@ -46,6 +48,8 @@ export interface AccessTokens {
   readonly lifetimeSeconds: number;
   /** Makes a token for the account and the token family, with the proofs of its login. `now` in milliseconds. */
   issue(account: Account, family: string, now: number, proofs?: readonly Proof[]): Promise<string>;
+  /** Makes a token with which an administrator acts for the account, for 15 minutes. It has no proofs. `now` in milliseconds. */
+  issueActing(account: Account, actor: ActingAccount, now: number): Promise<string>;
   /** Returns true if the token names this server as its issuer. Verifies nothing. */
   recognizes(token: string): boolean;
   /** Returns the identity of the token, or the reason to reject it. A token that was verified before does not need the database. */
@@ -55,7 +59,8 @@ export interface AccessTokens {
 /** A token with a valid signature and valid claims. Its times and revocation are checked on every use. */
 interface Remembered {
   readonly verdict: Verdict;
-  readonly claims: RevocableClaims;
+  /** The claims of the user, and of the administrator who acts for the user. */
+  readonly claims: readonly RevocableClaims[];
   /** milliseconds since the epoch */
   readonly startsAt: number;
   readonly expiresAt: number;
@@ -87,28 +92,21 @@ export function accessTokens(options: AccessTokensOptions): AccessTokens {
     const verified = await verifyJWT(token, rules, now);
     if (verified.kind === "rejected") return verified;
     const own = readClaims(verified.claims, fields, roles);
-    if (own === null) return rejected("malformed");
+    const acting = readActing(verified.claims);
+    if (own === null || acting === null) return rejected("malformed");
     const { userId: sub, iat, exp, startsAt } = verified;
     const account = accounts === undefined ? null : await accounts.find(sub);
     if (accounts !== undefined && !isOfAccount(own, account)) return revoked;
-    const { username, role, gen, roleChanges, fam, more } = own;
+    const actor = acting === undefined ? undefined : await findActor(acting, accounts);
+    if (actor === null) return revoked;
+    const { role, gen, roleChanges, fam } = own;
     // Never longer than the current lifetime setting, because revocations are kept only for that time.
-    const expiresAt = Math.min(exp, iat + lifetimeSeconds) * 1000;
-    const identity: Identity = {
-      id: sub,
-      username,
-      role,
-      scheme: "bearer",
-      scopes: null,
-      expiresAt,
-      family: fam,
-      // The level is never too low, because adding the first factor later invalidates this token.
-      ...(account === null ? {} : { needs: (account.factors ?? 0) > 0 ? (2 as const) : (1 as const) }),
-      ...more,
-    };
+    const longest = acting === undefined ? lifetimeSeconds : ACTING_SECONDS;
+    const expiresAt = Math.min(exp, iat + longest) * 1000;
+    const identity = identityOfToken(own, account, { id: sub, expiresAt, actor });
     const entry: Remembered = {
       verdict: Object.freeze(accepted(Object.freeze(identity))),
-      claims: { sub, gen, role, roleChanges, fam },
+      claims: [{ sub, gen, role, roleChanges, fam }, ...(acting === undefined ? [] : [acting])],
       startsAt,
       expiresAt,
     };
@@ -129,7 +127,7 @@ export function accessTokens(options: AccessTokensOptions): AccessTokens {
     if (now >= expiresAt) return expired;
     // The clock may have been set back in the meantime.
     if (now < startsAt) return notYet;
-    return revocations.isRevoked(claims, now) ? revoked : verdict;
+    return claims.some((each) => revocations.isRevoked(each, now)) ? revoked : verdict;
   }
 
   function remember(token: string, entry: Remembered): void {
@@ -141,7 +139,11 @@ export function accessTokens(options: AccessTokensOptions): AccessTokens {
     lifetimeSeconds,
     issue: (account, family, now, proofs = []) =>
       // Read only once: the signing key may change between two reads.
-      sign(keys.signing, { issuer, lifetimeSeconds, account, family, now, proofs }),
+      sign(keys.signing, { issuer, lifetimeSeconds, account, family, now, more: proofClaims(proofs) }),
+    issueActing(account, actor, now) {
+      const acting = { lifetimeSeconds: ACTING_SECONDS, family: randomUUID(), more: actingClaims(actor) };
+      return sign(keys.signing, { issuer, account, now, ...acting });
+    },
     recognizes: (token) => memory.has(token) || readUnverified(token)?.claims["iss"] === issuer,
     verify(token, now) {
       forgetOtherKeys();
@@ -151,6 +153,26 @@ export function accessTokens(options: AccessTokensOptions): AccessTokens {
       if (verdict.kind === "rejected") memory.delete(token);
       return verdict;
     },
+  };
+}
+
+/** Returns the identity of a verified token. */
+function identityOfToken(
+  { username, role, fam, more }: OwnClaims,
+  account: Account | null,
+  { id, expiresAt, actor }: Pick<Identity, "id" | "expiresAt"> & { readonly actor: Actor | undefined },
+): Identity {
+  return {
+    id,
+    username,
+    role,
+    scheme: "bearer",
+    scopes: null,
+    expiresAt,
+    ...(actor === undefined ? { family: fam } : { actor }),
+    // The level is never too low, because adding the first factor later invalidates this token.
+    ...(account === null ? {} : { needs: (account.factors ?? 0) > 0 ? (2 as const) : (1 as const) }),
+    ...more,
   };
 }
 
@@ -173,17 +195,17 @@ interface Issued {
   readonly account: Parameters<AccessTokens["issue"]>[0];
   readonly family: string;
   readonly now: number;
-  readonly proofs: readonly Proof[];
+  readonly more: Readonly<Record<string, unknown>>;
 }
 
 function sign({ alg, kid, privateKey }: SigningKeys["signing"], issued: Issued): Promise<string> {
-  const { issuer, lifetimeSeconds, account, family, now, proofs } = issued;
+  const { issuer, lifetimeSeconds, account, family, now } = issued;
   const { username, role, generation, roleChanges, fields } = account;
   const iat = Math.floor(now / 1000);
   const sub = String(account.id);
   const claims = { iss: issuer, aud: issuer, sub, iat, exp: iat + lifetimeSeconds, jti: randomUUID() };
   const more = {
-    ...proofClaims(proofs),
+    ...issued.more,
     ...(fields === undefined ? {} : { fields }),
   };
   // `user_id` is SimpleJWT's claim for the subject. Clients of SimpleJWT read it.

@@ -7,6 +7,8 @@ import type { Beginning } from "../gate/contract.ts";
 import type { AccountsFeature, LoginOptions } from "../login.ts";
 import { DAY_SECONDS, livesMistakes, loginChecks, PRUNE_SECONDS, secondsFrom } from "../options.ts";
 import { accessTokens, type AccessTokens } from "./access.ts";
+import { actingEndpoint } from "./acting-endpoint.ts";
+import { ACTING_SECONDS } from "./acting.ts";
 import { tokenBeginning } from "./beginning.ts";
 import type { CookieNames } from "./cookies.ts";
 import { keysEndpoint, tokenEndpoints, type TokenOptions } from "./endpoints.ts";
@@ -44,7 +46,7 @@ export interface TokenLoginOptions extends LoginOptions {
 export interface TokenLogin {
   readonly pairs: TokenPairs;
   /** Verifies access tokens. Only a token pair makes them. */
-  readonly access: Omit<AccessTokens, "issue">;
+  readonly access: Omit<AccessTokens, "issue" | "issueActing">;
   readonly keys: SigningKeys;
   /**
    * Starts a token pair, for `people.beginLogin(context, { account, proofs, begin: tokens.begin, options: { cookie: false } })`. The
@@ -125,7 +127,7 @@ export function tokenLogin(people: AccountsFeature, options: TokenLoginOptions =
       const others = () => host.service().schemes.filter((each) => each.name === scheme.name && each !== scheme);
       const parts = { people: offered, pairs, keys, cookies, scheme, others };
       const begin = offered.begins(tokenBeginning(enabled, () => parts));
-      offered.rememberRevocations(accessSeconds);
+      offered.rememberRevocations(Math.max(accessSeconds, ACTING_SECONDS));
       offered.endsWith("password", familiesCollection);
       offered.listLogins({
         list: (userId, page, { family = null }) => pairs.list(userId, page, family),
@@ -134,7 +136,10 @@ export function tokenLogin(people: AccountsFeature, options: TokenLoginOptions =
       return {
         offer: { pairs, access, keys, begin },
         schemes: enabled ? [scheme] : [],
-        endpoints: [...(enabled ? tokenEndpoints({ ...parts, begin }) : []), keysEndpoint(parts)],
+        endpoints: [
+          ...(enabled ? [...tokenEndpoints({ ...parts, begin }), actingEndpoint({ people: offered, access })] : []),
+          keysEndpoint(parts),
+        ],
         collections: [refreshUsesCollection, deadFamiliesCollection, familiesCollection],
         upkeep: [
           // The nonces are deleted as soon as their windows close.

@@ -135,6 +135,7 @@ function requestMembers(request: Observed<"request">): Record<string, unknown> {
     duration_ms: Math.round(request.durationMs * 1000) / 1000,
     address: request.address,
     user_id: request.userId,
+    actor_id: request.actorId,
     scheme: request.scheme,
     // Left out if there is none.
     trace_id: request.traceId ?? undefined,

@@ -1,6 +1,7 @@
 import type { Reply } from "../../../core/call/call.ts";
 import { hmac } from "../../../core/crypto/secret.ts";
 import { after, type Eventually } from "../../../core/eventually.ts";
+import type { Identity } from "../../../core/identity.ts";
 import { problem, Problem } from "../../../core/problem/problem.ts";
 import { formatKept, keptRows } from "../../../store/kept-rows.ts";
 import type {
@@ -73,7 +74,7 @@ function countKept({ call, identity }: Exchange, { idempotency, octets }: Kept):
   // Unknown callers share no count. Sign-ups have their own limit.
   if (identity === null) return [];
   const caller = String(identity.id);
-  const key = `${caller} ${Math.floor(call.now / DAY_MS)}`;
+  const key = `${callerOf(identity)} ${Math.floor(call.now / DAY_MS)}`;
   const expires_at = new Date((Math.floor(call.now / DAY_MS) + 1) * DAY_MS).toISOString();
   const past = { column: "expires_at", operator: "lte", value: idempotency.now } as const;
   const ofCaller = { column: "caller", operator: "eq", value: caller } as const;
@@ -120,11 +121,17 @@ export function repeatable({ kept, personal }: MountInPlace, exchange: Exchange,
     columns: kept,
     rows,
     erasable: personal,
-    key: `${exchange.identity?.id ?? "anonymous"} ${key}`,
+    key: `${callerOf(exchange.identity)} ${key}`,
     fingerprint: hmac(service.fingerprintKey, request).toString("base64url"),
     expiresAt: new Date(call.now + KEPT_MS).toISOString(),
     now: new Date(call.now).toISOString(),
   };
+}
+
+/** Returns the caller under which keys are stored. A key contains no space, so an administrator who acts for a user is another caller. */
+function callerOf(identity: Identity | null): string {
+  if (identity === null) return "anonymous";
+  return identity.actor === undefined ? String(identity.id) : `${identity.id} ${identity.actor.id}`;
 }
 
 /** The result of an earlier write with the same key. */

@@ -62,8 +62,9 @@ export async function vouch(
  * if it needs none. Ends the request (403) if nothing may be made through such a login.
  */
 export function outsideEnd({ outsideCredentialsSeconds }: UsersParts, context: Context): number | null {
-  const { scheme, issuer } = context.requireIdentity();
-  if (scheme !== "remote-user" && issuer === undefined) return null;
+  const { scheme, issuer, proofs = [] } = context.requireIdentity();
+  const isVouched = proofs.some(({ method }) => method === "fed");
+  if (scheme !== "remote-user" && issuer === undefined && !isVouched) return null;
   if (outsideCredentialsSeconds === 0)
     throw problem("permission_denied", { detail: "A login that others vouch for makes no credentials here." });
   return context.call.now + outsideCredentialsSeconds * 1000;
@@ -86,12 +87,16 @@ export async function requireProof(
   await requirePassword(parts, call, account, password);
 }
 
-/** Returns the caller. An administrator who acts for a user makes and changes no credentials. */
-function requireOwnIdentity(context: Context): Identity {
-  const identity = context.requireIdentity();
-  if (identity.actor !== undefined)
+/** Ends the request (403) for an administrator who acts for a user, because such a token makes and changes no credentials. */
+export function requireNotActing(context: Context): void {
+  if (context.identity?.actor !== undefined)
     throw problem("permission_denied", { detail: "A token that acts for a user makes and changes no credentials." });
-  return identity;
+}
+
+/** Returns the caller, who must not act for another user. */
+function requireOwnIdentity(context: Context): Identity {
+  requireNotActing(context);
+  return context.requireIdentity();
 }
 
 function needsLevel2({ rule }: UsersParts, identity: Identity, account: Account | null): boolean {

@@ -1,0 +1,66 @@
+import { administrator, allOf, unlimited } from "../../../access/permission/permission.ts";
+import type { Reply } from "../../../core/call/call.ts";
+import { problem } from "../../../core/problem/problem.ts";
+import { builtInEndpoint } from "../../../http/endpoint/built-in.ts";
+import { objectSchema, textSchema } from "../../../http/endpoint/documentation.ts";
+import type { Endpoint } from "../../../http/endpoint/endpoint.ts";
+import type { Context } from "../../../http/exchange.ts";
+import { requireDraft } from "../../../http/mount/writes/drafting.ts";
+import { defineResource } from "../../../resource/resource.ts";
+import { proofField, withoutKey } from "../fresh-login.ts";
+import { Admission } from "../gate/admission.ts";
+import type { People } from "../login.ts";
+import type { AccessTokens } from "./access.ts";
+import { ACTING_SECONDS } from "./acting.ts";
+
+const proof = defineResource({ name: "proof", fields: { current_password: proofField } });
+
+/** The parts that make tokens with which an administrator acts for a user. */
+export interface ActingParts {
+  readonly people: People;
+  readonly access: Pick<AccessTokens, "issueActing">;
+}
+
+/** `POST /users/{id}/act`: a short token with which an administrator acts for a user. */
+export function actingEndpoint(parts: ActingParts): Endpoint {
+  return builtInEndpoint({
+    method: "POST",
+    path: "/users/{id}/act",
+    access: allOf(unlimited, administrator),
+    logsIn: true,
+    guard: withoutKey,
+    bodyOptional: true,
+    consumes: ["application/json"],
+    target: (context) => parts.people.requireAccount(context),
+    documentation: {
+      summary: "Act for a user for 15 minutes",
+      tag: "tokens",
+      request: proof,
+      responses: {
+        201: {
+          description: "An access token with the claim `act`. It cannot be refreshed, and it reaches no credentials.",
+          schema: objectSchema("token", {
+            access: textSchema,
+            token_type: textSchema,
+            expires_in: { type: "integer" },
+          }),
+        },
+      },
+      problems: ["conflict", "confirmation_required"],
+    },
+    handle: (context) => act(parts, context),
+  });
+}
+
+async function act({ people, access }: ActingParts, context: Context): Promise<Reply> {
+  const { transient } = requireDraft(proof, context, { id: null, current: null });
+  const user = await people.requireAccount(context);
+  const { id, family = null } = context.requireIdentity();
+  const actor = await people.accounts.find(id);
+  if (user.role === "admin" || actor === null)
+    throw problem("permission_denied", { detail: "A token cannot act for an administrator." });
+  const account = Admission.spend(await people.vouch(context, user, transient.current_password));
+  const token = await access.issueActing(account, { account: actor, family }, context.call.now);
+  const value = { access: token, token_type: "Bearer", expires_in: ACTING_SECONDS };
+  return { status: 201, cache: "no-store", body: { kind: "data", value, element: "token" } };
+}
