@@ -12,18 +12,15 @@ const program = `
   import { DatabaseSync } from "node:sqlite";
   import { setTimeout as wait } from "node:timers/promises";
   import { connect, logSizesOf } from ${JSON.stringify(`${folders}/connection.ts`)};
-  import { descriptorsOf } from ${JSON.stringify(`${folders}/file/opened.ts`)};
   import { filesAt } from ${JSON.stringify(`${folders}/file/place.ts`)};
-  import { makeShared } from ${JSON.stringify(`${folders}/file/shared.ts`)};
   import { checkpointsBeside } from ${JSON.stringify(`${folders}/writes/checkpoints.ts`)};
 
   const file = process.argv[1];
   new DatabaseSync(file).exec("PRAGMA journal_mode = WAL; CREATE TABLE t (text)");
   const database = connect(file);
   database.exec("SELECT * FROM t");
-  const descriptors = descriptorsOf(file, logSizesOf(database));
-  const checkpoints = checkpointsBeside({ path: file, files: filesAt(file), descriptors, shared: makeShared() });
-  const committed = checkpoints.takeOver(database);
+  const checkpoints = checkpointsBeside({ path: file, files: filesAt(file), content: null });
+  const committed = checkpoints.takeOver(database, logSizesOf(database));
   const insert = database.prepare("INSERT INTO t VALUES (?)");
   for (let at = 0; at < 9; at++) insert.run("moved".repeat(80_000));
   const reader = new DatabaseSync(file, { readOnly: true });

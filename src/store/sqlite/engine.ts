@@ -6,17 +6,15 @@ import { asSettled } from "../sql/existing/settle.ts";
 import { refusalsTold } from "../sql/schema/shape.ts";
 import type { Engine } from "../sql/store.ts";
 import { takeSomeWords } from "../sql/words.ts";
-import { StoreOutdated, StoreSetupError, type Collection } from "../store.ts";
-import { connectReadOnly, logSizesOf, playOn, prepare } from "./connection.ts";
+import { StoreOutdated, StoreSetupError, type Collection, type Outcome, type Transaction } from "../store.ts";
+import { connectReadOnly, playOn, prepare } from "./connection.ts";
 import { tableOf } from "./dialect.ts";
 import { storeError, unavailable } from "./errors.ts";
 import { addFunctions } from "./existing/functions.ts";
 import { lastingIn } from "./existing/views.ts";
 import { followCollection } from "./feed.ts";
-import { descriptorsOf } from "./file/opened.ts";
-import { overwritingOf, requireOwnLog, type Overwriting } from "./file/overwriting.ts";
+import { guardOf, requireOwnLog, type Guard } from "./file/guard.ts";
 import { filesAt, watchFile } from "./file/place.ts";
-import { makeShared } from "./file/shared.ts";
 import { sqliteSchema } from "./migration.ts";
 import { nameCollections } from "./named.ts";
 import { DatabaseSync } from "./node-sqlite.ts";
@@ -34,7 +32,7 @@ import {
   type Retyped,
 } from "./schema.ts";
 import { committerOf } from "./writes/transactions.ts";
-import { writerThread } from "./writes/writer-thread.ts";
+import { writerThread, type WriterThread } from "./writes/writer-thread.ts";
 
 /** The options for a file. */
 interface FileOptions {
@@ -63,21 +61,26 @@ export function openFile(
   const refusing = refusalsTold(observe);
   const explain = (error: unknown): unknown => explainOutdated(error, database, shapes, refusing);
   const files = filesAt(path);
-  const opened = { path, files, descriptors: descriptorsOf(path, logSizesOf(database)), shared: makeShared() };
-  const overwriting = overwritingOf(opened);
-  requireWhole(overwriting, database);
+  const guard = guardOf({ path, files }, database);
+  requireWhole(guard, database);
+  const opened = { path, files, content: guard.content };
   const data = asData(asSettled(collections, settled));
   const writer = writerThread({ ...opened, busyMs, collections: data, shapes }, observe, refusing);
   const threads = longReads({ path, collections: data, limitMs: longReadMs });
   const retyped = retypedOf(database, collections, refusing);
-  const { snapshot, version, reader, long } = readsOf(database, { threads, retyped, overwriting, explain });
+  const { snapshot, version, reader, long } = readsOf(database, { threads, retyped, guard, explain });
+  /** The guard and the checks of `check` need the state of now. */
+  const look = (): void => {
+    snapshot.release();
+    guard.look();
+  };
   const stopWatching = watchFile(path, {
     observe,
-    look: overwriting.look,
+    look,
     isGone() {
       // The writer saves what it can immediately, even if there are no writes. It saves nothing if the file is another
       // one.
-      void (overwriting.found === null ? writer.write({ changes: [] }) : writer.close(() => {})).catch(() => undefined);
+      void (guard.found === null ? writer.write({ changes: [] }) : writer.close(() => {})).catch(() => undefined);
     },
   });
   writer.start();
@@ -86,11 +89,10 @@ export function openFile(
     settled,
     ...reading(reader, version),
     ...besideOf(reader, long, version, lastingIn(database)),
-    write: (transaction) =>
-      overwriting.found === null ? writer.write(transaction) : Promise.reject(unavailable(overwriting.found)),
+    write: (transaction) => writeGuarded(writer, transaction, guard, look),
     async check() {
       try {
-        overwriting.look();
+        look();
       } catch (error) {
         throw unavailable(error);
       }
@@ -108,30 +110,56 @@ export function openFile(
         snapshot.release();
         database.close();
       };
+      // Checks once more, because a file that was just overwritten must not be mixed with the log. If it was removed,
+      // the log still belongs to this file.
+      lookAgain(look);
       // The last connection to close moves the log into the file. Only a connection that writes can do so.
-      const isOurs = isBelieved(overwriting);
+      const isOurs = !guard.isSuspect;
       await writer.close(isOurs ? closeReader : () => {});
       if (!isOurs) closeReader();
-      overwriting.close();
     },
   };
 }
 
 /** Refuses to open a file that other processes use and that was overwritten, because it cannot be read. */
-function requireWhole(overwriting: Overwriting, database: DatabaseSync): void {
+function requireWhole(guard: Guard, database: DatabaseSync): void {
   try {
-    overwriting.look();
+    guard.look();
   } catch (error) {
     database.close();
-    overwriting.close();
     throw new StoreSetupError([messageOfThrown(error)], { cause: error });
+  }
+}
+
+async function writeGuarded(
+  writer: WriterThread,
+  transaction: Transaction,
+  guard: Guard,
+  look: () => void,
+): Promise<Outcome> {
+  requireBelieved(guard);
+  try {
+    return await writer.write(transaction);
+  } catch (error) {
+    // If the writer has found another file, so does the guard. Later reads are refused too.
+    lookAgain(look);
+    throw error;
+  }
+}
+
+/** Looks without throwing. The guard remembers an overwritten file. */
+function lookAgain(look: () => void): void {
+  try {
+    look();
+  } catch {
+    // The caller reports another error, or none.
   }
 }
 
 /** The checks before reads. */
 interface Guards {
   readonly retyped: Retyped;
-  readonly overwriting: Overwriting;
+  readonly guard: Guard;
   /** Returns the error itself, or its cause. */
   explain(error: unknown): unknown;
 }
@@ -146,11 +174,11 @@ interface Reads {
 
 function readsOf(
   database: DatabaseSync,
-  { threads, retyped, overwriting, explain }: Guards & { readonly threads: LongReads },
+  { threads, retyped, guard, explain }: Guards & { readonly threads: LongReads },
 ): Reads {
   const dataVersion = prepare(database, "PRAGMA data_version");
   let seen = 0;
-  const snapshot = believed(snapshotOf(database, look), overwriting);
+  const snapshot = believed(snapshotOf(database, look), guard);
 
   /** Checks the tables after a commit, because they change only with a commit. */
   function look(): void {
@@ -196,25 +224,15 @@ function guarded(threads: LongReads, require: Retyped["require"], explain: (erro
 }
 
 /** Refuses reads and writes of an overwritten file: its permissions could be years old. */
-function requireBelieved({ found }: Overwriting): void {
+function requireBelieved({ found }: Guard): void {
   if (found !== null) throw unavailable(found);
 }
 
-/** Checks once more, because a file that was just overwritten must not be mixed with the log. */
-function isBelieved(overwriting: Overwriting): boolean {
-  try {
-    overwriting.look();
-  } catch {
-    // If it was removed, the log still belongs to this file.
-  }
-  return overwriting.found === null;
-}
-
-function believed(snapshot: Snapshot, overwriting: Overwriting): Snapshot {
+function believed(snapshot: Snapshot, guard: Guard): Snapshot {
   return {
     ...snapshot,
     take() {
-      requireBelieved(overwriting);
+      requireBelieved(guard);
       snapshot.take();
     },
   };

@@ -8,7 +8,7 @@ import { StoreUnavailable, type Store } from "../store.ts";
 import { BUSY_TIMEOUT_MS } from "./connection.ts";
 import { memoryOpener, openFile, type Opener } from "./engine.ts";
 import { storeError } from "./errors.ts";
-import { causeOfStart } from "./file/opened.ts";
+import { causeOfStart } from "./file/log.ts";
 import { walBytes } from "./file/place.ts";
 import { placeOf } from "./file/reaching.ts";
 

@@ -1,6 +1,15 @@
-import { statSync } from "node:fs";
+import { statSync, type BigIntStats } from "node:fs";
 import type { Observer } from "../../../core/observation.ts";
-import { fileAt } from "./kept-open.ts";
+
+/** Returns the identity of the file at a path. Returns null if there is none. */
+export function fileAt(path: string): string | null {
+  const found = statSync(path, { throwIfNoEntry: false, bigint: true });
+  return found === undefined ? null : keyOf(found);
+}
+
+export function keyOf({ dev, ino }: BigIntStats): string {
+  return `${dev} ${ino}`;
+}
 
 /**
  * The identities of the files of a database: the file and what SQLite keeps next to it. Null if there is no such file.
@@ -52,10 +61,10 @@ export function walBytes(path: string): number {
 }
 
 /**
- * The interval between checks of the file, in milliseconds. The operator learns within a second that writes have
- * stopped.
+ * The interval between checks of the file, in milliseconds. The second check confirms the first, so the operator learns
+ * within a second that writes have stopped.
  */
-const lookMs = 500;
+const lookMs = 300;
 
 const largeWALBytes = 256 * 1024 * 1024;
 

@@ -1,46 +1,65 @@
-import { fdatasyncSync } from "node:fs";
 import { parentPort, workerData, type MessagePort } from "node:worker_threads";
-import { connect } from "../connection.ts";
-import { sharedBy, untouchedOf, type Opened } from "../file/opened.ts";
+import { connect, logSizesOf } from "../connection.ts";
+import { contentOf, type Content } from "../file/content.ts";
+import { syncFile } from "../file/descriptor.ts";
+import type { Opened } from "../file/guard.ts";
+import { untouchedOf, type RequireUntouched } from "../file/log.ts";
+import { requireInPlace } from "../file/place.ts";
 import { giveWay } from "../thread.ts";
 
-/** The answer to each `"move"`, sent when the checkpoint is over. */
+/** Asks for a checkpoint. */
+export interface ToCheckpointer {
+  /** The last known state of the file. */
+  readonly known: Content | null;
+}
+
+/** The answer, sent when the checkpoint is over. */
 export interface FromCheckpointer {
-  readonly moved: boolean;
+  /** The state of the file after it. Null if it failed. */
+  readonly moved: Content | null;
 }
 
 /** Runs the thread that moves the log into the file, while others read and write. */
 function move(port: MessagePort, opened: Opened): void {
-  const requireUntouched = untouchedOf(opened);
-  port.on("message", (message: unknown) => {
-    if (message !== "move") return;
-    port.postMessage({ moved: tryToMove(opened, requireUntouched) } satisfies FromCheckpointer);
+  const requireUntouched = untouchedOf(opened.path, opened.files);
+  port.on("message", ({ known }: Partial<ToCheckpointer>) => {
+    // Node sends other messages over the same port (`node --watch`).
+    if (known === undefined) return;
+    port.postMessage({ moved: moveLog(opened, known, requireUntouched) } satisfies FromCheckpointer);
   });
 }
 
-/** Runs a checkpoint. Returns false if that failed: the content stays in the log, and the next checkpoint moves it. */
-function tryToMove(opened: Opened, requireUntouched: () => void): boolean {
+/** Runs a checkpoint. Returns null if that failed: the content stays in the log, and the next checkpoint moves it. */
+export function moveLog(
+  { path, files }: Opened,
+  known: Content | null,
+  requireUntouched: RequireUntouched,
+): Content | null {
   try {
-    requireUntouched();
+    requireInPlace(path, files);
     // A new connection for each checkpoint takes a millisecond. A kept one could belong to a file that is no longer
     // there.
-    const database = connect(opened.path);
+    const database = connect(path);
     try {
+      requireUntouched(logSizesOf(database));
+      // The pages of the log would hide that the file was overwritten.
+      if (typeof contentOf(path, known) === "string") return null;
       database.exec("PRAGMA wal_checkpoint(PASSIVE)");
       // SQLite syncs the file when the whole log is moved. The writer would do that, and other writes would wait for
       // all moved pages.
-      if (opened.descriptors !== null) fdatasyncSync(opened.descriptors.file);
-      return true;
+      syncFile(path);
+      const moved = contentOf(path, known);
+      return typeof moved === "string" ? null : moved;
     } finally {
       database.close();
     }
   } catch {
-    return false;
+    return null;
   }
 }
 
 if (parentPort !== null) {
   // Like the writer thread: readers do not wait for it if all threads share one core.
   giveWay(5);
-  move(parentPort, sharedBy(workerData as Opened));
+  move(parentPort, workerData as Opened);
 }

@@ -6,10 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { connect, logSizesOf } from "../connection.ts";
-import { letGo } from "../file/kept-open.ts";
-import { descriptorsOf } from "../file/opened.ts";
 import { filesAt } from "../file/place.ts";
-import { makeShared } from "../file/shared.ts";
 import { checkpointsBeside } from "./checkpoints.ts";
 
 function setUp(t: TestContext) {
@@ -18,16 +15,13 @@ function setUp(t: TestContext) {
   new DatabaseSync(file).exec("PRAGMA journal_mode = WAL; CREATE TABLE t (text)");
   const database = connect(file);
   database.exec("SELECT * FROM t");
-  const files = filesAt(file);
-  const descriptors = descriptorsOf(file, logSizesOf(database));
-  const checkpoints = checkpointsBeside({ path: file, files, descriptors, shared: makeShared() });
+  const checkpoints = checkpointsBeside({ path: file, files: filesAt(file), content: null });
   t.after(async () => {
     await checkpoints.close();
     database.close();
-    letGo(file, Object.values(files));
     rmSync(folder, { recursive: true, force: true });
   });
-  const committed = checkpoints.takeOver(database);
+  const committed = checkpoints.takeOver(database, logSizesOf(database));
   const insert = database.prepare("INSERT INTO t VALUES (?)");
   /** Writes about 100 pages. */
   const commit = (): void => {

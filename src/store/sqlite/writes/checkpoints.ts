@@ -1,14 +1,18 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Worker } from "node:worker_threads";
-import { logSizesOf } from "../connection.ts";
-import type { Opened } from "../file/opened.ts";
+import type { LogSizes } from "../connection.ts";
+import { contentOf } from "../file/content.ts";
+import type { Opened } from "../file/guard.ts";
 import { startThread } from "../thread.ts";
-import type { FromCheckpointer } from "./checkpointer.ts";
+import type { FromCheckpointer, ToCheckpointer } from "./checkpointer.ts";
 
 /** Moves pages of the log into the file in a separate thread, so no write waits for it. */
 export interface Checkpoints {
-  /** Takes over the checkpoints of a connection that writes. Returns a function to call after each of its commits. */
-  takeOver(database: DatabaseSync): () => void;
+  /**
+   * Takes over the checkpoints of a connection that writes. `sizes` returns the sizes of its log. Returns a function to
+   * call after each of its commits.
+   */
+  takeOver(database: DatabaseSync, sizes: (() => LogSizes) | null): () => void;
   /** Stops the thread. The caller then has the last connection to the file. */
   close(): Promise<void>;
 }
@@ -37,13 +41,15 @@ export function checkpointsBeside(data: Opened): Checkpoints {
   let worker: Worker | null = null;
   let rest: NodeJS.Timeout | null = null;
   let isMoving = false;
+  let known = data.content;
 
   function start(): Worker {
     const started = startThread<FromCheckpointer>(import.meta.url, "checkpointer", {
       workerData: data,
       youngMb: 1,
       members: ["moved"],
-      heard() {
+      heard({ moved }) {
+        known = moved ?? known;
         isMoving = false;
         rest = setTimeout(() => void close(), restMs).unref();
       },
@@ -61,7 +67,7 @@ export function checkpointsBeside(data: Opened): Checkpoints {
     if (rest !== null) clearTimeout(rest);
     rest = null;
     isMoving = true;
-    (worker ??= start()).postMessage("move");
+    (worker ??= start()).postMessage({ known } satisfies ToCheckpointer);
   }
 
   async function close(): Promise<void> {
@@ -73,8 +79,7 @@ export function checkpointsBeside(data: Opened): Checkpoints {
   }
 
   return {
-    takeOver(database) {
-      const sizes = logSizesOf(database);
+    takeOver(database, sizes) {
       // The connection continues with its own checkpoints.
       if (sizes === null) return () => {};
       database.exec("PRAGMA wal_autocheckpoint = 0");
@@ -88,7 +93,8 @@ export function checkpointsBeside(data: Opened): Checkpoints {
         // Under heavy writing, up to an eighth of the log counts as hardly any. Otherwise a log that grows faster than
         // it is moved would never restart.
         if (log >= tryAnewAt && log - moved < Math.max(retryPages / 2, log / 8)) {
-          database.exec("PRAGMA wal_checkpoint(PASSIVE)");
+          // The pages of the log would hide that the file was overwritten.
+          if (typeof contentOf(data.path, known) !== "string") database.exec("PRAGMA wal_checkpoint(PASSIVE)");
           tryAnewAt = log + retryPages;
         } else if (log - moved >= pagesAtATime && log - askedAt >= pagesAtATime) {
           askedAt = log;

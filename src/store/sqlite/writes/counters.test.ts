@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
-import type { Collection } from "../../store.ts";
+import type { Change, Collection } from "../../store.ts";
 import { sqliteStore } from "../sqlite.ts";
 import { firstFree } from "./counters.ts";
 
@@ -66,5 +66,31 @@ test("removes a portion of the explicit keys that one write passes, and the rest
   await store.open([notes]);
   assert.deepEqual([await add(), left()], [1302, 299]);
   assert.deepEqual([await add(), left()], [1303, 0]);
+  await store.close();
+});
+
+test("increases the revision with each commit that changes a row, and with no other", async (t) => {
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-counters-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const file = path.join(folder, "test.db");
+  const store = sqliteStore({ path: file });
+  await store.open([notes]);
+  const revision = (): unknown => {
+    using database = new DatabaseSync(file);
+    return database.prepare("SELECT revision FROM latchkey_revision").get()!["revision"];
+  };
+  const after = async (...changes: readonly Change[]): Promise<unknown> => {
+    await store.write({ changes });
+    return revision();
+  };
+
+  const revisions = [
+    await after({ kind: "insert", collection: notes, values: { text: "" } }),
+    await after({ kind: "delete", collection: notes, key: 7, revision: 1 }),
+    await after(),
+    await after({ kind: "delete", collection: notes, key: 1, revision: 1 }),
+  ];
+
+  assert.deepEqual(revisions, [1, 1, 1, 2]);
   await store.close();
 });

@@ -8,7 +8,8 @@ const forgotten = 500;
 
 /**
  * The counters for revisions and integer keys. Both only increase and are stored in the database. So no value is issued
- * twice, by any process and after any deletion. The connection must hold the write lock from `load` to `save`.
+ * twice, by any process and after any deletion. The connection must hold the write lock from `load` to `save`. Each
+ * commit that changes a row increases the revision, so an older copy of the file has a smaller one.
  */
 export interface Counters {
   load(): void;
@@ -32,6 +33,7 @@ interface Keys {
 export function countersOf(database: DatabaseSync): Counters {
   const loadRevision = prepare(database, "SELECT revision FROM latchkey_revision");
   const saveRevision = prepare(database, "UPDATE latchkey_revision SET revision = ?");
+  const totalChanges = prepare(database, "SELECT total_changes()");
   const loadKey = prepare(database, "SELECT next FROM latchkey_keys WHERE collection = ?");
   const saveKey = prepare(
     database,
@@ -53,6 +55,7 @@ export function countersOf(database: DatabaseSync): Counters {
   const keys = new Map<string, Keys>();
   let revision = 0;
   let loadedRevision = 0;
+  let changesThen: unknown = 0;
 
   function keysOf(name: string): Keys {
     let found = keys.get(name);
@@ -67,8 +70,10 @@ export function countersOf(database: DatabaseSync): Counters {
     load() {
       keys.clear();
       loadedRevision = revision = loadRevision.get()![0] as number;
+      changesThen = totalChanges.get()![0];
     },
     save() {
+      if (revision === loadedRevision && totalChanges.get()![0] !== changesThen) revision++;
       if (revision !== loadedRevision) saveRevision.run(revision);
       for (const [name, { next, passed }] of keys) {
         saveKey.run(name, next);

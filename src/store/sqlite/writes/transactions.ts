@@ -27,17 +27,15 @@ export interface CommitterOptions {
   readonly shapes: Shapes;
   /** How long a group waits for a write of another process, in milliseconds. */
   readonly busyMs: number;
-  /** Called when the group holds the write lock and is about to write. */
-  readonly begun: () => void;
 }
 
-const inMemory: CommitterOptions = { shapes: new Map(), busyMs: 0, begun: () => undefined };
+const inMemory: CommitterOptions = { shapes: new Map(), busyMs: 0 };
 
 /** Returns a committer over a connection that writes. */
 export function committerOf(
   database: DatabaseSync,
   collections: readonly Collection[],
-  { shapes, busyMs, begun }: CommitterOptions = inMemory,
+  { shapes, busyMs }: CommitterOptions = inMemory,
 ): Committer {
   const counters = countersOf(database);
   const notes = notesOf(database);
@@ -73,7 +71,6 @@ export function committerOf(
     turns.begin();
     notes.undo(0);
     try {
-      begun();
       counters.load();
       outdated.look();
       const results = work();

@@ -7,11 +7,12 @@ import { indexBeside } from "../../sql/indexing.ts";
 import type { Shapes } from "../../sql/schema/shape.ts";
 import { takeSomeWords } from "../../sql/words.ts";
 import type { Collection } from "../../store.ts";
-import { connect, playOn } from "../connection.ts";
+import { connect, logSizesOf, playOn, type LogSizes } from "../connection.ts";
 import { tableOf } from "../dialect.ts";
 import { failureOf, type Failure } from "../errors.ts";
-import { sharedBy, untouchedOf, type Opened, type RequireUntouched } from "../file/opened.ts";
-import { isLogRemoved, type FilesInUse } from "../file/place.ts";
+import type { Opened } from "../file/guard.ts";
+import { untouchedOf } from "../file/log.ts";
+import { isLogRemoved, requireInPlace, type FilesInUse } from "../file/place.ts";
 import { sqliteSchema } from "../migration.ts";
 import type { NamedTransaction, Result } from "../named.ts";
 import { giveWay } from "../thread.ts";
@@ -49,14 +50,13 @@ const longestResults = 64 * 1024;
 const indexingPauseMs = 100;
 
 /** Runs the writer thread. It commits each group with one disk sync. */
-function write(port: MessagePort, { busyMs, collections, shapes, ...started }: WriterData): void {
-  const opened = sharedBy(started);
-  const { path, files } = opened;
-  const requireUntouched = untouchedOf(opened);
+function write(port: MessagePort, { path, files, content, busyMs, collections, shapes }: WriterData): void {
+  const requireUntouched = untouchedOf(path, files);
+  let sizes: (() => LogSizes) | null = null;
   let database: DatabaseSync | null = null;
   let committer: Committer | null = null;
   let committed = (): void => {};
-  const checkpoints = checkpointsBeside(started);
+  const checkpoints = checkpointsBeside({ path, files, content });
   const takeSome = takingIn(collections, busyMs);
   const indexing = takeSome === null ? null : indexBeside(index, () => indexingPauseMs);
 
@@ -77,26 +77,28 @@ function write(port: MessagePort, { busyMs, collections, shapes, ...started }: W
   port.on("message", hear);
 
   function connected(): DatabaseSync {
-    if (database === null) {
-      // If the file was replaced, a new connection would write into another database, or create one.
-      requireUntouched();
-      database = connect(path, busyMs);
-      committed = checkpoints.takeOver(database);
-    }
+    if (database !== null) return database;
+    // If the file was replaced, a new connection would write into another database, or create one.
+    requireInPlace(path, files);
+    database = connect(path, busyMs);
+    sizes = logSizesOf(database);
+    committed = checkpoints.takeOver(database, sizes);
     return database;
   }
 
   function commit(group: readonly NamedTransaction[]): FromWriter {
     try {
       const writes = connected();
-      committer ??= committerOf(writes, collections, { shapes, busyMs, begun: () => requireUntouched() });
+      committer ??= committerOf(writes, collections, { shapes, busyMs });
+      requireUntouched(sizes);
       const results: Result[] = committer.commit(group);
-      requireUntouched("ours");
+      requireUntouched(sizes, "ours");
       return { results: inTexts(results) };
     } catch (error) {
+      const failed = failureOf(causeOf(error, () => requireUntouched(sizes)));
       // After any error of the connection, the next group gets a new one.
       disconnect();
-      return { failed: failureOf(causeOf(error, requireUntouched)), count: group.length };
+      return { failed, count: group.length };
     }
   }
 
@@ -112,9 +114,9 @@ function write(port: MessagePort, { busyMs, collections, shapes, ...started }: W
   function index(): boolean {
     try {
       const writes = connected();
-      requireUntouched();
+      requireUntouched(sizes);
       const hasTaken = takeSome?.(writes) === true;
-      requireUntouched();
+      requireUntouched(sizes);
       if (hasTaken) committed();
       return hasTaken;
     } catch (error) {
@@ -166,7 +168,7 @@ function takingIn(collections: readonly Collection[], busyMs: number): TakeSome 
 }
 
 /** Finds the real cause of an error. SQLite cannot distinguish a log that was cut off from a disk failure. */
-function causeOf(error: unknown, requireUntouched: RequireUntouched): unknown {
+function causeOf(error: unknown, requireUntouched: () => void): unknown {
   try {
     requireUntouched();
     return error;

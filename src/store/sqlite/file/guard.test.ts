@@ -7,13 +7,12 @@ import path from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
 import type { Collection, Store } from "../../store.ts";
-import { connect, connectReadOnly, logSizesOf } from "../connection.ts";
+import { connect, connectReadOnly } from "../connection.ts";
 import { sqliteStore } from "../sqlite.ts";
-import { keepOpen } from "./kept-open.ts";
-import { descriptorsOf, isReadAsItIs } from "./opened.ts";
-import { overwritingOf, type Overwriting } from "./overwriting.ts";
+import { moveLog } from "../writes/checkpointer.ts";
+import { guardOf, type Guard } from "./guard.ts";
+import { untouchedOf } from "./log.ts";
 import { filesAt } from "./place.ts";
-import { makeShared } from "./shared.ts";
 
 /** The duration of the checks while others write, in milliseconds. */
 const lookedMs = Number(process.env["LOOKED_SECONDS"] ?? 2) * 1000;
@@ -29,6 +28,7 @@ const busy = `
     try {
       database.exec("BEGIN IMMEDIATE");
       for (let row = 0; row < at % 13; row++) insert.run((at * 37) % 3000);
+      database.exec("UPDATE latchkey_revision SET revision = revision + 1");
       if (at % 50 === 0) database.exec("CREATE TABLE made" + number + " (n); DROP TABLE made" + number);
       if (at % 17 === 0) database.exec("DELETE FROM notes WHERE id % 5 = " + (at % 5));
       database.exec(at % 11 === 0 ? "ROLLBACK" : "COMMIT");
@@ -43,40 +43,63 @@ const busy = `
 
 const notes: Collection = { name: "notes", key: "integer", columns: [{ name: "text", type: "text" }] };
 
-function opened(
-  t: TestContext,
-  pageBytes = 4096,
-): { readonly file: string; readonly overwriting: Overwriting; written(): void } {
-  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-overwriting-"));
+interface Guarding {
+  readonly pageBytes?: number;
+  /** Default: a clock that `look` moves. */
+  readonly clock?: () => number;
+}
+
+interface Guarded {
+  readonly file: string;
+  readonly guard: Guard;
+  /** Writes a row, like a store does. */
+  written(): void;
+  /** Looks twice, with the time between that confirms what was found. */
+  look(): void;
+}
+
+function guarded(t: TestContext, { pageBytes = 4096, clock }: Guarding = {}): Guarded {
+  let now = 0;
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-guard-"));
   const file = path.join(folder, "a.db");
   const writes = connect(file);
   writes.exec(`PRAGMA page_size = ${pageBytes}`);
   writes.exec("PRAGMA journal_mode = WAL; CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT)");
+  writes.exec("CREATE TABLE latchkey_revision (revision INTEGER); INSERT INTO latchkey_revision VALUES (0)");
+  writes.exec("PRAGMA wal_checkpoint(PASSIVE)");
   const reads = connectReadOnly(file);
   reads.prepare("SELECT count(*) FROM notes").get();
-  const overwriting = overwritingOf({
-    path: file,
-    files: filesAt(file),
-    descriptors: descriptorsOf(file, logSizesOf(writes)),
-    shared: makeShared(),
-  });
+  const guard = guardOf({ path: file, files: filesAt(file) }, reads, clock ?? (() => now));
   t.after(() => {
     reads.close();
     writes.close();
-    overwriting.close();
     rmSync(folder, { recursive: true, force: true });
   });
-  return { file, overwriting, written: () => writes.exec("INSERT INTO notes (text) VALUES ('one')") };
+  return {
+    file,
+    guard,
+    written: () =>
+      writes.exec("INSERT INTO notes (text) VALUES ('one'); UPDATE latchkey_revision SET revision = revision + 1"),
+    look() {
+      guard.look();
+      now += 200;
+      guard.look();
+    },
+  };
 }
 
 test("never takes a write of SQLite for a foreign one, with several processes, checkpoints and kills", async (t) => {
-  const { file, overwriting } = opened(t);
-  const start = (number: number) =>
-    spawn(process.execPath, ["--input-type=module", "--eval", busy, file, String(number)], { stdio: "inherit" });
+  const { file, guard } = guarded(t, { clock: () => performance.now() });
+  const start = (number: number) => {
+    const args = ["--input-type=module", "--eval", busy, file, String(number)];
+    const other = spawn(process.execPath, args, { stdio: "inherit" });
+    t.after(() => other.kill("SIGKILL"));
+    return other;
+  };
   let others = [start(1), start(2)];
   const begun = performance.now();
   for (let at = 1; performance.now() - begun < lookedMs; at++) {
-    overwriting.look();
+    guard.look();
     if (at % 20_000 !== 0) continue;
     const [first, ...rest] = others;
     first!.kill("SIGKILL");
@@ -84,60 +107,80 @@ test("never takes a write of SQLite for a foreign one, with several processes, c
     others = [...rest, start((at / 20_000) % 7)];
     utimesSync(file, new Date(), new Date());
   }
-  assert.equal(overwriting.found, null);
+  assert.equal(guard.found, null);
   for (const other of others) other.kill("SIGKILL");
   await Promise.all(others.map((other) => once(other, "exit")));
 });
 
-test("notices an older copy of the file, and stays in that state", (t) => {
-  const { file, overwriting, written } = opened(t);
-  overwriting.look();
+test("notices an older copy of the file after a confirmation, and stays in that state", (t) => {
+  const { file, guard, written, look } = guarded(t);
+  look();
   copyFileSync(file, `${file}.copy`);
   written();
-  connect(file).exec("CREATE TABLE other (n); PRAGMA wal_checkpoint");
-  overwriting.look();
+  const beside = connect(file);
+  t.after(() => beside.close());
+  beside.exec("PRAGMA wal_checkpoint");
+  look();
 
   copyFileSync(`${file}.copy`, file);
 
-  assert.throws(() => overwriting.look(), /a\.db was overwritten while it was in use/);
-  assert.throws(() => overwriting.look(), /overwritten/);
-  assert.match(String(overwriting.found), /overwritten/);
+  guard.look();
+  assert.deepEqual([guard.found, guard.isSuspect], [null, true]);
+  assert.throws(look, /a\.db was overwritten while it was in use/);
+  assert.throws(() => guard.look(), /overwritten/);
+  assert.match(String(guard.found), /overwritten/);
 });
 
-test("notices an older copy after the next checkpoint, which has rewritten the first page", (t) => {
-  const { file, overwriting, written } = opened(t);
-  const database = connect(file);
-  t.after(() => database.close());
-  database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+test("is no longer suspicious when the file is right again", (t) => {
+  const { file, guard, written, look } = guarded(t);
+  written();
+  const beside = connect(file);
+  t.after(() => beside.close());
+  beside.exec("PRAGMA wal_checkpoint");
+  look();
+  const right = readFileSync(file);
+  truncateSync(file, 4096);
+  guard.look();
+  assert.equal(guard.isSuspect, true);
+
+  writeFileSync(file, right);
+  look();
+
+  assert.deepEqual([guard.found, guard.isSuspect], [null, false]);
+});
+
+test("moves no log into an older copy of the file, which the pages of the log would hide", (t) => {
+  const { file, guard, written, look } = guarded(t);
   copyFileSync(file, `${file}.copy`);
-  for (let at = 0; at < 100; at++) written();
-  // The open read keeps the log from restarting.
-  const reads = connectReadOnly(file);
-  reads.exec("BEGIN; SELECT count(*) FROM notes");
-  database.exec("CREATE TABLE other (n); PRAGMA wal_checkpoint(PASSIVE)");
-  reads.close();
-  overwriting.look();
-
+  written();
+  const beside = connect(file);
+  t.after(() => beside.close());
+  beside.exec("PRAGMA wal_checkpoint");
+  look();
+  const opened = { path: file, files: filesAt(file), content: guard.content };
+  written();
   copyFileSync(`${file}.copy`, file);
-  database.exec("CREATE TABLE another (n); PRAGMA wal_checkpoint(PASSIVE)");
 
-  assert.throws(() => overwriting.look(), /pages that were moved into it are not there/);
+  const moved = moveLog(opened, guard.content, untouchedOf(file, opened.files));
+
+  assert.equal(moved, null);
+  assert.ok(readFileSync(file).equals(readFileSync(`${file}.copy`)));
 });
 
 test("reports the overwritten log, in any state of the file", (t) => {
-  const { file, overwriting, written } = opened(t);
+  const { file, written, look } = guarded(t);
   for (let at = 0; at < 20; at++) written();
   const reads = connectReadOnly(file);
   reads.exec("BEGIN; SELECT count(*) FROM notes");
   written();
-  overwriting.look();
+  look();
   const beside = connect(file);
   beside.exec("PRAGMA wal_checkpoint(PASSIVE)");
   beside.close();
   reads.close();
   truncateSync(`${file}-wal`);
 
-  assert.throws(() => overwriting.look(), /a\.db-wal was overwritten while it was in use/);
+  assert.throws(() => look(), /a\.db-wal was overwritten while it was in use/);
 });
 
 for (const [what, overwrite] of Object.entries<(log: string, older: Buffer) => void>({
@@ -145,22 +188,22 @@ for (const [what, overwrite] of Object.entries<(log: string, older: Buffer) => v
   "it was cut off": (log, older) => truncateSync(log, older.length),
 }))
   test(`notices that SQLite wrote to the log after a hole, since ${what}`, (t) => {
-    const { file, overwriting, written } = opened(t);
+    const { file, written, look } = guarded(t);
     for (let at = 0; at < 5; at++) written();
     const older = readFileSync(`${file}-wal`);
     for (let at = 0; at < 5; at++) written();
-    overwriting.look();
+    look();
 
     overwrite(`${file}-wal`, older);
     written();
 
-    assert.throws(() => overwriting.look(), /a\.db-wal was overwritten while it was in use/);
+    assert.throws(() => look(), /a\.db-wal was overwritten while it was in use/);
   });
 
 test("notices a write after a hole in the log if the last check was before the lost pages", (t) => {
-  const { file, overwriting, written } = opened(t);
+  const { file, written, look } = guarded(t);
   for (let at = 0; at < 3; at++) written();
-  overwriting.look();
+  look();
   for (let at = 0; at < 3; at++) written();
   const { length } = readFileSync(`${file}-wal`);
   for (let at = 0; at < 3; at++) written();
@@ -168,7 +211,7 @@ test("notices a write after a hole in the log if the last check was before the l
   truncateSync(`${file}-wal`, length);
   for (let at = 0; at < 3; at++) written();
 
-  assert.throws(() => overwriting.look(), /a\.db-wal was overwritten while it was in use \(pages of it are gone\)/);
+  assert.throws(() => look(), /a\.db-wal was overwritten while it was in use \(pages of it are gone\)/);
 });
 
 for (const [what, overwrite] of Object.entries<(log: string, length: number, beside: DatabaseSync) => void>({
@@ -179,7 +222,7 @@ for (const [what, overwrite] of Object.entries<(log: string, length: number, bes
   },
 }))
   test(`reports what the writer has found ${what} in its own store with the response, and in others at the next write`, async (t) => {
-    const folder = mkdtempSync(path.join(tmpdir(), "latchkey-overwriting-"));
+    const folder = mkdtempSync(path.join(tmpdir(), "latchkey-guard-"));
     const file = path.join(folder, "a.db");
     const stores = [sqliteStore({ path: file }), sqliteStore({ path: file })] as const;
     for (const store of stores) await store.open([notes]);
@@ -207,8 +250,8 @@ for (const [what, overwrite] of Object.entries<(log: string, length: number, bes
   });
 
 test("checks as fast as before after a VACUUM that leaves a small file and a large log", (t) => {
-  const { file, overwriting } = opened(t, 512);
-  overwriting.look();
+  const { file, look } = guarded(t, { pageBytes: 512 });
+  look();
   const beside = connect(file);
   t.after(() => beside.close());
   beside.exec("PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = OFF");
@@ -218,24 +261,8 @@ test("checks as fast as before after a VACUUM that leaves a small file and a lar
   beside.exec("DELETE FROM notes WHERE id > 10; VACUUM; PRAGMA wal_checkpoint(PASSIVE)");
 
   const before = process.cpuUsage();
-  overwriting.look();
+  look();
   const { user, system } = process.cpuUsage(before);
 
   assert.ok(user + system < 200_000, `${(user + system) / 1000} ms`);
-});
-
-test("ignores an index of the log that differs from SQLite's memory", (t) => {
-  const { file, written } = opened(t);
-  written();
-  const beside = connect(file);
-  t.after(() => beside.close());
-  const sizes = logSizesOf(beside);
-  copyFileSync(`${file}-shm`, `${file}-older`);
-  written();
-  writeFileSync(`${file}-none`, Buffer.alloc(32_768));
-
-  const found = ["-shm", "-older", "-none"].map((suffix) => isReadAsItIs(keepOpen(file + suffix), sizes));
-
-  assert.deepEqual(found, [true, false, false]);
-  assert.equal(isReadAsItIs(keepOpen(`${file}-none`), null), false);
 });

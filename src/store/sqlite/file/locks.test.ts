@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { Worker } from "node:worker_threads";
 import type { Collection } from "../../store.ts";
@@ -49,3 +50,23 @@ for (const closes of [true, false])
     assert.equal(written.kind, "written");
     assert.equal(await store.count(notes, null), 2);
   });
+
+test("keeps its own locks when it reads the file without its log, at the start and while it is open", async (t) => {
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-locks-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const file = path.join(folder, "a.db");
+  await using store = { ...sqliteStore({ path: file }), [Symbol.asyncDispose]: () => store.close() };
+  await store.open([notes]);
+  await store.write({ changes: [{ kind: "insert", collection: notes, values: { text: "one" } }] });
+
+  const other = sqliteStore({ path: file });
+  await other.open([notes]);
+  await other.close();
+  {
+    using beside = new DatabaseSync(file);
+    beside.exec("PRAGMA wal_checkpoint");
+  }
+  await store.check();
+
+  assert.match(wantedAlone(file), /database is locked/);
+});

@@ -1,0 +1,59 @@
+import { statSync } from "node:fs";
+import { pathToFileURL } from "node:url";
+import { prepare } from "../connection.ts";
+import { codeOf } from "../errors.ts";
+import { DatabaseSync } from "../node-sqlite.ts";
+
+/** The state of a file itself, without its log. */
+export interface Content {
+  /** The last revision that was moved into the file. SQLite only ever moves newer ones. */
+  readonly revision: number;
+  /** In bytes. */
+  readonly size: number;
+}
+
+/**
+ * Reads the file without its log. Returns the reason if another program has written to it: after any checkpoint, its
+ * revision is at least the `known` one. While a checkpoint is running, a reason may be wrong. Returns `known` if the
+ * file cannot be read for another reason.
+ */
+export function contentOf(path: string, known: Content | null): Content | string | null {
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  try {
+    const revision = withFileOnly(path, (file) => {
+      return prepare(file, "SELECT revision FROM latchkey_revision").get()?.[0] as number;
+    });
+    return known !== null && revision < known.revision ? "its content is older" : { revision, size };
+  } catch (error) {
+    const why = known === null ? undefined : whyForeign(codeOf(error), size < known.size);
+    return why ?? known;
+  }
+}
+
+function whyForeign(code: number | null, isShorter: boolean): string | undefined {
+  switch ((code ?? 0) & 0xff) {
+    case 1: // SQLITE_ERROR: no such table
+      return "its tables are gone";
+    case 11: // SQLITE_CORRUPT
+      return isShorter ? "it was cut off" : undefined;
+    case 26: // SQLITE_NOTADB
+      return "it is no database";
+    default:
+      return undefined;
+  }
+}
+
+/**
+ * Calls a function with a connection that ignores the log. Only SQLite may open the file of a database that is in use:
+ * closing any other descriptor would release the locks of the whole process (sqlite.org/howtocorrupt.html, 2.2).
+ */
+export function withFileOnly<T>(path: string, use: (file: DatabaseSync) => T): T {
+  const url = pathToFileURL(path);
+  url.searchParams.set("immutable", "1");
+  const file = new DatabaseSync(url, { readOnly: true, returnArrays: true });
+  try {
+    return use(file);
+  } finally {
+    file.close();
+  }
+}

@@ -1,0 +1,54 @@
+import { fdatasyncSync, fstatSync, readdirSync, readSync } from "node:fs";
+import { withFileOnly } from "./content.ts";
+import { fileAt, keyOf } from "./place.ts";
+
+/** The folders in which systems list the descriptors of the process. */
+const folders: Partial<Record<NodeJS.Platform, string>> = { linux: "/proc/self/fd", darwin: "/dev/fd" };
+
+/** Syncs a file that a connection of the caller has open. Does nothing if its descriptor is unknown. */
+export function syncFile(path: string): void {
+  const descriptor = descriptorOf(path);
+  if (descriptor !== null) fdatasyncSync(descriptor);
+}
+
+/** Reads the first bytes of a file. Returns null if its descriptor is unknown. */
+export function startOfFile(path: string, bytes: number): Buffer | null {
+  return withFileOnly(path, () => {
+    const descriptor = descriptorOf(path);
+    if (descriptor === null) return null;
+    const buffer = Buffer.alloc(bytes);
+    return buffer.subarray(0, readSync(descriptor, buffer, 0, bytes, 0));
+  });
+}
+
+/** The last result, which is usually right again. */
+let last = -1;
+
+/**
+ * Returns the descriptor that SQLite has for an open file. It is only borrowed: closing any descriptor of the file would
+ * release the locks of the whole process (sqlite.org/howtocorrupt.html, 2.2). Returns null if it is unknown.
+ */
+function descriptorOf(path: string): number | null {
+  const key = fileAt(path);
+  if (leadsTo(last, key)) return last;
+  const folder = folders[process.platform];
+  const found = folder === undefined ? undefined : descriptorsIn(folder).find((each) => leadsTo(each, key));
+  if (found !== undefined) last = found;
+  return found ?? null;
+}
+
+function descriptorsIn(folder: string): number[] {
+  try {
+    return readdirSync(folder).map(Number);
+  } catch {
+    return [];
+  }
+}
+
+function leadsTo(descriptor: number, key: string | null): boolean {
+  try {
+    return keyOf(fstatSync(descriptor, { bigint: true })) === key;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,140 @@
+import { statSync } from "node:fs";
+import { StoreSetupError } from "../../store.ts";
+import { logSizesOf } from "../connection.ts";
+import type { DatabaseSync } from "../node-sqlite.ts";
+import { contentOf, type Content } from "./content.ts";
+import { startOfFile } from "./descriptor.ts";
+import { foreignLogOf } from "./log.ts";
+import { fileAt, requireInPlace, walBytes, type FilesInUse } from "./place.ts";
+
+/** An open database, as its threads know it. */
+export interface Opened {
+  readonly path: string;
+  /** The files of the database (`filesAt`). */
+  readonly files: FilesInUse;
+  /** The state of the file when it was opened. Null if it could not be read. */
+  readonly content: Content | null;
+}
+
+/** Checks that a file is still the opened one, and that only SQLite has written to it. */
+export interface Guard {
+  /**
+   * Throws if the file is not in its place. Also throws if its content cannot be trusted, and then always. The
+   * connection must not be in a transaction.
+   */
+  look(): void;
+  /** The error if the file was overwritten. Null otherwise. */
+  readonly found: Error | null;
+  /** True if the file may have been overwritten, so its log must not be moved into it. */
+  readonly isSuspect: boolean;
+  /** The last known state of the file. */
+  readonly content: Content | null;
+}
+
+/** How long a wrong state must last, in milliseconds. A checkpoint that is running changes the file all the time. */
+const confirmedMs = 200;
+
+/**
+ * Creates the guard. `database` only reads. Two `stat` calls show whether the files have changed; only then are they
+ * read.
+ */
+export function guardOf(
+  { path, files }: Pick<Opened, "path" | "files">,
+  database: DatabaseSync,
+  now: () => number = () => performance.now(),
+): Guard {
+  const sizes = logSizesOf(database);
+  const findForeignLog = foreignLogOf(path);
+  let [seenFile, seenLog] = ["", ""];
+  let content: Content | null = null;
+  let suspect: { readonly state: string; readonly since: number } | null = null;
+  let found: Error | null = null;
+
+  function lookAtLog(): Error | null {
+    const state = stateOf(`${path}-wal`);
+    if (state === seenLog) return null;
+    const why = findForeignLog(sizes);
+    if (why === null) seenLog = state;
+    return why;
+  }
+
+  function lookAtFile(): Error | null {
+    const state = stateOf(path);
+    if (state === seenFile) return null;
+    const read = contentOf(path, content);
+    if (typeof read !== "string") {
+      [content, seenFile, suspect] = [read, state, null];
+      return null;
+    }
+    if (suspect?.state !== state) suspect = { state, since: now() };
+    return now() - suspect.since < confirmedMs ? null : new Error(overwritten(path, read));
+  }
+
+  return {
+    look() {
+      if (found !== null) throw found;
+      requireInPlace(path, files);
+      // An overwritten log says nothing about the file, so it is reported first.
+      found = ifReadable(lookAtLog) ?? ifReadable(lookAtFile);
+      if (found !== null) throw found;
+    },
+    get found() {
+      return found;
+    },
+    get isSuspect() {
+      return found !== null || suspect !== null;
+    },
+    get content() {
+      return content;
+    },
+  };
+}
+
+/** Returns null if the disk cannot be read. The answer is unknown then, and a later read may succeed. */
+function ifReadable<T>(look: () => T): T | null {
+  try {
+    return look();
+  } catch {
+    return null;
+  }
+}
+
+/** Changes with every write to the file, and with nothing that SQLite does to other files. */
+function stateOf(path: string): string {
+  const { ctimeNs, size } = statSync(path, { bigint: true });
+  return `${ctimeNs} ${size}`;
+}
+
+/** The position of the flag for a log in the header of a file. */
+const flagAt = 18;
+const ofLog = 2;
+const HEADER_OF_LOG_BYTES = 32;
+
+/**
+ * Throws if the log next to a file does not belong to it. SQLite would mix the two at the first access, or delete the
+ * log if the file is empty. The header of a file shows whether it has a log. Copies by `latchkey db backup` and `VACUUM
+ * INTO` have none.
+ */
+export function requireOwnLog(path: string): void {
+  if (walBytes(path) <= HEADER_OF_LOG_BYTES || fileAt(path) === null) return;
+  const start = ifReadable(() => startOfFile(path, flagAt + 1));
+  // A file of another kind is reported when it is read.
+  if (start === null || (start.length > 0 && (!isSQLite(start) || start[flagAt] === ofLog))) return;
+  throw new StoreSetupError([
+    `${path} was overwritten, and ${path}-wal holds what was written into the file before it: SQLite would mix both. ` +
+      `Put a backup in its place with latchkey db restore, or move ${path}-wal away where the file itself is to be used.`,
+  ]);
+}
+
+const magic = "SQLite format 3\0";
+
+function isSQLite(start: Buffer): boolean {
+  return start.toString("latin1", 0, magic.length) === magic;
+}
+
+function overwritten(path: string, why: string): string {
+  return (
+    `${path} was overwritten while it was in use (${why}), and nothing is read or written any more. ` +
+    "Stop every process on it, put a backup in its place with latchkey db restore, which a plain copy is none of, and start again"
+  );
+}

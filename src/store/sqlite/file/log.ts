@@ -1,0 +1,134 @@
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { StoreSetupError } from "../../store.ts";
+import type { LogSizes } from "../connection.ts";
+import { codeOf } from "../errors.ts";
+import { requireInPlace, walBytes, type FilesInUse } from "./place.ts";
+
+/**
+ * The new pages of the log to check. A hole ends at the next write, so a process checks only the first and the last of
+ * its own new pages.
+ */
+export type NewPages = "every page" | "ours";
+
+/** Returns the error if another program has written to the log or cut it off. Throws if the log cannot be read. */
+export type FindForeignLog = (sizes: (() => LogSizes) | null, newPages?: NewPages) => Error | null;
+
+/** sqlite.org/walformat.html. The last bit of the magic number is the byte order of the checksums. */
+const MAGIC = 0x377f0682;
+const HEADER_BYTES = 32;
+const FRAME_HEADER_BYTES = 24;
+const SALTS_BYTES = 8;
+const saltsAt = 16;
+const saltsOfFrameAt = 8;
+
+/** The maximum number of new pages per check, which takes some ten milliseconds. */
+const mostPages = 8192;
+
+/** The number of checks that must agree, because the log may restart during one. */
+const agreeing = 3;
+
+/**
+ * Returns the check of the log. SQLite goes on at its last place even after a hole: the pages behind it are lost at the
+ * next start, and a checkpoint of such a log damages the file. So it runs before a write and before its acknowledgment.
+ * `sizes` must not be in a transaction. The log may be opened and closed here, because SQLite has no lock on it.
+ */
+export function foreignLogOf(path: string): FindForeignLog {
+  let seen = { salts: "", pages: 0 };
+
+  function whyNot(log: number, pages: number, newPages: NewPages): string | null {
+    const header = readAt(log, 0, HEADER_BYTES);
+    if (!isHeader(header)) return "it has another header";
+    const salts = header.toString("hex", saltsAt, saltsAt + SALTS_BYTES);
+    const startOf = (page: number): number => HEADER_BYTES + (page - 1) * (FRAME_HEADER_BYTES + header.readUInt32BE(8));
+    const isThere = (page: number): boolean =>
+      readAt(log, startOf(page) + saltsOfFrameAt, SALTS_BYTES).toString("hex") === salts;
+    const [size, end] = [fstatSync(log).size, startOf(pages + 1)];
+    if (size < end) return `${size} bytes of ${end} are there`;
+    const first = seen.salts === salts ? Math.max(seen.pages, 1) : 1;
+    const last = Math.min(pages, first + mostPages);
+    const step = newPages === "ours" ? Math.max(1, last - first) : 1;
+    for (let page = first; page <= last; page += step) if (!isThere(page)) return "pages of it are gone";
+    if (!isThere(pages)) return "pages of it are gone";
+    seen = { salts, pages: last };
+    return null;
+  }
+
+  return (sizes, newPages = "every page") => {
+    let why: string | null = null;
+    for (let at = 0; at < agreeing; at++) {
+      // Without the sizes, only a log that has just been written to is known to have a page.
+      const pages = sizes?.()[0] ?? (newPages === "ours" ? 1 : 0);
+      // After a restart, the log is not read, and its header stays the old one until the next write.
+      if (pages <= 0) return null;
+      const log = openSync(`${path}-wal`, "r");
+      try {
+        why = whyNot(log, pages, newPages);
+      } finally {
+        closeSync(log);
+      }
+      if (why === null) return null;
+    }
+    return new Error(overwritten(path, why!));
+  };
+}
+
+/** Throws unless the opened files are still in place, and only SQLite has written to the log. */
+export type RequireUntouched = (sizes: (() => LogSizes) | null, newPages?: NewPages) => void;
+
+/** Returns the check before a write, which also runs before its acknowledgment. */
+export function untouchedOf(path: string, files: FilesInUse): RequireUntouched {
+  const findForeignLog = foreignLogOf(path);
+  return (sizes, newPages) => {
+    requireInPlace(path, files);
+    const why = findForeignLog(sizes, newPages);
+    if (why !== null) throw why;
+  };
+}
+
+function isHeader(header: Buffer): boolean {
+  return header.length === HEADER_BYTES && (header.readUInt32BE(0) & ~1) === MAGIC;
+}
+
+/** Reads bytes. Returns fewer at the end of the file. */
+function readAt(descriptor: number, from: number, bytes: number): Buffer {
+  const buffer = Buffer.alloc(bytes);
+  return buffer.subarray(0, readSync(descriptor, buffer, 0, bytes, from));
+}
+
+/** SQLITE_IOERR_SHORT_READ: only a page of the log can be shorter than SQLite expects. */
+const shortRead = 522;
+
+/** SQLITE_IOERR, SQLITE_CORRUPT and SQLITE_NOTADB. */
+const unreadable: ReadonlySet<number> = new Set([10, 11, 26]);
+
+/**
+ * Returns the cause of a failed start. SQLite cannot distinguish a disk error from a log that was overwritten while
+ * other processes use it.
+ */
+export function causeOfStart(error: unknown, path: string): unknown {
+  const code = codeOf(error) ?? 0;
+  if (code !== shortRead && !(unreadable.has(code & 0xff) && hasAnotherHeader(path))) return error;
+  return new StoreSetupError([overwritten(path, "the start cannot read it")], { cause: error });
+}
+
+function hasAnotherHeader(path: string): boolean {
+  if (walBytes(path) === 0) return false;
+  try {
+    const log = openSync(`${path}-wal`, "r");
+    try {
+      return !isHeader(readAt(log, 0, HEADER_BYTES));
+    } finally {
+      closeSync(log);
+    }
+  } catch {
+    return false;
+  }
+}
+
+function overwritten(path: string, why: string): string {
+  return (
+    `${path}-wal was overwritten while it was in use (${why}), and nothing is read or written any more. ` +
+    `What it held, and had not been moved into the database, is lost. Stop every process on the database, move ${path}-wal away, look at the database with latchkey db check, ` +
+    "put a backup in its place where it is damaged (latchkey db restore), and start again"
+  );
+}
