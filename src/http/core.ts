@@ -10,10 +10,10 @@ import type { HeldBodies } from "./body/held-bodies.ts";
 import type { Format } from "./formats/format.ts";
 import type { InFlight } from "./limiting/in-flight.ts";
 import type { RequestLimiter } from "./limiting/limiting.ts";
-import type { Lines } from "./limiting/lines.ts";
 import type { Cursors } from "./list/cursors.ts";
-import type { LongReads } from "./list/long-reads.ts";
-import type { SlowLists } from "./list/slow-lists.ts";
+import type { Lines } from "./scheduling/lines.ts";
+import type { LongReads } from "./scheduling/long-reads.ts";
+import type { SlowLists } from "./scheduling/slow-lists.ts";
 
 /**
  * Returns whether a credential with these scopes may be used with a method (`GET` also for HEAD and QUERY). It must

@@ -28,10 +28,10 @@ import { addLimits, askLimiters } from "./limiting/admitting.ts";
 import { notDone, tooLate } from "./limiting/in-flight.ts";
 import { requireInTime, soonOf } from "./limiting/in-time.ts";
 import { requireWithinLimits } from "./limits.ts";
-import { countRequest } from "./list/rounds.ts";
 import { requirePermission, scopesLet } from "./permitting.ts";
 import { requireRepeatable } from "./repeating.ts";
 import { requireEndpoint, type Match } from "./routes.ts";
+import { countRequest } from "./scheduling/rounds.ts";
 import { ServedView } from "./viewing.ts";
 
 /** A service with its routes. */

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { anyone, defineResource, json, mount, text } from "../../src/door/index.ts";
-import { LARGE_BYTES } from "../../src/http/body/turns.ts";
 import { json as format } from "../../src/http/formats/json.ts";
 import { xml } from "../../src/http/formats/xml.ts";
+import { LARGE_BYTES } from "../../src/http/scheduling/slices.ts";
 import { ownService } from "../harness/own-service.ts";
 import { sharedDatabase } from "../harness/test-store.ts";
 

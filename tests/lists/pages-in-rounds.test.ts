@@ -3,7 +3,7 @@ import { test, type TestContext } from "node:test";
 import { setImmediate as nextRound } from "node:timers/promises";
 import { anyone, createService, defineResource, mount, text } from "../../src/door/index.ts";
 import { sqliteStore } from "../../src/door/stores.ts";
-import { makeBatches } from "../../src/http/bindings/node/batching.ts";
+import { makeBatches } from "../../src/http/scheduling/batching.ts";
 
 const notes = defineResource({ name: "note", fields: { body: text({ maxLength: 10_000 }) }, filters: { id: ["gt"] } });
 

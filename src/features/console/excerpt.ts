@@ -1,5 +1,5 @@
 import { isExactNumber } from "../../core/exact-numbers.ts";
-import { takeTurn } from "../../http/body/turns.ts";
+import { takeTurn } from "../../http/scheduling/slices.ts";
 
 /**
  * The maximum number of characters of one value on a page. People read no more, and writing more would delay other

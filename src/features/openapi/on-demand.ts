@@ -1,7 +1,7 @@
 import { aBoolean, anObject, isText, optional, orNull, text } from "../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../core/checking/options.ts";
 import type { Page } from "../../core/html/page.ts";
-import { inSlices } from "../../http/body/turns.ts";
+import { inSlices } from "../../http/scheduling/slices.ts";
 import type { JSONObject } from "./json.ts";
 import type { OpenAPIOptions } from "./options.ts";
 import type { DocsParts } from "./page/page.ts";

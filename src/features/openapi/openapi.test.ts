@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { administrator, anyOf, anyone, authenticated } from "../../access/permission/permission.ts";
 import { absent, type Scheme } from "../../access/scheme/scheme.ts";
-import { wholly } from "../../http/body/turns.ts";
+import { wholly } from "../../http/scheduling/slices.ts";
 import { defineEndpoint, type Endpoint } from "../../http/endpoint/endpoint.ts";
 import type { Format } from "../../http/formats/format.ts";
 import { json } from "../../http/formats/json.ts";

@@ -5,7 +5,7 @@ import type { ProblemCode } from "../../core/problem/catalogue.ts";
 import { catalogueWith, codeOf, ownAmong, type ProblemDefinition } from "../../core/problem/definition.ts";
 import { aBasePath } from "../../http/base-path.ts";
 import { readableBy } from "../../http/body/readable.ts";
-import type { Pieces } from "../../http/body/turns.ts";
+import type { Pieces } from "../../http/scheduling/slices.ts";
 import type { ServedEndpoint } from "../../http/endpoint/endpoint.ts";
 import { withoutFinalSlash } from "../../http/endpoint/path.ts";
 import { served } from "../../http/endpoint/replying.ts";

@@ -1,5 +1,5 @@
 import { isObject } from "../../core/checking/members.ts";
-import type { Pieces } from "../../http/body/turns.ts";
+import type { Pieces } from "../../http/scheduling/slices.ts";
 import { withoutXML, type JSONObject } from "./json.ts";
 
 /** The facts about an operation that are known without parsing it. */

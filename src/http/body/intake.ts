@@ -10,9 +10,9 @@ import type { Exchange } from "../exchange.ts";
 import { formType, readForm } from "../formats/form.ts";
 import type { Format, ReadBody } from "../formats/format.ts";
 import { requireInTime } from "../limiting/in-time.ts";
+import { giveWay, giveWayFor } from "../scheduling/slices.ts";
 import type { Hold } from "./held-bodies.ts";
 import { readerOf } from "./readable.ts";
-import { giveWay, giveWayFor } from "./turns.ts";
 
 /** Returns the media type of the body. Default: JSON. Ends the request if the endpoint does not read it. */
 export function requireMediaType({ call, endpoint }: Exchange, listed: readonly string[]): string {

@@ -1,6 +1,6 @@
 import { after, type Eventually } from "../../core/eventually.ts";
 import type { Problem } from "../../core/problem/problem.ts";
-import { inPieces, LARGE_BYTES, wholly, writeEach, type Pieces } from "../body/turns.ts";
+import { inPieces, LARGE_BYTES, wholly, writeEach, type Pieces } from "../scheduling/slices.ts";
 import type { Format } from "./format.ts";
 import { setMember } from "./member.ts";
 import { ARRAYS_OF_OBJECT, malformedAt, MAX_ARRAYS, MAX_LEVELS, MAX_NAMES, quoted, requireText } from "./text.ts";

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { Secret } from "../../core/crypto/secret.ts";
 import { Problem } from "../../core/problem/problem.ts";
-import { wholly } from "../body/turns.ts";
+import { wholly } from "../scheduling/slices.ts";
 import { readXML } from "./xml-reader.ts";
 import { xml } from "./xml.ts";
 

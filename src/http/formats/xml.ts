@@ -1,5 +1,5 @@
 import type { Eventually } from "../../core/eventually.ts";
-import { inPieces, writeEach } from "../body/turns.ts";
+import { inPieces, writeEach } from "../scheduling/slices.ts";
 import type { DataBody, Format } from "./format.ts";
 import { readXML } from "./xml-reader.ts";
 import { tagsOf, writeElement } from "./xml-writer.ts";

@@ -2,9 +2,9 @@ import { isDeepStrictEqual } from "node:util";
 import { isObject } from "../../core/checking/members.ts";
 import { isExactNumber } from "../../core/exact-numbers.ts";
 import { problem, type Problem } from "../../core/problem/problem.ts";
-import { takeTurnAgain } from "../body/turns.ts";
 import { setMember } from "../formats/member.ts";
 import { MAX_LEVELS } from "../formats/text.ts";
+import { takeTurnAgain } from "../scheduling/slices.ts";
 import { invalidOperation, type Operation } from "./operation.ts";
 import { findValue, indexOf, type Pointer } from "./pointer.ts";
 

@@ -1,5 +1,5 @@
 import { html, type Markup } from "../../../core/html/markup.ts";
-import type { Pieces } from "../../../http/body/turns.ts";
+import type { Pieces } from "../../../http/scheduling/slices.ts";
 import type { JSONObject } from "../json.ts";
 import { listAt, objectAt, operationsOf, textAt, type Operation } from "./description.ts";
 

@@ -6,8 +6,8 @@ import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts
 import { otherCopyMistake } from "../../../core/copy.ts";
 import type { RefusalReason } from "../../../core/observation.ts";
 import type { Answer } from "../../answer/writing.ts";
+import { makeBatches } from "../../scheduling/batching.ts";
 import { NodeArrival } from "./arrival.ts";
-import { makeBatches } from "./batching.ts";
 import { peerOf } from "./peer.ts";
 import { inLine } from "./pipelining.ts";
 import { send } from "./sending.ts";

@@ -21,8 +21,8 @@ import type {
   Transaction,
   WrittenValues,
 } from "../../../store/store.ts";
-import { giveWay } from "../../body/turns.ts";
 import { invalid, type Exchange } from "../../exchange.ts";
+import { giveWay } from "../../scheduling/slices.ts";
 import { requireShowable } from "../computing.ts";
 import { linkChanges } from "../links.ts";
 import type { MountInPlace } from "../mount.ts";

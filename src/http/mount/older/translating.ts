@@ -9,8 +9,8 @@ import { DEFAULT_LIMIT } from "../../../resource/page-size.ts";
 import { pointerTo } from "../../../resource/pointer.ts";
 import type { AskedOnce, Filter } from "../../../resource/query.ts";
 import type { ListText, StoredRecord } from "../../../store/store.ts";
-import { inTurns } from "../../body/turns.ts";
 import { invalid } from "../../exchange.ts";
+import { inTurns } from "../../scheduling/slices.ts";
 import type { Older, OlderMember, Shaped } from "./shape.ts";
 
 /** The output of a mount, and its source columns. */

@@ -10,8 +10,8 @@ import {
 } from "../../../store/store.ts";
 import { holderOf } from "../../body/intake.ts";
 import type { Exchange } from "../../exchange.ts";
-import { countPage } from "../../list/rounds.ts";
-import { nameOf, type AskedList } from "../../list/slow-lists.ts";
+import { countPage } from "../../scheduling/rounds.ts";
+import { nameOf, type AskedList } from "../../scheduling/slow-lists.ts";
 
 /** A faster read was cached: it costs no more than a record, and says nothing about the list. In milliseconds. */
 const LITTLE_MS = 0.03;

@@ -1,8 +1,8 @@
 import type { Reply } from "../../../core/call/call.ts";
 import { isIssues, type Issue } from "../../../core/problem/problem.ts";
 import { readQueryBody } from "../../../resource/query-body.ts";
-import { giveWay } from "../../body/turns.ts";
 import { invalid, type Exchange } from "../../exchange.ts";
+import { giveWay } from "../../scheduling/slices.ts";
 import { goingInList } from "../going.ts";
 import type { MountInPlace } from "../mount.ts";
 import { expandableNames } from "../relations.ts";

@@ -1,6 +1,6 @@
 import type { Change } from "../../../store/store.ts";
-import { inTurns } from "../../body/turns.ts";
 import { invalid } from "../../exchange.ts";
+import { inTurns } from "../../scheduling/slices.ts";
 import { countLinkRows } from "../links.ts";
 import type { MountInPlace } from "../mount.ts";
 

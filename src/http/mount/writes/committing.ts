@@ -16,9 +16,9 @@ import {
 } from "../../../store/store.ts";
 import type { RecordWrite } from "../../alongside.ts";
 import { toldFault } from "../../answer/tellable.ts";
-import { giveWay, inTurns } from "../../body/turns.ts";
 import type { Exchange } from "../../exchange.ts";
 import { requireInTime } from "../../limiting/in-time.ts";
+import { giveWay, inTurns } from "../../scheduling/slices.ts";
 import { placeOfLink } from "../links.ts";
 import type { MountInPlace } from "../mount.ts";
 import { findVisible, showChanged } from "../reads/reading.ts";

@@ -1,6 +1,6 @@
 import type { Change, Idempotency, Key, Row, StoredRecord } from "../../../store/store.ts";
-import { inTurns } from "../../body/turns.ts";
 import type { Exchange } from "../../exchange.ts";
+import { inTurns } from "../../scheduling/slices.ts";
 import type { MountInPlace } from "../mount.ts";
 import { isErased } from "./committing.ts";
 import { octetsKept, type Kept } from "./idempotency.ts";

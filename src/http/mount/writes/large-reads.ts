@@ -1,8 +1,8 @@
 import { valueOfJSON } from "../../../core/exact-numbers.ts";
 import type { Collection, Key, Row, StoredRecord, Where } from "../../../store/store.ts";
 import { holdOf } from "../../body/intake.ts";
-import { takeTurnAgain } from "../../body/turns.ts";
 import { invalid, type Exchange } from "../../exchange.ts";
+import { takeTurnAgain } from "../../scheduling/slices.ts";
 import type { MountInPlace } from "../mount.ts";
 import { longestOf, MOST_OCTETS } from "../reads/page-length.ts";
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Change, StoredRecord, Transaction } from "../../../store/store.ts";
-import { inTurns } from "../../body/turns.ts";
+import { inTurns } from "../../scheduling/slices.ts";
 import type { MountInPlace } from "../mount.ts";
 import type { Writing } from "./committing.ts";
 import type { ReadOctets } from "./large-reads.ts";

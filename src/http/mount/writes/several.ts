@@ -11,8 +11,8 @@ import {
   type Row,
   type WrittenValues,
 } from "../../../store/store.ts";
-import { inSlices, inTurns, type Pieces } from "../../body/turns.ts";
 import { invalid, type Exchange } from "../../exchange.ts";
+import { inSlices, inTurns, type Pieces } from "../../scheduling/slices.ts";
 import type { MountInPlace } from "../mount.ts";
 import { isOfRelation, requireFewChanges, weightOf } from "./change-limit.ts";
 import { commitWhole, REPLAYED, withAlongside } from "./committing.ts";

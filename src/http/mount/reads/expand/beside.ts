@@ -10,9 +10,9 @@ import type {
   StoredRecord,
   Where,
 } from "../../../../store/store.ts";
-import { takeTurn } from "../../../body/turns.ts";
 import type { Params } from "../../../endpoint/path.ts";
 import { invalid, type Exchange } from "../../../exchange.ts";
+import { takeTurn } from "../../../scheduling/slices.ts";
 import type { MountInPlace } from "../../mount.ts";
 import { areColumns } from "../../older/translating.ts";
 import { askForRelated } from "../asking.ts";

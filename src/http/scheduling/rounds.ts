@@ -1,5 +1,5 @@
 import type { Eventually } from "../../core/eventually.ts";
-import { isAllAnswered, whenAllAnswered } from "../answered.ts";
+import { isAllAnswered, whenAllAnswered } from "./answered.ts";
 
 /**
  * A caller that reads pages in a loop fills every round of the event loop, and a request for one record waits for all

@@ -1,6 +1,6 @@
 import type { Eventually } from "../../core/eventually.ts";
-import { whenAllAnswered } from "../answered.ts";
 import type { ReceivedBody } from "../endpoint/facts.ts";
+import { whenAllAnswered } from "./answered.ts";
 
 /** The size from which reading, checking and writing a body take milliseconds each. Smaller bodies need no turn. */
 export const LARGE_BYTES = 64 * 1024;

@@ -1,4 +1,4 @@
-import { beginRound, endRound } from "../../answered.ts";
+import { beginRound, endRound } from "./answered.ts";
 
 /** The maximum number of responses that wait for each other. More would not be faster, and would delay the first. */
 const MOST_WAITING = 32;
