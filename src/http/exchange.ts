@@ -37,6 +37,7 @@ export class Exchange implements PermissionRequest {
   refusal: Refusal | null = null;
   /** The only rows that the permission allows. Null: all. */
   only: AllowedRows | null = null;
+  parentsAreRead: boolean | null = null; // True if the caller may read all parents. Null: not checked yet.
   /** The format of the response. */
   format: Format;
   body: ReceivedBody | null = null;
@@ -123,8 +124,7 @@ export class Exchange implements PermissionRequest {
 
   /** The query as it was sent, without its credentials. */
   get query(): string {
-    const { query } = this.call;
-    const { parameters } = this.service.chain;
+    const [{ query }, { parameters }] = [this.call, this.service.chain];
     const hasCredentials = query !== "" && parameters.size > 0 && this.endpoint.access !== "open";
     return hasCredentials ? withoutParameters(query, (name) => parameters.has(name)) : query;
   }

@@ -107,7 +107,7 @@ export function mayReadChanged(placed: MountInPlace, exchange: Exchange, rows: r
 export function mayReadWithin(placed: MountInPlace, exchange: Exchange): Eventually<boolean> {
   if (!scopesLet(exchange, "GET")) return false;
   // For a repeated request, the parents were not checked yet.
-  return placed.parent === null || (parentsAreRead.get(exchange) ?? hasParents(placed, exchange, true));
+  return placed.parent === null || (exchange.parentsAreRead ?? hasParents(placed, exchange, true));
 }
 
 /** Returns the row of the path. Returns null if there is none, or the caller may not know about it. */
@@ -160,16 +160,13 @@ function hasParents(placed: MountInPlace, exchange: Exchange, readsBelow = false
   });
 }
 
-/** For changing requests: true if the caller may read all parents that were checked. */
-const parentsAreRead = new WeakMap<Exchange, boolean>();
-
 /**
  * A caller who may read the outer record may reach the records inside it. If the outer record can be changed, changing
  * the inner ones requires the permission to change the outer one.
  */
 function isReached(parent: MountInPlace, exchange: Exchange, id: Key, record: StoredRecord, reads: boolean): boolean {
   const isRead = mayReach(parent, exchange, "read", id, record);
-  if (isUnsafe(exchange.call.method)) parentsAreRead.set(exchange, isRead && parentsAreRead.get(exchange) !== false);
+  if (isUnsafe(exchange.call.method)) exchange.parentsAreRead = isRead && exchange.parentsAreRead !== false;
   if (reads || parent.permissions.update === undefined) return isRead;
   if (mayReach(parent, exchange, "update", id, record)) return true;
   if (!isRead) return false;
