@@ -53,12 +53,12 @@ const decides = (decide: (request: Parameters<Permission["decide"]>[0]) => unkno
 });
 let asked = 0;
 
-const atOnce = "whoever asks for whatever, it decides at once, and never throws";
+const atOnce = "decides every question synchronously, and never throws";
 const broken: readonly (readonly [what: string, check: string, change: Partial<Permission<string>>])[] = [
-  ["has no name", "it has a name, and says for which actions it narrows", { name: "" }],
+  ["has no name", "has a name, and names the actions for which it narrows", { name: "" }],
   [
     "narrows what is no action",
-    "it has a name, and says for which actions it narrows",
+    "has a name, and names the actions for which it narrows",
     { narrows: ["reed" as "read"] },
   ],
   ["is async", atOnce, decides(async () => "allow")],
@@ -69,21 +69,17 @@ const broken: readonly (readonly [what: string, check: string, change: Partial<P
     decides(({ identity }) => (identity!.role === "admin" ? "allow" : "deny")),
   ],
   ["forgets a limited credential", atOnce, decides(({ identity }) => identity?.scopes?.[0]!.length && "deny")],
-  ["lets all in", "it answers as its examples say", anyone],
-  ["lets nobody in", "it answers as its examples say", decides(() => "deny")],
+  ["lets all in", "answers as its examples say", anyone],
+  ["lets nobody in", "answers as its examples say", decides(() => "deny")],
   [
     "counts",
-    "the same question has the same answer, whatever was asked before",
+    "gives the same question the same answer, independent of earlier questions",
     decides(() => (++asked % 2 === 0 ? "allow" : "deny")),
   ],
-  [
-    "narrows and does not say so",
-    "it narrows to rows only for the actions that it names",
-    decides(() => ({ only: own })),
-  ],
+  ["narrows and does not say so", "narrows to rows only for the actions that it names", decides(() => ({ only: own }))],
   [
     "narrows by a column that is not there",
-    "it narrows by columns that there are, and by values that they can have",
+    "narrows by existing columns, and by values of their types",
     owner("ownr_id"),
   ],
   [
@@ -91,10 +87,10 @@ const broken: readonly (readonly [what: string, check: string, change: Partial<P
     atOnce,
     decides(() => ({ only: { column: "lent", operator: "gte", value: true } })),
   ],
-  ["lets strangers in", "nobody is let in whom nobody knows, unless that is meant", decides(() => "allow")],
+  ["lets strangers in", "refuses unknown callers, unless it says otherwise", decides(() => "allow")],
   [
     "makes administrators",
-    "it changes nothing of what it is asked with",
+    "changes nothing in the question",
     decides(({ identity }) => {
       if (identity !== null) Object.assign(identity, { role: "admin" });
       return "deny";

@@ -241,17 +241,17 @@ const broken: readonly Broken[] = [
   },
   {
     what: "offers a challenge that nobody can read",
-    check: "a challenge is one that clients can read, and names a scheme that is accepted",
+    check: "offers a challenge that clients can parse, with the name of an accepted scheme",
     breaks: () => ({ challenge: () => 'Badge realm="gate' }),
   },
   {
     what: "offers a challenge to a scheme that it does not take",
-    check: "a challenge is one that clients can read, and names a scheme that is accepted",
+    check: "offers a challenge that clients can parse, with the name of an accepted scheme",
     breaks: () => ({ challenge: () => 'Basic realm="gate"' }),
   },
   {
     what: "reads a header that it does not declare",
-    check: "it reads no header but those that it declares",
+    check: "reads only the headers that it declares",
     breaks: (good) => ({
       authenticate: (credential, call) =>
         call.header("x-badge-of-the-house") === undefined ? good(credential, call) : accepted(identity),
@@ -259,19 +259,19 @@ const broken: readonly Broken[] = [
   },
   {
     what: "repeats the credential in what it tells",
-    check: "no secret is told: not in answers, challenges, details, observations or errors",
+    check: "keeps secrets out of answers, challenges, details, observations and errors",
     breaks: insteadOfRejecting((credential) => rejected("forged", `The badge ${credential} is wrong.`)),
   },
   {
     what: "throws an error with the credential in it",
-    check: "no secret is told: not in answers, challenges, details, observations or errors",
+    check: "keeps secrets out of answers, challenges, details, observations and errors",
     breaks: insteadOfRejecting((credential) => {
       throw new Error(`badge ${credential}: no match`);
     }),
   },
   {
     what: "says which badges there are",
-    check: "what is unknown and what is wrong are told in the same words",
+    check: "uses the same words for an unknown and a wrong credential",
     breaks: (good) => ({
       async authenticate(credential, call) {
         const verdict = await good(credential, call);
@@ -283,7 +283,7 @@ const broken: readonly Broken[] = [
   },
   {
     what: "computes only where there is a badge",
-    check: "what is unknown and what is wrong take the same time",
+    check: "takes the same time for an unknown and a wrong credential",
     breaks: (good) => ({
       authenticate(credential, call) {
         if (credential.startsWith("17:")) work();
@@ -293,7 +293,7 @@ const broken: readonly Broken[] = [
   },
   {
     what: "computes before it counts",
-    check: "too many guesses are throttled, and before any costly work",
+    check: "throttles too many guesses, before any expensive work",
     breaks: (good) => ({
       authenticate(credential, call) {
         work();
@@ -303,12 +303,12 @@ const broken: readonly Broken[] = [
   },
   {
     what: "calls a guess malformed, so that nobody counts it",
-    check: "too many guesses are throttled, and before any costly work",
+    check: "throttles too many guesses, before any expensive work",
     breaks: insteadOfRejecting(() => malformed),
   },
   {
     what: "shuts the door to everyone where one is guessing",
-    check: "a credential in use goes on working while guesses are throttled",
+    check: "keeps a credential in use working while guesses are throttled",
     breaks: (good, { throttle }) => ({
       async authenticate(credential, call) {
         await throttle.check(call);

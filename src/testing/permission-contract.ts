@@ -51,56 +51,56 @@ export function certifyPermission(name: string, make: () => PermissionSubject): 
 
 /** All promises of a permission. */
 export const permissionChecks: readonly PermissionCheck[] = [
-  checkOf("it has a name, and says for which actions it narrows", ({ permission }) => {
+  checkOf("has a name, and names the actions for which it narrows", ({ permission }) => {
     assert.ok(typeof permission.name === "string" && permission.name !== "", "it has a name");
     for (const action of permission.narrows ?? []) assert.ok(everyAction.includes(action), `${action} is an action`);
   }),
 
-  checkOf("whoever asks for whatever, it decides at once, and never throws", (subject) => {
+  checkOf("decides every question synchronously, and never throws", (subject) => {
     for (const question of questionsTo(subject)) decisionOf(subject.permission, question);
   }),
 
-  checkOf("it answers as its examples say", ({ permission, examples }) => {
+  checkOf("answers as its examples say", ({ permission, examples }) => {
     const kinds = new Set(examples.map(({ decision }) => decision === "deny"));
-    assert.equal(kinds.size, 2, "there is an example that lets somebody in, and one that does not");
+    assert.equal(kinds.size, 2, "one example allows, and another denies");
     for (const { who, action, params = { id: 1 }, decision } of examples) {
       const told = `${permission.name} for ${who === null ? "nobody" : who.username} to ${action}`;
       assert.deepEqual(decisionOf(permission, { identity: who, action, params, now: 0 }), decision, told);
     }
   }),
 
-  checkOf("the same question has the same answer, whatever was asked before", (subject) => {
+  checkOf("gives the same question the same answer, independent of earlier questions", (subject) => {
     const questions = questionsTo(subject);
     const first = questions.map((question) => decisionOf(subject.permission, question));
     const again = questions.toReversed().map((question) => decisionOf(subject.permission, question));
     assert.deepEqual(again.toReversed(), first);
   }),
 
-  checkOf("it narrows to rows only for the actions that it names", (subject) => {
+  checkOf("narrows to rows only for the actions that it names", (subject) => {
     const { narrows = [], name } = subject.permission;
     for (const question of questionsTo(subject)) {
       const narrowed = typeof decisionOf(subject.permission, question) === "object";
       assert.ok(
         !narrowed || narrows.includes(question.action),
-        `${name} narrows ${question.action} and does not say so`,
+        `${name} narrows ${question.action}, which is not in narrows`,
       );
     }
   }),
 
-  checkOf("it narrows by columns that there are, and by values that they can have", (subject) => {
+  checkOf("narrows by existing columns, and by values of their types", (subject) => {
     const { resource, permission } = subject;
     if (resource === undefined) return;
     const rows = collectionOf(resource);
     for (const question of questionsTo(subject)) decideOn(permission, question, rows);
   }),
 
-  checkOf("nobody is let in whom nobody knows, unless that is meant", (subject) => {
+  checkOf("refuses unknown callers, unless it says otherwise", (subject) => {
     if (subject.admitsUnknown === true) return;
     for (const question of questionsTo(subject).filter(({ identity }) => identity === null))
-      assert.equal(decisionOf(subject.permission, question), "deny", `nobody may ${question.action}`);
+      assert.equal(decisionOf(subject.permission, question), "deny", `an unknown caller may ${question.action}`);
   }),
 
-  checkOf("it changes nothing of what it is asked with", (subject) => {
+  checkOf("changes nothing in the question", (subject) => {
     for (const question of questionsTo(subject)) {
       const before = structuredClone(question);
       decisionOf(subject.permission, question);

@@ -129,15 +129,15 @@ test("reports what cannot be generated, and the fix", () => {
   assert.throws(() => factory(defineResource({ name: "book", fields })).draft(), /draft\(\{ author_id: … \}\)/);
   assert.equal(factory(defineResource({ name: "book", fields })).draft({ author_id: 3 }).author_id, 3);
   assert.throws(() => factory(defineResource({ name: "book", fields: patterned })).draft(), /Declare an example/);
-  assert.throws(() => factory(defineResource({ name: "book", fields: few })).drafts(3), /and nobody has/);
+  assert.throws(() => factory(defineResource({ name: "book", fields: few })).drafts(3), /and that is still free/);
   const isbn = text({ pattern: { matches: /^\d{13}$/, detail: "Digits." }, unique: true, example: "9780141439518" });
   assert.throws(
     () => factory(defineResource({ name: "book", fields: { isbn } })).drafts(2),
-    /book\.isbn is unique, and a record has its example already\. Give the next ones a value each: draft\(\{ isbn: … \}\)/,
+    /book\.isbn is unique, and a record has its example already\. Give each other record a value: draft\(\{ isbn: … \}\)/,
   );
   assert.throws(
     () => factory(defineResource({ name: "book", fields: { body: text() }, ...never })).draft(),
-    /No book was drawn that its check takes: \/body Never\./,
+    /No book was generated that its check accepts: \/body Never\./,
   );
 });
 

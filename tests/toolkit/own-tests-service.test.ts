@@ -104,7 +104,7 @@ test("creates no user with an undeclared role or a taken name", async () => {
   await using api = await testLatchkey(config);
   await api.user({ username: "ann" });
 
-  await assert.rejects(api.user({ role: "editor" }), /There is no role editor\. Declared are user, admin\./);
+  await assert.rejects(api.user({ role: "editor" }), /There is no role editor\. The declared roles are user, admin\./);
   await assert.rejects(api.user({ username: "ann", email: "other@example.com" }), /The user ann cannot be made/);
 });
 
@@ -113,7 +113,7 @@ test("reports misspelled options in a test", async () => {
   const ann = api.user();
   assert.throws(
     () => api.as(ann as never),
-    /as: who asks is a promise; write as\(await api\.user\(\)\), or as\(\{ id: 1 \}\)/,
+    /as: the caller is a promise; write as\(await api\.user\(\)\), or as\(\{ id: 1 \}\)/,
   );
   assert.equal((await api.as(await ann).get("/users")).status, 200);
   await assert.rejects(api.get("users"), /GET users: a path begins with a slash: \/users/);
@@ -121,7 +121,7 @@ test("reports misspelled options in a test", async () => {
   await assert.rejects(api.user({ activ: false } as object), /user: there is no option activ; did you mean active\?/);
   await assert.rejects(
     api.get("/users", { headers: { accept: "text/html" } } as never),
-    /GET \/users: the header field headers is an object, and no text\. Fields stand by their names/,
+    /GET \/users: the header field headers is an object, and no text\. Write fields by name/,
   );
 });
 
@@ -169,7 +169,7 @@ test("shows the request and the response in a failed expectation", async () => {
   ] as const)
     assert.throws(
       () => assertProblem(refused, status, code, issues),
-      { name: "AssertionError", message: /^GET \/refused: .* was expected, and the answer is 409 / },
+      { name: "AssertionError", message: /^GET \/refused: .* was expected, but the answer is 409 / },
       `${status} ${code}`,
     );
   for (const issues of [{}, { "/body": "too_short" }, { "/body": "too_long", "/colour": "unknown_field" }])

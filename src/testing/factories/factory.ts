@@ -135,7 +135,7 @@ function drawChecked({ resource }: Drawing, given: Values, draw: () => Values): 
     if (tries === TRIES && Object.keys(given).length > 0) return drawn;
     if (tries === TRIES)
       throw new TypeError(
-        `No ${resource.name} was drawn that its check takes: ${issues.map(({ pointer, detail }) => `${pointer} ${detail}`).join("; ")}. Give some of the fields yourself: draft({ … }).`,
+        `No ${resource.name} was generated that its check accepts: ${issues.map(({ pointer, detail }) => `${pointer} ${detail}`).join("; ")}. Give some of the fields yourself: draft({ … }).`,
       );
     drawn = draw();
   }
@@ -161,7 +161,7 @@ function drawField(
   if (field.kind.references !== undefined && !referencesAreDrawn) {
     if (mayBeNull) return null;
     const of = field.kind.references.resource;
-    throw new TypeError(`${place} is the id of one of ${of}. Give one that is there: draft({ ${name}: … }).`);
+    throw new TypeError(`${place} is the id of one of ${of}. Give an existing one: draft({ ${name}: … }).`);
   }
   if (mayBeNull && random.next() < NULLS) return null;
   const { example } = field.options;
@@ -174,8 +174,8 @@ function drawField(
   const given = `draft({ ${name}: … })`;
   throw new TypeError(
     example === undefined
-      ? `No value of ${place} was drawn that its kind (${field.kind.name}) takes${field.options.unique === undefined ? "" : " and nobody has"}. Declare an example, or give one: ${given}.`
-      : `${place} is unique, and a record has its example already. Give the next ones a value each: ${given}.`,
+      ? `No value of ${place} was generated that its kind (${field.kind.name}) accepts${field.options.unique === undefined ? "" : " and that is still free"}. Declare an example, or give one: ${given}.`
+      : `${place} is unique, and a record has its example already. Give each other record a value: ${given}.`,
   );
 }
 

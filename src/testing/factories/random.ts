@@ -37,8 +37,7 @@ export function processSeed(): string {
   const given = process.env["TEST_SEED"] ?? "";
   const seed = (ofProcess = given === "" ? String(randomInt(1, 1_000_000_000)) : given);
   process.once("exit", (status) => {
-    if (status !== 0)
-      process.stderr.write(`The records of this test were drawn. To draw the same again: TEST_SEED=${seed}\n`);
+    if (status !== 0) process.stderr.write(`The records of this test are random. To repeat them: TEST_SEED=${seed}\n`);
   });
   return seed;
 }

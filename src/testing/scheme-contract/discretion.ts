@@ -6,7 +6,7 @@ import { assertAccepted, assertRefused } from "./verdicts.ts";
 
 /** The promises about what is shown and what is kept secret. */
 export const discretionChecks: readonly SchemeCheck[] = [
-  checkOf("a challenge is one that clients can read, and names a scheme that is accepted", async (bench) => {
+  checkOf("offers a challenge that clients can parse, with the name of an accepted scheme", async (bench) => {
     const { scheme } = bench.subject;
     for (const rejection of [null, ...(await rejectionsOf(bench))]) {
       const challenge = scheme.challenge?.(bench.watchedCall(new Set()), rejection) ?? null;
@@ -16,11 +16,11 @@ export const discretionChecks: readonly SchemeCheck[] = [
         carrier.in === "authorization" ? [carrier.scheme.toLowerCase()] : [],
       );
       const named = challenge.split(" ")[0]!.toLowerCase();
-      assert.ok(accepted.length === 0 || accepted.includes(named), `${named} is what the carriers accept`);
+      assert.ok(accepted.length === 0 || accepted.includes(named), `${named} is a scheme of the carriers`);
     }
   }),
 
-  checkOf("no cache gives an answer to somebody else", async (bench) => {
+  checkOf("prevents shared caches from storing its answers", async (bench) => {
     const { scheme, valid, wrong } = bench.subject;
     for (const carrier of scheme.carriers) {
       const accepted = await bench.present(valid, { carrier });
@@ -28,18 +28,18 @@ export const discretionChecks: readonly SchemeCheck[] = [
       assert.match(
         accepted.headers.get("cache-control") ?? "",
         /^(?:private\b|no-store$)/,
-        "what was accepted is private",
+        "an accepted answer is private",
       );
       const refused = await bench.present(wrong, { carrier });
       assertRefused(refused);
-      assert.equal(refused.headers.get("cache-control"), "no-store", "what was refused is not kept");
+      assert.equal(refused.headers.get("cache-control"), "no-store", "a refused answer is not stored");
       for (const field of fieldsOf(carrier))
         for (const { headers } of [accepted, refused])
           assert.ok(listOf(headers.get("vary")).includes(field), `Vary names ${field}`);
     }
   }),
 
-  checkOf("it reads no header but those that it declares", async (bench) => {
+  checkOf("reads only the headers that it declares", async (bench) => {
     const { scheme, headers = {} } = bench.subject;
     const declared = new Set([
       ...scheme.carriers.flatMap(fieldsOf),
@@ -52,13 +52,13 @@ export const discretionChecks: readonly SchemeCheck[] = [
         assert.deepEqual(
           [...read].filter((name) => !declared.has(name)),
           [],
-          "Vary could not name what only the scheme knows of",
+          "Vary cannot name an undeclared header",
         );
       }
     }
   }),
 
-  checkOf("no secret is told: not in answers, challenges, details, observations or errors", async (bench) => {
+  checkOf("keeps secrets out of answers, challenges, details, observations and errors", async (bench) => {
     const { scheme, secrets = credentialsOf(bench).filter(isSecret) } = bench.subject;
     const told: string[] = [];
     const tell = (value: unknown): number =>
@@ -81,18 +81,18 @@ export const discretionChecks: readonly SchemeCheck[] = [
     }
     for (const secret of secrets) {
       const where = told.find((text) => text.includes(secret));
-      assert.equal(where, undefined, `a secret is in what was told: ${where?.replaceAll(secret, "[secret]")}`);
+      assert.equal(where, undefined, `the output contains a secret: ${where?.replaceAll(secret, "[secret]")}`);
     }
   }),
 
-  checkOf("what is unknown and what is wrong are told in the same words", async (bench) => {
+  checkOf("uses the same words for an unknown and a wrong credential", async (bench) => {
     const { unknown, wrong } = bench.subject;
     if (unknown === undefined) return;
     const [one, other] = [await bench.present(unknown), await bench.present(wrong)];
     assert.deepEqual(wordsOf(one), wordsOf(other));
   }),
 
-  checkOf("what is unknown and what is wrong take the same time", async (bench) => {
+  checkOf("takes the same time for an unknown and a wrong credential", async (bench) => {
     const { unknown, wrong } = bench.subject;
     if (unknown === undefined) return;
     const rounds: string[] = [];
@@ -104,12 +104,12 @@ export const discretionChecks: readonly SchemeCheck[] = [
         Math.abs(unknownMs! - wrongMs!) < 1 || Math.max(unknownMs!, wrongMs!) < 2 * Math.min(unknownMs!, wrongMs!);
       longer.add(unknownMs! > wrongMs! ? unknown : wrong);
       if (isSame || longer.size > 1) return;
-      rounds.push(`${unknownMs!.toFixed(1)} ms for the unknown, ${wrongMs!.toFixed(1)} ms for the wrong`);
+      rounds.push(`${unknownMs!.toFixed(1)} ms for an unknown credential, ${wrongMs!.toFixed(1)} ms for a wrong one`);
     }
-    assert.fail(`The time tells what there is: ${rounds.join("; ")}`);
+    assert.fail(`The time reveals which credentials exist: ${rounds.join("; ")}`);
   }),
 
-  checkOf("too many guesses are throttled, and before any costly work", async (bench) => {
+  checkOf("throttles too many guesses, before any expensive work", async (bench) => {
     const { wrong, countsGuesses = true } = bench.subject;
     const before: number[] = [];
     for (let times = 0; times < 10; times++) {
@@ -123,10 +123,10 @@ export const discretionChecks: readonly SchemeCheck[] = [
     }
     // Work of 5 ms is a computation. Without it, a response takes a small part of that.
     const isIdle = median(before) < 5 || median(later) < median(before) / 2;
-    assert.ok(!countsGuesses || isIdle, "what is throttled costs no work");
+    assert.ok(!countsGuesses || isIdle, "a throttled request causes no work");
   }),
 
-  checkOf("a credential in use goes on working while guesses are throttled", async (bench) => {
+  checkOf("keeps a credential in use working while guesses are throttled", async (bench) => {
     const { valid, wrong } = bench.subject;
     assertAccepted(bench, await bench.present(valid));
     for (let times = 0; times < 12; times++) await bench.present(wrong);
@@ -159,9 +159,9 @@ async function rejectionsOf(bench: Bench): Promise<readonly Rejection[]> {
 }
 
 function assertThrottled({ status, headers }: Answered, countsGuesses: boolean): void {
-  if (!countsGuesses) return assert.notEqual(status, 429, "what is no guess is not throttled");
+  if (!countsGuesses) return assert.notEqual(status, 429, "throttles only guesses");
   assert.equal(status, 429, "after ten guesses in a minute comes 429");
-  assert.match(headers.get("retry-after") ?? "", /^[1-9]\d*$/, "429 says when to come again");
+  assert.match(headers.get("retry-after") ?? "", /^[1-9]\d*$/, "429 has Retry-After");
 }
 
 /** Measures the CPU time of a task on all threads. Other programs on the machine do not count. */

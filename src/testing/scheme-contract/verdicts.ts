@@ -27,11 +27,11 @@ export const verdictChecks: readonly SchemeCheck[] = [
       if (verdict.kind !== "accepted") return;
       const { id, username, role, scopes, expiresAt } = verdict.identity;
       assert.equal(verdict.identity.scheme, scheme.name, "the identity names the scheme that accepted it");
-      assert.ok(Number.isSafeInteger(id) && id > 0, `the identity's id is that of a user, from 1 on, and not ${id}`);
+      assert.ok(Number.isSafeInteger(id) && id > 0, `the identity's id is a user's id (1 or more), not ${id}`);
       assert.notEqual(username, "", "the identity has a name");
       assert.ok(isText(role) && role !== "", "the identity has a role");
       assert.ok(scopes === null || Array.isArray(scopes), "scopes are null or a list");
-      assert.ok(expiresAt === null || expiresAt > bench.clock.now, "what is accepted has not expired");
+      assert.ok(expiresAt === null || expiresAt > bench.clock.now, "an accepted credential has not expired");
       assertAccepted(bench, await bench.present(valid, { carrier }));
     }
   }),
@@ -182,7 +182,7 @@ export function assertAccepted({ subject }: Bench, { status, text }: Answered): 
   assert.match(text, new RegExp(`"scheme":"${subject.scheme.name}"`));
 }
 
-export function assertRefused({ status }: Answered, what = "what is refused"): void {
+export function assertRefused({ status }: Answered, what = "the refusal"): void {
   assert.ok(status === 401 || status === 403, `${what} is answered with 401 or 403, not ${status}`);
 }
 

@@ -48,7 +48,7 @@ export function makeAsker(send: Send, always: () => AskedHeaders): Asker {
     for (const [name, value] of Object.entries<unknown>(headers))
       if (!isText(value))
         throw new TypeError(
-          `${method} ${path}: the header field ${name} is ${shown(value)}, and no text. Fields stand by their names, like { accept: "text/html" }.`,
+          `${method} ${path}: the header field ${name} is ${shown(value)}, and no text. Write fields by name, like { accept: "text/html" }.`,
         );
     const all = new Headers({ ...always(), ...headers });
     const asItIs = typeof body === "string" || body instanceof Uint8Array;
@@ -106,7 +106,7 @@ function readRecord<R extends Resource>(resource: R, value: unknown, shown: Show
 export function unexpected({ asked, status, text }: Shown, expected: string): AssertionError {
   const instead = text === "" ? "without a body" : text.slice(0, 1000);
   return new AssertionError({
-    message: `${asked}: ${expected} was expected, and the answer is ${status} ${instead}`,
+    message: `${asked}: ${expected} was expected, but the answer is ${status} ${instead}`,
     actual: status,
     expected,
   });

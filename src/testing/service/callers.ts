@@ -85,7 +85,7 @@ export async function makeUser(
   const email = sketch.email ?? (username.includes("@") ? username : `${username}@example.com`);
   const role = sketch.role ?? "user";
   if (!people.roles.includes(role))
-    throw new TypeError(`There is no role ${role}. Declared are ${people.roles.join(", ")}.`);
+    throw new TypeError(`There is no role ${role}. The declared roles are ${people.roles.join(", ")}.`);
   const user = { name: sketch.name ?? `User ${count + 1}`, email, username, role, passwordHash: null };
   const more = sketch.active === undefined ? {} : { active: sketch.active };
   const outcome = await store.write({ changes: people.insertUser({ ...user, ...more, now }) });

@@ -124,7 +124,7 @@ function requireOwnClock(options: Members): void {
   const { now, observe } = options;
   requireArguments("testService", [now, observe], {
     now: optional(aWholeNumber),
-    observe: (value) => (value === undefined ? null : "leave it out, and look into observed"),
+    observe: (value) => (value === undefined ? null : "leave it out, and read observed"),
   });
 }
 
@@ -168,14 +168,14 @@ async function open(
     as(who, credential = {}) {
       const given: unknown = who;
       if (!isObject(given) || !Number.isSafeInteger(given["id"]))
-        throw new TypeError(`as: who asks is ${shown(given)}; write as(await api.user()), or as({ id: 1 })`);
+        throw new TypeError(`as: the caller is ${shown(given)}; write as(await api.user()), or as({ id: 1 })`);
       const headers = callers.login(who, credential);
       return makeAsker(send, () => headers);
     },
     async user(sketch = {}) {
       if (people === null)
         throw new TypeError(
-          "This service has no accounts that are known here. Give testService({ people, features: [people, …] }), or ask as({ id: 1 }).",
+          "testService knows no accounts. Write testService({ people, features: [people, …] }), or ask as({ id: 1 }).",
         );
       return makeUser({ people, store: service.store, now: clock.now }, sketch, users++);
     },

@@ -49,7 +49,7 @@ export function promiseCascades(promises: Promises): void {
 type Deep = (title: string, keep: (store: Store) => Promise<void>) => void;
 
 function promiseRemoved(deep: Deep): void {
-  deep("what cascades goes however deep it is", async (store) => {
+  deep("deletes cascading rows at any depth", async (store) => {
     const [first] = await chain(store);
     await written(store, { kind: "delete", collection: replies, key: first! });
     assert.equal(await store.count(replies, null), 0);
@@ -68,7 +68,7 @@ function promiseRemoved(deep: Deep): void {
     assert.equal(await store.count(folders, null), 0);
   });
 
-  deep("what cascades goes by whichever way it is reached", async (store) => {
+  deep("deletes a cascading row that is reached by any of several paths", async (store) => {
     const ids = await chain(store);
     // The last one answers the first one, and another row is deleted with the author.
     await written(
@@ -88,7 +88,7 @@ function promiseRemoved(deep: Deep): void {
 }
 
 function promiseKept(deep: Deep): void {
-  deep("a row deep below that others hold on to keeps all that it hangs on", async (store) => {
+  deep("keeps all rows above a deep row that others refer to", async (store) => {
     const ids = await chain(store);
     await written(store, insert(marks, { reply_id: ids.at(-1)! }, "a"), insert(people, { name: "Eve" }));
     const before = await store.count(replies, null);
@@ -115,7 +115,7 @@ function promiseKept(deep: Deep): void {
     assert.equal(await store.count(replies, null), 0);
   });
 
-  deep("a deep removal is made in the state that is asked for, or not at all", async (store) => {
+  deep("makes a deep deletion in the required state, or not at all", async (store) => {
     const [first] = await chain(store);
     const row = (await store.find(replies, first!))!;
 

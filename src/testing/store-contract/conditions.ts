@@ -11,7 +11,7 @@ export function promiseWhere(promises: Promises): void {
 }
 
 function promiseLinks(promises: Promises): void {
-  promises("rows are found by what another collection says of them", async (store) => {
+  promises("finds rows by rows of another collection", async (store) => {
     await written(
       store,
       insert(people, { name: "Ann" }),
@@ -48,7 +48,7 @@ function promiseLinks(promises: Promises): void {
 }
 
 function promiseConditions(promises: Promises): void {
-  promises("conditions select what they say", async (store) => {
+  promises("selects exactly the rows that a condition describes", async (store) => {
     await written(
       store,
       insert(people, { name: "Ann", age: 9, active: true, height: "9.50", born_at: "2001-01-01T00:00:00.000Z" }),
@@ -128,7 +128,7 @@ function promisePrefixes(promises: Promises): void {
 }
 
 function promiseComparisons(promises: Promises): void {
-  promises("null equals nothing and differs from nothing", async (store) => {
+  promises("lets null neither equal nor differ from any value", async (store) => {
     await written(store, insert(people, { name: "Ann", age: 1 }), insert(people, { name: "Bob" }));
 
     for (const operator of ["eq", "ne", "lt", "lte", "gt", "gte"] as const) {
@@ -137,7 +137,7 @@ function promiseComparisons(promises: Promises): void {
     assert.deepEqual(await matching(store, where("age", "ne", 2)), ["Ann"]);
   });
 
-  promises("text compares by code point", async (store) => {
+  promises("compares text by code point", async (store) => {
     // In UTF-16 order, the last two would change places. In the order of most languages, all would.
     const names = ["Z", "a", "z", "é", "\uff5e", "🦆"];
     await written(store, ...names.toReversed().map((name) => insert(people, { name })));
@@ -156,7 +156,7 @@ function promiseComparisons(promises: Promises): void {
     assert.deepEqual(new Set(await matching(store, where("name", "gt", "z"))), new Set(names.slice(3)));
   });
 
-  promises("a long list of values is no problem", async (store) => {
+  promises("accepts a long list of values", async (store) => {
     await written(store, ...Array.from({ length: 10 }, (_, at) => insert(people, { name: `n${at}` })));
 
     assert.equal(
@@ -174,7 +174,7 @@ function promiseComparisons(promises: Promises): void {
     );
   });
 
-  promises("a column that was not declared is a fault of the program", async (store) => {
+  promises("throws for an undeclared column", async (store) => {
     const condition = where(`name" = '' OR "name`, "eq", "x");
 
     for (const ask of [
@@ -195,7 +195,7 @@ function promiseComparisons(promises: Promises): void {
     }
   });
 
-  promises("a store that is closed says so", async (store) => {
+  promises("throws StoreUnavailable when it is closed", async (store) => {
     await store.check();
     await store.close();
 

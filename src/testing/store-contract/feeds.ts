@@ -8,7 +8,7 @@ const patienceMs = 5000;
 
 /** Promises about following a collection. */
 export function promiseFeeds(promises: Promises): void {
-  promises("a feed begins with what is there, in order", async (store) => {
+  promises("starts a feed with the existing rows, in order", async (store) => {
     await written(store, ...Array.from({ length: 2500 }, (_, at) => insert(events, { what: `e${at}` })));
     const seen: number[] = [];
 
@@ -21,7 +21,7 @@ export function promiseFeeds(promises: Promises): void {
     feed.close();
   });
 
-  promises("a feed shows each new row once, whoever wrote it", async (store, { reopen }) => {
+  promises("shows each new row once in a feed, from any writer", async (store, { reopen }) => {
     const other = await reopen();
     await other.open(library);
     const seen: unknown[] = [];
@@ -40,7 +40,7 @@ export function promiseFeeds(promises: Promises): void {
     feed.close();
   });
 
-  promises("a feed misses nothing while many write", async (store, { reopen }) => {
+  promises("misses no row in a feed while many write", async (store, { reopen }) => {
     const other = await reopen();
     await other.open(library);
     const seen: number[] = [];
@@ -61,7 +61,7 @@ export function promiseFeeds(promises: Promises): void {
     feed.close();
   });
 
-  promises("a closed feed is silent, and others go on", async (store) => {
+  promises("shows nothing in a closed feed, and continues the others", async (store) => {
     const [first, second]: [unknown[], unknown[]] = [[], []];
     const closed = await store.follow(events, (row) => first.push(row));
     const feed = await store.follow(events, (row) => second.push(row));
@@ -79,7 +79,7 @@ export function promiseFeeds(promises: Promises): void {
 }
 
 function promiseFailingListeners(promises: Promises): void {
-  promises("a row that a feed could not tell is told again, and no other twice", async (store) => {
+  promises("repeats only the row at which a listener failed", async (store) => {
     const seen: unknown[] = [];
     let failures = 0;
     const feed = await store.follow(events, ({ record }) => {

@@ -9,7 +9,7 @@ export function promiseIdempotency(promises: Promises): void {
 }
 
 function promiseRepeats(promises: Promises): void {
-  promises("a repeated write changes nothing and tells what was written then", async (store) => {
+  promises("changes nothing for a repeated write, and returns its first rows", async (store) => {
     const first = await store.write(transaction({}));
     assert.equal(first.kind, "written");
     await written(store, { kind: "update", collection: people, key: 1, values: { name: "changed since" } });
@@ -20,7 +20,7 @@ function promiseRepeats(promises: Promises): void {
     assert.equal(await store.count(people, null), 1);
   });
 
-  promises("of several rows as many are kept for a repeat as was said", async (store) => {
+  promises("keeps as many rows for a repeat as required", async (store) => {
     const { idempotency } = transaction({});
     const changes = ["a", "b", "c"].map((name) => insert(people, { name }));
     const sent: Transaction = { changes, idempotency: { ...idempotency!, columns: ["id", "name"], rows: 2 } };
@@ -38,7 +38,7 @@ function promiseRepeats(promises: Promises): void {
     );
   });
 
-  promises("the key of another request is a mismatch", async (store) => {
+  promises("reports a mismatch for the key of another request", async (store) => {
     await store.write(transaction({}));
 
     assert.deepEqual(await store.write(transaction({ fingerprint: "another" })), { kind: "mismatch" });
@@ -46,7 +46,7 @@ function promiseRepeats(promises: Promises): void {
     assert.equal(await store.count(people, null), 2);
   });
 
-  promises("a key is free again when its time is over", async (store) => {
+  promises("frees a key after its time", async (store) => {
     await store.write(transaction({}));
     const now = "2026-01-01T01:00:00.000Z";
 
@@ -59,7 +59,7 @@ function promiseRepeats(promises: Promises): void {
     assert.equal(await store.count(people, null), 2);
   });
 
-  promises("a refused write leaves its key free", async (store) => {
+  promises("leaves the key of a refused write free", async (store) => {
     await inserted(store, visits, { times: 1 }, "taken");
     const { idempotency } = transaction({});
 
@@ -72,7 +72,7 @@ function promiseRepeats(promises: Promises): void {
     assert.equal((await store.write(transaction({ fingerprint: "another" }))).kind, "written");
   });
 
-  promises("of the same write many times at once, one has an effect", async (store) => {
+  promises("makes the same concurrent write only once", async (store) => {
     const outcomes = await Promise.all(Array.from({ length: 20 }, () => store.write(transaction({}))));
 
     assert.equal(outcomes.filter(({ kind }) => kind === "written").length, 1);
@@ -82,7 +82,7 @@ function promiseRepeats(promises: Promises): void {
 }
 
 function promiseKept(promises: Promises): void {
-  promises("what a write under a key came to can be asked without writing", async (store) => {
+  promises("reads the outcome of a key without a write", async (store) => {
     const { idempotency } = transaction({});
     const before = await store.recall(idempotency!);
     const first = await store.write(transaction({}));
@@ -93,7 +93,7 @@ function promiseKept(promises: Promises): void {
     assert.equal(await store.recall({ ...idempotency!, now: "2026-01-01T01:00:00.000Z" }), null);
   });
 
-  promises("what a row was is forgotten, and all that a caller has sent", async (store) => {
+  promises("forgets a row in the outcome, with all that the caller sent", async (store) => {
     await store.write(transaction({ key: "7 one" }));
     await store.write(transaction({ key: "8 two" }));
     await store.write(transaction({ key: "77 three" }));
@@ -109,7 +109,7 @@ function promiseKept(promises: Promises): void {
     assert.equal(third.rows[0]!.record["name"], "Ada");
   });
 
-  promises("what an answer says besides is kept with the effect, and forgotten with the row", async (store) => {
+  promises("keeps further values of an answer with the effect, and forgets them with the row", async (store) => {
     const answer = { total: 7, "ä b": [null, "\u2028"] };
     await store.write(transaction({ answer }));
     await inserted(store, people, { name: "Bob" });
@@ -136,7 +136,7 @@ function promiseKept(promises: Promises): void {
     assert.deepEqual(await recalled("7 key"), { kind: "replayed", rows: [{ revision: 0, record: { id: 1 } }] });
   });
 
-  promises("who caused a transaction changes nothing about it", async (store) => {
+  promises("makes a transaction the same for every cause", async (store) => {
     const cause = { userId: 7, scheme: "x", credentialId: null, requestId: "r", traceId: null, parentId: null };
 
     const outcome = await store.write({ ...transaction({}), cause });
@@ -145,7 +145,7 @@ function promiseKept(promises: Promises): void {
     assert.equal((await store.write({ ...transaction({}), cause: { ...cause, userId: 8 } })).kind, "replayed");
   });
 
-  promises("a repeated write is known after a restart", async (store, { reopen }) => {
+  promises("knows a repeated write after a restart", async (store, { reopen }) => {
     const first = await store.write(transaction({}));
     await store.close();
 

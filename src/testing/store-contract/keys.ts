@@ -9,11 +9,11 @@ export function promiseKeys(promises: Promises): void {
 }
 
 function promiseHandedOut(promises: Promises): void {
-  promises("keys count from one", async (store) => {
+  promises("counts keys from one", async (store) => {
     assert.deepEqual([await next(store), await next(store), await next(store)], [1, 2, 3]);
   });
 
-  promises("the key of a deleted row is not handed out again, not even the highest", async (store) => {
+  promises("never gives the key of a deleted row again, not even the highest", async (store) => {
     await next(store);
     const highest = await next(store);
     await written(store, { kind: "delete", collection: people, key: highest });
@@ -23,17 +23,17 @@ function promiseHandedOut(promises: Promises): void {
     assert.ok((await next(store)) > highest + 1);
   });
 
-  promises("a key that came with its row is skipped, also after the row is gone", async (store) => {
+  promises("skips a key that came with its row, even after the row is deleted", async (store) => {
     for (const key of [3, 4, 6]) await inserted(store, people, { name: "given" }, key);
     await written(store, { kind: "delete", collection: people, key: 4 });
 
     const handedOut = [await next(store), await next(store), await next(store), await next(store)];
 
     assert.equal(new Set(handedOut).size, 4);
-    for (const key of [3, 4, 6]) assert.ok(!handedOut.includes(key), `${key} was handed out again`);
+    for (const key of [3, 4, 6]) assert.ok(!handedOut.includes(key), `${key} was given again`);
   });
 
-  promises("the largest key there is does not stop the next one", async (store) => {
+  promises("gives a next key after the largest possible one", async (store) => {
     await inserted(store, people, { name: "given" }, Number.MAX_SAFE_INTEGER);
 
     const key = await next(store);
@@ -47,7 +47,7 @@ function promiseHandedOut(promises: Promises): void {
     });
   });
 
-  promises("a key is free again for whoever names it, but never handed out", async (store) => {
+  promises("accepts a freed key that a write names, but never gives it again", async (store) => {
     await inserted(store, people, { name: "given" }, 2);
     await written(store, { kind: "delete", collection: people, key: 2 });
     await inserted(store, people, { name: "given again" }, 2);
@@ -58,7 +58,7 @@ function promiseHandedOut(promises: Promises): void {
 }
 
 function promiseAtOnce(promises: Promises): void {
-  promises("a transaction that was refused has taken no key from anyone", async (store) => {
+  promises("takes no key of other transactions for a refused one", async (store) => {
     await inserted(store, people, { name: "Ada", badge: "1" });
     await write(
       store,
@@ -74,13 +74,13 @@ function promiseAtOnce(promises: Promises): void {
     assert.ok(key !== 1 && key !== 50);
   });
 
-  promises("keys given in order and keys handed out in turn never meet", async (store) => {
+  promises("never gives a key that was written in order", async (store) => {
     for (let key = 1; key <= 5; key++) await inserted(store, people, { name: "given" }, key);
 
     assert.equal(new Set([await next(store), 1, 2, 3, 4, 5]).size, 6);
   });
 
-  promises("keys stay unique when many ask at once, and after a restart", async (store, { reopen }) => {
+  promises("keeps keys unique for concurrent writes, and after a restart", async (store, { reopen }) => {
     const first = await Promise.all(Array.from({ length: 50 }, () => next(store)));
     await inserted(store, people, { name: "given" }, 60);
     await written(store, { kind: "deleteAll", collection: people, where: { all: [] } });

@@ -112,7 +112,7 @@ export async function written(store: Store, ...changes: Change[]): Promise<reado
 /** Inserts one row and returns it. */
 export async function inserted(store: Store, collection: Collection, values: WrittenValues, key?: Key): Promise<Row> {
   const [row] = await written(store, insert(collection, values, key));
-  assert.ok(row, "an insert gives its row");
+  assert.ok(row, "an insert returns its row");
   return row;
 }
 

@@ -24,7 +24,7 @@ export function promiseLinks(promises: Promises): void {
 
 function promiseWrittenLinks(promises: Promises): void {
   promises(
-    "writes a row for each id of a link, for a record that is there or is made by the same transaction",
+    "writes a row for each id of a link, for a record that exists or is created by the same transaction",
     async (store) => {
       const [ada, one, two] = [
         await inserted(store, people, { name: "Ada" }),
@@ -64,7 +64,7 @@ function promiseWrittenLinks(promises: Promises): void {
 }
 
 function promiseRefusedLinks(promises: Promises): void {
-  promises("refuses a link to a row that is not there, with its place, and writes nothing", async (store) => {
+  promises("refuses a link to a missing row, with its place, and writes nothing", async (store) => {
     const [ada, one] = [await inserted(store, people, { name: "Ada" }), await pet(store, "One")];
     const refused = { kind: "dangling", column: "keepers" };
     const few = [insert(people, { name: "New" }), link(keepers, keyOf(0), [one, 99, 98])];
@@ -77,7 +77,7 @@ function promiseRefusedLinks(promises: Promises): void {
     assert.equal(await store.count(keepers, null), 0);
   });
 
-  promises("refuses a link of a collection that is no relation, and ids of another type, as faults", async (store) => {
+  promises("throws for a link of a collection that is not a relation, and for ids of another type", async (store) => {
     await inserted(store, people, { name: "Ada" });
 
     for (const fault of [link(pets, 1, [1]), link(keepers, 1, ["one"]), link(keepers, keyOf(3), [1])])
@@ -86,7 +86,7 @@ function promiseRefusedLinks(promises: Promises): void {
 }
 
 function promiseShownColumns(promises: Promises): void {
-  promises("keeps the row of a change as it was told when rows of a relation are removed behind it", async (store) => {
+  promises("keeps the returned row of a change when rows of a relation are deleted after it", async (store) => {
     const [ada, one] = [await inserted(store, people, { name: "Ada" }), await pet(store, "One")];
     await written(store, link(keepers, idOf(ada), [one]));
 
@@ -100,7 +100,7 @@ function promiseShownColumns(promises: Promises): void {
     assert.equal(await store.count(keepers, null), 0);
   });
 
-  promises("shows the columns of a row that are asked for, and its revision", async (store) => {
+  promises("returns the selected columns of a row, and its revision", async (store) => {
     const ada = await inserted(store, people, { name: "Ada", notes: [1], age: 3 });
     const key = idOf(ada);
     const update: Change = { kind: "update", collection: people, key, values: { age: 4 }, shown: ["id", "age"] };

@@ -13,7 +13,7 @@ export function promiseLists(promises: Promises): void {
 }
 
 function promiseOrder(promises: Promises): void {
-  promises("a list has the order and the limit asked for", async (store) => {
+  promises("lists rows in the selected order, up to the limit", async (store) => {
     await written(
       store,
       insert(people, { name: "b", age: 1 }),
@@ -32,7 +32,7 @@ function promiseOrder(promises: Promises): void {
     assert.deepEqual(await ids([{ column: "id" }], 0), []);
   });
 
-  promises("pages in any mix of directions give every row once and in order", async (store) => {
+  promises("lists every row once and in order on pages, in any mix of directions", async (store) => {
     await fill(store, 60);
     const sorts: Sort[][] = [
       [{ column: "id" }],
@@ -59,7 +59,7 @@ function promiseOrder(promises: Promises): void {
 }
 
 function promiseNulls(promises: Promises): void {
-  promises("rows without a value are last in both directions, and first where that is asked for", async (store) => {
+  promises("lists rows without a value last in both directions, or first if selected", async (store) => {
     const ages = [3, null, 1, null, 2, 1];
     await written(store, ...ages.map((age, at) => insert(people, { name: `${at}`, ...(age === null ? {} : { age }) })));
     const orders: readonly (readonly [sort: readonly Sort[], ids: readonly number[]])[] = [
@@ -97,7 +97,7 @@ function promiseNulls(promises: Promises): void {
 }
 
 function promisePagesOf(promises: Promises): void {
-  promises("pages keep to their condition", async (store) => {
+  promises("keeps pages within their condition", async (store) => {
     await fill(store, 30);
     const condition = { any: [where("active", "eq", true), where("age", "eq", 3)] };
 
@@ -114,7 +114,7 @@ function promisePagesOf(promises: Promises): void {
 }
 
 function promiseComings(promises: Promises): void {
-  promises("rows that come and go meanwhile neither repeat nor hide others", async (store) => {
+  promises("neither repeats nor hides rows when others are added and deleted between pages", async (store) => {
     await written(store, ...["b", "d", "f", "h"].map((name) => insert(people, { name })));
     const query: ListQuery = {
       collection: people,
@@ -139,7 +139,7 @@ function promiseComings(promises: Promises): void {
 }
 
 function promiseJSON(promises: Promises): void {
-  promises("the JSON of a list is the list", async (store) => {
+  promises("writes a list as JSON with the same rows", async (store) => {
     await fill(store, 20);
     const query: ListQuery = {
       collection: people,
@@ -157,7 +157,7 @@ function promiseJSON(promises: Promises): void {
     assert.deepEqual(last, [rows[9]!.record["height"], rows[9]!.record["id"]]);
   });
 
-  promises("the JSON of a list has only the columns asked for and still tells where it ends", async (store) => {
+  promises("writes only the selected columns as JSON, and still returns the last position", async (store) => {
     await written(
       store,
       insert(people, { name: "a", age: 5, height: "1.50" }),
@@ -182,7 +182,7 @@ function promiseJSON(promises: Promises): void {
 }
 
 function promiseWhole(promises: Promises): void {
-  promises("JSON tells whether other rows stand behind the last one", async (store) => {
+  promises("reports after JSON whether more rows follow", async (store) => {
     await written(store, insert(people, { name: "a" }), insert(people, { name: "b" }), insert(people, { name: "c" }));
     const page = (limit: number) =>
       store.listJSON({ collection: people, where: null, sort: [{ column: "id" }], limit });
@@ -191,7 +191,7 @@ function promiseWhole(promises: Promises): void {
     assert.equal((await page(2)).count, 2);
   });
 
-  promises("a list whose texts look like JSON is told and cut where it should be", async (store) => {
+  promises("writes and cuts a list correctly if its texts look like JSON", async (store) => {
     const names = [`,{"id":7`, `"},{"id":8,"name":"`, `\\",{"id":9`, `]`, `,{"id":`];
     await written(store, ...names.map((name, at) => insert(people, { name, height: `${at}.50`, active: at === 2 })));
     const columns = ["id", "name", "age", "height", "active"];
@@ -217,7 +217,7 @@ function promiseWhole(promises: Promises): void {
     }
   });
 
-  promises("the JSON of no rows is an empty array", async (store) => {
+  promises("writes no rows as an empty array", async (store) => {
     const page = await store.listJSON({ collection: people, where: null, sort: [{ column: "id" }], limit: 10 });
 
     assert.deepEqual(page, { json: "[]", count: 0, more: false, first: null, last: null });

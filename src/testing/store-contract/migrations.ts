@@ -30,7 +30,7 @@ export function promiseMigrations(promises: Promises): void {
 }
 
 function promiseColumns(promises: Promises): void {
-  promises("what was written is there after a restart", async (store, { reopen }) => {
+  promises("keeps written rows over a restart", async (store, { reopen }) => {
     const ada = await inserted(store, people, { name: "Ada", email: "ada@example.com" });
     await store.close();
 
@@ -42,7 +42,7 @@ function promiseColumns(promises: Promises): void {
     assert.notEqual((await inserted(again, visits, { times: 1 }, "a")).revision, ada.revision);
   });
 
-  promises("new columns are added, rows that are there get the default", async (_, place) => {
+  promises("adds new columns, with the default for existing rows", async (_, place) => {
     const store = await reopenedWith(place, plants);
     const before = await inserted(store, plants, { name: "fern", price: "2" });
     const grown = withColumns([
@@ -80,7 +80,7 @@ function promiseColumns(promises: Promises): void {
     assert.equal((await inserted(again, grown, { name: "moss" })).record["kind"], "it's a 'plant'");
   });
 
-  promises("columns that are declared no more are left alone where new rows can do without them", async (_, place) => {
+  promises("keeps undeclared columns that new rows do not need", async (_, place) => {
     await inserted(await reopenedWith(place, plants), plants, { name: "fern", price: "2" });
 
     const smaller = await reopenedWith(place, withColumns(plants.columns.slice(0, 1)));
@@ -95,7 +95,7 @@ function promiseColumns(promises: Promises): void {
 }
 
 function promiseRefusals(promises: Promises): void {
-  promises("values become unique where they are, and stay what they are where that ends", async (_, place) => {
+  promises("adds a unique rule to unique values, and keeps the values when the rule ends", async (_, place) => {
     const unique = withColumns([{ name: "name", type: "text", unique: "folded" }, plants.columns[1]!]);
     await inserted(await reopenedWith(place, plants), plants, { name: "Fern" });
 
@@ -112,7 +112,7 @@ function promiseRefusals(promises: Promises): void {
     assert.equal(await free.count(plants, where("name", "eq", "fern")), 1);
   });
 
-  promises("an empty table takes any form", async (_, place) => {
+  promises("changes an empty table to any declaration", async (_, place) => {
     await reopenedWith(place, plants);
     const changed: Collection = {
       name: "plants",
@@ -134,7 +134,7 @@ function promiseRefusals(promises: Promises): void {
 }
 
 function promiseLosses(promises: Promises): void {
-  promises("what would lose data is refused with every problem, and nothing is changed", async (_, place) => {
+  promises("refuses a loss of data with every problem, and changes nothing", async (_, place) => {
     const store = await reopenedWith(place, plants);
     await written(store, insert(plants, { name: "fern" }), insert(plants, { name: "FERN" }));
     const before = await store.find(plants, 1);
@@ -178,7 +178,7 @@ function promiseLosses(promises: Promises): void {
     await inserted(again, plants, { name: "moss" });
   });
 
-  promises("two stores may open an empty database at once", async (_, place) => {
+  promises("opens an empty database from two stores at once", async (_, place) => {
     const stores = await Promise.all([place.reopen(), place.reopen()]);
     const fresh = { ...plants, name: "at_once" };
 

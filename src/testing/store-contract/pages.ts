@@ -9,7 +9,7 @@ export function promisePages(promises: Promises): void {
 }
 
 function promiseFreshPages(promises: Promises): void {
-  promises("the very same query sees whatever was written since it was last asked", async (store) => {
+  promises("shows all new writes to a repeated query", async (store) => {
     const query: ListQuery = { ...byId(people), limit: 2, columns: ["id", "name"] };
     const names = async (): Promise<string[]> => (await told(store, query)).map(({ name }) => name as string);
 
@@ -25,7 +25,7 @@ function promiseFreshPages(promises: Promises): void {
     assert.deepEqual(await names(), []);
   });
 
-  promises("the very same query sees what a change of another collection has done", async (store) => {
+  promises("shows the effect of another collection's change to a repeated query", async (store) => {
     const [person] = await written(store, insert(people, { name: "Ada" }));
     await written(store, insert(pets, { name: "Rex", person_id: person!.record["id"]! }));
     const query = byId(pets);
@@ -36,7 +36,7 @@ function promiseFreshPages(promises: Promises): void {
     assert.deepEqual(await told(store, query), []);
   });
 
-  promises("the very same query sees what another store has written", async (store, { reopen }) => {
+  promises("shows the writes of another store to a repeated query", async (store, { reopen }) => {
     const other = await reopen();
     await other.open([people, pets, visits]);
     const query = byId(visits);
@@ -48,24 +48,21 @@ function promiseFreshPages(promises: Promises): void {
     }
   });
 
-  promises(
-    "the very same query sees each write as soon as it is acknowledged, however many are under way",
-    async (store) => {
-      const query = { ...byId(visits), limit: 1000 };
-      await told(store, query);
+  promises("shows each acknowledged write to a repeated query, during any number of writes", async (store) => {
+    const query = { ...byId(visits), limit: 1000 };
+    await told(store, query);
 
-      await Promise.all(
-        Array.from({ length: 60 }, async (_, at) => {
-          await written(store, insert(visits, { times: at }, `v${at}`));
-          assert.ok((await told(store, query)).some(({ id }) => id === `v${at}`));
-        }),
-      );
+    await Promise.all(
+      Array.from({ length: 60 }, async (_, at) => {
+        await written(store, insert(visits, { times: at }, `v${at}`));
+        assert.ok((await told(store, query)).some(({ id }) => id === `v${at}`));
+      }),
+    );
 
-      assert.equal((await told(store, query)).length, 60);
-    },
-  );
+    assert.equal((await told(store, query)).length, 60);
+  });
 
-  promises("the very same query sees what was written while its store was closed", async (store, { reopen }) => {
+  promises("shows writes from the time when it was closed to a repeated query", async (store, { reopen }) => {
     const query = byId(visits);
     assert.deepEqual(await told(store, query), []);
     await store.close();
@@ -81,7 +78,7 @@ function promiseFreshPages(promises: Promises): void {
 }
 
 function promiseOwnPages(promises: Promises): void {
-  promises("what was refused is on no page", async (store) => {
+  promises("shows no refused write on a page", async (store) => {
     const query = byId(visits);
     await told(store, query);
 
@@ -97,7 +94,7 @@ function promiseOwnPages(promises: Promises): void {
     assert.deepEqual(await told(store, query), []);
   });
 
-  promises("queries that differ in a value alone have pages of their own", async (store) => {
+  promises("keeps pages of queries apart that differ only in a value", async (store) => {
     await written(store, ...["a", "b", "c"].map((name) => insert(people, { name })));
     const queries = [1, 2, 3].map((id): ListQuery => ({ ...byId(people), where: where("id", "eq", id) }));
     const behind = [0, 1, 2].map((id): ListQuery => ({ ...byId(people), after: [id], limit: 1 }));
@@ -110,7 +107,7 @@ function promiseOwnPages(promises: Promises): void {
         );
   });
 
-  promises("a page stays what it was when it was asked for", async (store) => {
+  promises("keeps a page as it was read", async (store) => {
     await written(store, insert(people, { name: "a" }), insert(people, { name: "b" }));
     const query: ListQuery = { ...byId(people), sort: [{ column: "name" }, { column: "id" }] };
     const page = await store.listJSON(query);

@@ -7,7 +7,7 @@ export function promiseRelated(promises: Promises): void {
   promiseTextKeys(promises);
   promiseBeside(promises);
   promiseLengths(promises);
-  promises("what belongs to each key is told, the first by id, and whether there is more", async (store) => {
+  promises("returns the first related rows of each key by id, and whether there are more", async (store) => {
     await fill(store);
 
     assert.deepEqual(await related(store, { limit: 2 }), {
@@ -21,7 +21,7 @@ export function promiseRelated(promises: Promises): void {
     assert.deepEqual(await related(store, { keys: [] }), {});
   });
 
-  promises("what belongs to a key can be narrowed", async (store) => {
+  promises("narrows the related rows of a key", async (store) => {
     await fill(store);
 
     assert.deepEqual(await related(store, { where: where("name", "in", ["c", "d"]), limit: 1 }), {
@@ -30,7 +30,7 @@ export function promiseRelated(promises: Promises): void {
     assert.deepEqual(await related(store, { where: { any: [] } }), {});
   });
 
-  promises("rows are found by their own ids, in every type as a page shows them", async (store) => {
+  promises("finds rows by their ids, with every type as on a page", async (store) => {
     const values = { name: 'O"Neill\\', active: true, height: "1.50", notes: { a: [1, null] } };
     await written(store, insert(people, values), insert(people, { name: "b" }));
     const page = await store.listJSON({ collection: people, where: null, sort: [{ column: "id" }], limit: 10 });
@@ -43,7 +43,7 @@ export function promiseRelated(promises: Promises): void {
     );
   });
 
-  promises("what belongs to keys sees whatever was written", async (store) => {
+  promises("shows new writes among related rows", async (store) => {
     await fill(store);
     await related(store, {});
 
@@ -53,14 +53,14 @@ export function promiseRelated(promises: Promises): void {
     assert.deepEqual(await related(store, { long: true }), { 2: { names: ["b"], more: false } });
   });
 
-  promises("a column that nobody declared is refused", async (store) => {
+  promises("refuses an undeclared column", async (store) => {
     for (const asked of [{ column: "pesron_id" }, { columns: ["nmae"] }])
       await assert.rejects(async () => store.listRelated({ ...ofPeople, ...asked }), TypeError);
   });
 }
 
 function promiseBeside(promises: Promises): void {
-  promises("what a page tells beside its rows is what is told of their keys", async (store) => {
+  promises("returns the same related rows with a page as for its keys", async (store) => {
     await fill(store);
     await written(store, insert(people, { name: "Cy" }), insert(pets, { name: "e", person_id: 3 }));
     const page = { where: null, sort: [{ column: "id", descending: true }], limit: 2 };
@@ -94,7 +94,7 @@ const byId: RelatedQuery = { collection: people, column: "id", keys: [], where: 
 const ofPeople: RelatedQuery = { ...byId, collection: pets, column: "person_id", keys: [2, 1, 9], limit: 10 };
 
 function promiseTextKeys(promises: Promises): void {
-  promises("what belongs to keys of text is told by those", async (store) => {
+  promises("returns the related rows of text keys", async (store) => {
     const visit = (key: string, place: string): Change => ({
       kind: "insert",
       collection: visits,
@@ -140,7 +140,7 @@ function promiseTextKeys(promises: Promises): void {
 }
 
 function promiseLengths(promises: Promises): void {
-  promises("what is longer than asked for is not told at all", async (store) => {
+  promises("leaves out related rows that are longer than the limit", async (store) => {
     await written(store, insert(people, { name: "a".repeat(1000) }), insert(people, { name: "b" }));
 
     assert.equal(await store.listRelated({ ...byId, keys: [1, 2], maxLength: 900 }), null);
@@ -148,7 +148,7 @@ function promiseLengths(promises: Promises): void {
     assert.equal(await store.listRelated({ ...byId, keys: [2, 1], maxLength: 900, long: true }), null);
   });
 
-  promises("what is far longer harms no read after it", async (store) => {
+  promises("reads normally after related rows far above the limit", async (store) => {
     const notes = "€".repeat(500_000);
     for (let at = 0; at < 6; at++) await written(store, insert(people, { name: `n${at}`, notes }));
     const keys = [1, 2, 3, 4, 5, 6];
@@ -163,7 +163,7 @@ function promiseLengths(promises: Promises): void {
     assert.ok(page.json.length > 3_000_000);
   });
 
-  promises("characters are counted, however many octets they have", async (store) => {
+  promises("counts characters, not octets", async (store) => {
     await written(store, insert(people, { name: "€".repeat(1000) }));
     const [found] = (await store.listRelated({ ...byId, keys: [1] }))!;
     const { length } = found!.json;

@@ -21,7 +21,7 @@ export function promiseRules(promises: Promises): void {
 }
 
 function promiseUniqueValues(promises: Promises): void {
-  promises("a value that is taken is refused by the name of its column", async (store) => {
+  promises("refuses a taken value with the name of its column", async (store) => {
     await inserted(store, people, { name: "Ada", email: "Ada@Example.com", badge: "1" });
     await inserted(store, people, { name: "Eve", email: "eve@example.com", badge: "2" });
     const taken = (column: string): Outcome => ({ kind: "taken", change: 0, column });
@@ -42,7 +42,7 @@ function promiseUniqueValues(promises: Promises): void {
     assert.deepEqual(await matching(store, null), ["Ada", "Eve"]);
   });
 
-  promises("a value may be written where it already is, and again once it is free", async (store) => {
+  promises("accepts a value of the same row, and a value that is free again", async (store) => {
     await inserted(store, people, { name: "Ada", email: "ada@example.com", badge: "1" });
 
     await written(store, {
@@ -60,7 +60,7 @@ function promiseUniqueValues(promises: Promises): void {
     assert.deepEqual(await matching(store, where("email", "eq", "Ada@Example.com")), ["Eve"]);
   });
 
-  promises("rows without a unique value do not stand in each other's way", async (store) => {
+  promises("accepts many rows without a unique value", async (store) => {
     await written(
       store,
       insert(people, { name: "a", email: null, badge: null }),
@@ -71,7 +71,7 @@ function promiseUniqueValues(promises: Promises): void {
     assert.equal(await store.count(people, null), 3);
   });
 
-  promises("of several who want one value at once, one gets it", async (store) => {
+  promises("gives a value to one of several concurrent writes", async (store) => {
     const outcomes = await Promise.all(
       Array.from({ length: 20 }, (_, at) =>
         write(store, insert(people, { name: `n${at}`, email: at % 2 === 0 ? "ONE@x" : "one@X" })),
@@ -84,7 +84,7 @@ function promiseUniqueValues(promises: Promises): void {
 }
 
 function promiseReferences(promises: Promises): void {
-  promises("a reference to nothing is refused by the name of its column", async (store) => {
+  promises("refuses a reference to a missing row with the name of its column", async (store) => {
     await written(store, insert(people, { name: "Ada" }), insert(pets, { person_id: keyOf(0), name: "Rex" }));
     const dangling = (change: number, column: string): Outcome => ({ kind: "dangling", change, column });
 
@@ -103,7 +103,7 @@ function promiseReferences(promises: Promises): void {
     await written(store, insert(treatments, { pet_id: null }));
   });
 
-  promises("what cascades goes with the row it belongs to", async (store) => {
+  promises("deletes cascading rows with their row", async (store) => {
     await written(
       store,
       insert(people, { name: "Ada" }),
@@ -120,7 +120,7 @@ function promiseReferences(promises: Promises): void {
     assert.equal(await store.count(pets, null), 0);
   });
 
-  promises("a row that others hold on to stays, however the deletion would reach it", async (store) => {
+  promises("keeps a row that others refer to, on every path of the deletion", async (store) => {
     await written(
       store,
       insert(people, { name: "Ada" }),

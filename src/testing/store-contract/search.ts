@@ -34,7 +34,7 @@ export function promiseSearch(promise: Promises): void {
 }
 
 function promiseWords(promise: Promises): void {
-  promise("a word is found by how it begins, without regard to case and accents", async (store) => {
+  promise("finds a word by its beginning, without regard to case and accents", async (store) => {
     await open(store);
     const eva = await inserted(store, books, { title: "Éva's well-known Book_2", author: "STRAẞE Östlund" });
     const odos = await inserted(store, books, { title: "ΟΔΟΣ 東京", author: null });
@@ -45,7 +45,7 @@ function promiseWords(promise: Promises): void {
     for (const word of ["va", "nown", "京", "evas"]) assert.deepEqual(await found(store, books, word), [], word);
   });
 
-  promise("every way of writing is found at once, and what is gone is not", async (store) => {
+  promise("finds rows of every kind of write at once, and no deleted rows", async (store) => {
     await open(store);
     const shelf = await inserted(store, shelves, { room: "attic" });
     const [first, second, third] = await written(
@@ -72,14 +72,14 @@ function promiseWords(promise: Promises): void {
     assert.deepEqual(await found(store, books, "dora"), []);
   });
 
-  promise("text keys are searched likewise", async (store) => {
+  promise("searches rows with text keys in the same way", async (store) => {
     await open(store);
     await written(store, insert(labels, { says: "Handle with care" }, "b"), insert(labels, { says: "Careful" }, "a"));
 
     assert.deepEqual(await found(store, labels, "care"), ["a", "b"]);
   });
 
-  promise("thousands of names in many scripts are found as a list in memory finds them", async (store) => {
+  promise("finds thousands of names in many scripts as a list in memory does", async (store) => {
     await open(store);
     const random = randomOf(7);
     const rows = Array.from({ length: 1500 }, (_, at) => ({
@@ -104,35 +104,32 @@ function promiseWords(promise: Promises): void {
 }
 
 function promiseLateWords(promise: Promises): void {
-  promise(
-    "rows that were there before anybody searched are found, also when it is given up in between",
-    async (_, place) => {
-      const before = await place.reopen();
-      await before.open([shelves, unsearched]);
-      const many = Array.from({ length: 700 }, (_each, at) =>
-        insert(unsearched, { title: `Number ${at}`, author: "Émile" }),
-      );
-      await written(before, ...many);
-      const store = await place.reopen();
-      await store.open([shelves, books]);
-      assert.equal((await settled(store, "emile")).length, 700);
-      await store.close();
+  promise("finds rows from before the search was declared, also if it was removed in between", async (_, place) => {
+    const before = await place.reopen();
+    await before.open([shelves, unsearched]);
+    const many = Array.from({ length: 700 }, (_each, at) =>
+      insert(unsearched, { title: `Number ${at}`, author: "Émile" }),
+    );
+    await written(before, ...many);
+    const store = await place.reopen();
+    await store.open([shelves, books]);
+    assert.equal((await settled(store, "emile")).length, 700);
+    await store.close();
 
-      // Removes the search, and then adds it again.
-      const without = await place.reopen();
-      await without.open([shelves, unsearched]);
-      await written(without, { kind: "update", collection: unsearched, key: 1, values: { author: "Zoë" } });
-      await without.close();
-      const again = await place.reopen();
-      await again.open([shelves, books]);
-      assert.equal((await settled(again, "emile")).length, 699);
-      assert.deepEqual(await settled(again, "zoe"), [1]);
-      await again.close();
-      await before.close();
-    },
-  );
+    // Removes the search, and then adds it again.
+    const without = await place.reopen();
+    await without.open([shelves, unsearched]);
+    await written(without, { kind: "update", collection: unsearched, key: 1, values: { author: "Zoë" } });
+    await without.close();
+    const again = await place.reopen();
+    await again.open([shelves, books]);
+    assert.equal((await settled(again, "emile")).length, 699);
+    assert.deepEqual(await settled(again, "zoe"), [1]);
+    await again.close();
+    await before.close();
+  });
 
-  promise("a table that is made anew keeps its words", async (_, place) => {
+  promise("keeps the words of a table that is created again", async (_, place) => {
     const before = await place.reopen();
     await before.open([shelves, books]);
     const amber = await inserted(before, books, { title: "Amber", author: "Ann", year: 1815 });
@@ -150,7 +147,7 @@ function promiseLateWords(promise: Promises): void {
     await store.close();
   });
 
-  promise("what a program writes that knows nothing of words is found soon", async (_, place) => {
+  promise("soon finds rows of a program without search", async (_, place) => {
     const older = await place.reopen();
     await older.open([shelves, unsearched]);
     const store = await place.reopen();
@@ -168,7 +165,7 @@ function promiseLateWords(promise: Promises): void {
     await store.close();
   });
 
-  promise("how many rows have a word is told roughly, and no further than asked", async (store) => {
+  promise("estimates the number of rows with a word, up to the limit", async (store) => {
     await open(store);
     await written(store, ...Array.from({ length: 30 }, (_, at) => insert(books, { title: `common ${at}` })));
 

@@ -17,7 +17,7 @@ import {
 /** Promises about writes that run at the same time as other writes, a read, a fault or the shutdown, or in the same transaction. */
 export function promiseTogether(promises: Promises): void {
   promiseArrays(promises);
-  promises("require holds when two transactions run at once", async (store) => {
+  promises("keeps require true for two concurrent transactions", async (store) => {
     await written(store, insert(people, { name: "one", active: true }), insert(people, { name: "two", active: true }));
     const retire = (key: number): Promise<{ kind: string }> =>
       write(
@@ -32,7 +32,7 @@ export function promiseTogether(promises: Promises): void {
     assert.equal(await store.count(people, where("active", "eq", true)), 1);
   });
 
-  promises("of several updates of one state at once, one is written", async (store) => {
+  promises("writes one of several concurrent updates of one state", async (store) => {
     const { revision } = await inserted(store, people, { name: "Ada" });
 
     const outcomes = await Promise.all(
@@ -45,7 +45,7 @@ export function promiseTogether(promises: Promises): void {
     assert.equal(outcomes.filter(({ kind }) => kind === "stale").length, 9);
   });
 
-  promises("what was acknowledged is read at once", async (store) => {
+  promises("reads an acknowledged write immediately", async (store) => {
     for (let n = 1; n <= 50; n++) {
       await store.find(people, 1);
       await Promise.all(
@@ -57,7 +57,7 @@ export function promiseTogether(promises: Promises): void {
     }
   });
 
-  promises("a fault of the program harms no neighbour", async (store) => {
+  promises("keeps a fault of the program away from other transactions", async (store) => {
     const faults: Change[] = [
       insert(people, { nmae: "x" }),
       insert(people, {}),
@@ -81,7 +81,7 @@ export function promiseTogether(promises: Promises): void {
     assert.equal(await store.count(visits, where("id", "starts", "undone")), 0);
   });
 
-  promises("closing finishes what was begun", async (store, { reopen }) => {
+  promises("finishes all started work when it closes", async (store, { reopen }) => {
     const begun = Array.from({ length: 20 }, (_, at) => written(store, insert(visits, { times: at }, `v${at}`)));
     await store.close();
     await Promise.all(begun);
@@ -94,7 +94,7 @@ export function promiseTogether(promises: Promises): void {
 
 /** Promises about as many new rows in one transaction as an array of records may have. */
 function promiseArrays(promises: Promises): void {
-  promises("many new rows are told in their order, with whatever speaks of them", async (store) => {
+  promises("returns many new rows in their order, with the changes that refer to them", async (store) => {
     const count = 250;
     const changes = Array.from({ length: count }, (_, at): Change[] => [
       insert(people, at % 3 === 0 ? { name: `p${at}`, age: at } : { age: at, name: `p${at}`, email: null }),
@@ -122,7 +122,7 @@ function promiseArrays(promises: Promises): void {
     assert.equal(new Set(found.map((row) => row!.revision)).size, found.length);
   });
 
-  promises("of many new rows the first that may not be made is told, and none of them is", async (store) => {
+  promises("reports the first refused row of many, and creates none of them", async (store) => {
     await inserted(store, people, { name: "Ada", badge: "known" });
     const many = (bad: Readonly<Record<number, Change>>): Change[] =>
       Array.from({ length: 60 }, (_, at) => bad[at] ?? insert(people, { name: `p${at}`, badge: `b${at}` }));

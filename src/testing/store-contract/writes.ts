@@ -24,7 +24,7 @@ export function promiseWrites(promises: Promises): void {
 }
 
 function promiseRowsTold(promises: Promises): void {
-  promises("a transaction tells the row of each change as it is now", async (store) => {
+  promises("returns the row of each change of a transaction, with its new state", async (store) => {
     const ada = await inserted(store, people, { name: "Ada" });
     const eve = await inserted(store, people, { name: "Eve" });
 
@@ -47,7 +47,7 @@ function promiseRowsTold(promises: Promises): void {
     assert.deepEqual(await store.find(people, 1), rows[0]);
   });
 
-  promises("a row that the same transaction removes again is told as null", async (store) => {
+  promises("returns null for a row that the same transaction deletes again", async (store) => {
     const rows = await written(store, insert(visits, { times: 1 }, "a"), {
       kind: "delete",
       collection: visits,
@@ -58,11 +58,11 @@ function promiseRowsTold(promises: Promises): void {
     assert.equal(await store.find(visits, "a"), null);
   });
 
-  promises("a transaction without changes is written", async (store) => {
+  promises("accepts a transaction without changes", async (store) => {
     assert.deepEqual(await write(store), { kind: "written", rows: [] });
   });
 
-  promises("an update changes only the columns it names", async (store) => {
+  promises("changes only the named columns in an update", async (store) => {
     const ada = await inserted(store, people, { name: "Ada", age: 36, email: "ada@example.com", notes: { a: 1 } });
 
     const [row] = await written(store, {
@@ -77,7 +77,7 @@ function promiseRowsTold(promises: Promises): void {
     assert.deepEqual(await store.findBy(people, "email", "ada@EXAMPLE.com"), row);
   });
 
-  promises("an update or a delete of what is not there is missing", async (store) => {
+  promises("reports missing for an update or a delete of a missing row", async (store) => {
     const update: Change = { kind: "update", collection: people, key: 9, values: { name: "x" } };
 
     assert.deepEqual(await write(store, update), { kind: "missing", change: 0 });
@@ -91,7 +91,7 @@ function promiseRowsTold(promises: Promises): void {
 }
 
 function promiseStates(promises: Promises): void {
-  promises("an update or a delete in another state is stale", async (store) => {
+  promises("reports stale for an update or a delete of another state", async (store) => {
     const ada = await inserted(store, people, { name: "Ada" });
     const [now] = await written(store, {
       kind: "update",
@@ -120,7 +120,7 @@ function promiseStates(promises: Promises): void {
     assert.equal(await store.find(people, 1), null);
   });
 
-  promises("no two states ever share a revision", async (store) => {
+  promises("never gives two states one revision", async (store) => {
     const seen = new Set<number>();
     const see = (row: Row | null): void => {
       assert.ok(row !== null && !seen.has(row.revision), "a revision came twice");
@@ -139,7 +139,7 @@ function promiseStates(promises: Promises): void {
     see(await inserted(store, people, { name: "a" }));
   });
 
-  promises("all changes are made or none", async (store) => {
+  promises("makes all changes or none", async (store) => {
     await inserted(store, people, { name: "Ada", badge: "1" });
 
     const outcome = await write(
@@ -158,7 +158,7 @@ function promiseStates(promises: Promises): void {
 }
 
 function promiseManyRows(promises: Promises): void {
-  promises("updateAll and deleteAll change as many of those that match as they may", async (store) => {
+  promises("limits the number of rows of updateAll and deleteAll", async (store) => {
     for (const name of ["Ada", "Ada", "Ada", "Eve"]) await inserted(store, people, { name });
     const isAda = where("name", "eq", "Ada");
 
@@ -171,7 +171,7 @@ function promiseManyRows(promises: Promises): void {
     assert.equal(await store.count(people, null), 1);
   });
 
-  promises("updateAll and deleteAll change what matches and nothing else", async (store) => {
+  promises("changes exactly the matching rows in updateAll and deleteAll", async (store) => {
     await written(store, ...["a", "b", "c"].map((name) => insert(people, { name, email: `${name}@x` })));
 
     await written(store, {
@@ -188,7 +188,7 @@ function promiseManyRows(promises: Promises): void {
     assert.equal(await store.count(people, null), 2);
   });
 
-  promises("a later change may use the key that an earlier one made", async (store) => {
+  promises("lets a later change use the key of an earlier one", async (store) => {
     const [ada, pet] = await written(
       store,
       insert(people, { name: "Ada" }),
@@ -206,7 +206,7 @@ function promiseManyRows(promises: Promises): void {
     assert.equal((await recordOf(store, pets, 2))!["person_id"], 77);
   });
 
-  promises("in a json column an object is data, even one that looks like a key", async (store) => {
+  promises("stores an object in a json column as data, even if it looks like a key", async (store) => {
     const [, row] = await written(
       store,
       insert(people, { name: "a" }),
@@ -218,7 +218,7 @@ function promiseManyRows(promises: Promises): void {
 }
 
 function promiseCounters(promises: Promises): void {
-  promises("add makes the row the first time and adds from then on", async (store) => {
+  promises("creates a row with the first add, and then adds to it", async (store) => {
     const add: Change = {
       kind: "add",
       collection: visits,
@@ -235,7 +235,7 @@ function promiseCounters(promises: Promises): void {
     assert.deepEqual(second!.record, { id: "home", times: -3, place: "here" });
   });
 
-  promises("counters lose nothing, however many count at once", async (store) => {
+  promises("loses no count of many concurrent additions", async (store) => {
     await Promise.all(
       Array.from({ length: 100 }, () =>
         written(store, { kind: "add", collection: visits, key: "home", column: "times", by: 1, values: {} }),
@@ -245,7 +245,7 @@ function promiseCounters(promises: Promises): void {
     assert.equal((await recordOf(store, visits, "home"))!["times"], 100);
   });
 
-  promises("require ends the transaction unless it holds at that point", async (store) => {
+  promises("ends the transaction if require does not hold at that point", async (store) => {
     const none: Change = {
       kind: "require",
       collection: people,
