@@ -49,14 +49,14 @@ export function collectionMistakes(collection: Readonly<Record<string, unknown>>
   return [
     ...known
       .filter((name) => !/^[a-z][a-z0-9_]*$/i.test(name))
-      .map((name) => `the column ${shownName(name)} has to be called by letters, digits and underscores`),
+      .map((name) => `the column ${shownName(name)} needs a name of letters, digits and underscores`),
     ...known
       .filter((name, at) => known.indexOf(name) < at)
-      .map((name) => `the column ${name} is there twice; keep one`),
+      .map((name) => `the column ${name} is declared twice; keep one`),
     ...(indexes as readonly (readonly string[])[])
       .flat()
       .filter((name) => !known.includes(name))
-      .map((name) => `an index names the column ${shownName(name)}, which is not there${suggestion(name, known)}`),
+      .map((name) => `an index names the column ${shownName(name)}, which does not exist${suggestion(name, known)}`),
   ];
 }
 

@@ -132,8 +132,8 @@ export async function copyStore(
   tell: TellCopied,
 ): Promise<readonly CopiedCount[]> {
   requireArguments("copyStore", arguments, {
-    source: objectWith("what sqliteSource() or postgresSource() gives", "count", "read", "counters"),
-    target: objectWith("what sqliteTarget() or postgresTarget() gives", "create", "write", "complete", "keep"),
+    source: objectWith("the result of sqliteSource() or postgresSource()", "count", "read", "counters"),
+    target: objectWith("the result of sqliteTarget() or postgresTarget()", "create", "write", "complete", "keep"),
     tell: optional(aFunction),
   });
   const tables = [...source.collections, ...keptBeside].map(({ name }) => name);
@@ -158,7 +158,7 @@ export async function copyStore(
     if (one.rows !== other.rows || one.digest !== other.digest)
       throw new CopyError(
         "differs",
-        `${table} is not the same on both sides: ${one.rows} rows (${one.digest}) were copied and ${other.rows} rows (${other.digest}) arrived. Nothing was kept.`,
+        `${table} differs in the copy: ${one.rows} rows (${one.digest}) were copied, but ${other.rows} rows (${other.digest}) arrived. The copy was discarded.`,
       );
     copied.push({ table, ...one });
   }
@@ -173,7 +173,7 @@ async function write(target: StoreTarget, table: string, page: readonly Cells[])
     // A value that the other engine cannot hold, such as U+0000 or a text that is too long for an index.
     if (!(error instanceof TypeError)) throw error;
     const cause = { cause: error };
-    throw new CopyError("refused", `${table} holds what the target cannot keep. ${error.message}`, cause);
+    throw new CopyError("refused", `${table} has a value that the target cannot store. ${error.message}`, cause);
   }
 }
 
@@ -204,7 +204,7 @@ function requireSameCounters(one: Counters, other: Counters): void {
   const names = Object.keys(one.nextKeys).filter((name) => one.nextKeys[name] !== other.nextKeys[name]);
   if (one.revision === other.revision && names.length === 0) return;
   const differing = [...(one.revision === other.revision ? [] : ["the revision"]), ...names].join(", ");
-  throw new CopyError("differs", `What is handed out next differs on both sides (${differing}). Nothing was kept.`);
+  throw new CopyError("differs", `The counters of the copy differ (${differing}). The copy was discarded.`);
 }
 
 /**
@@ -268,7 +268,7 @@ function leftOver(table: string, name: string, text = ""): Column {
   if (match === null || !Object.hasOwn(remembered, match[1]!))
     throw new CopyError(
       "schema",
-      `${table}.${name} is a column that was never declared, so nobody knows what it holds. Copy it to a table of your own and drop it here.`,
+      `${table}.${name} is a column that was never declared, so its type is unknown. Copy it to another table, and drop it here.`,
     );
   const type = match[1] as Column["type"];
   return { name, type, nullable: true, ...(match[2] === undefined ? {} : { scale: Number(match[2]) }) };
@@ -278,10 +278,8 @@ function leftOver(table: string, name: string, text = ""): Column {
 export function requireVersion(found: number, known: number): void {
   if (found === known) return;
   const cure =
-    found > known
-      ? "Use the newer program."
-      : "Start the service on it once, so that it is brought up to date, and stop it.";
-  throw new CopyError("schema", `The database has schema version ${found} and this program knows ${known}. ${cure}`);
+    found > known ? "Use the newer program." : "Start and stop the service on it once, which updates the schema.";
+  throw new CopyError("schema", `The database has schema version ${found}, but this program knows ${known}. ${cure}`);
 }
 
 /**
@@ -291,6 +289,6 @@ export function requireVersion(found: number, known: number): void {
 export function unknownTables(names: readonly string[]): CopyError {
   return new CopyError(
     "schema",
-    `${names.join(", ")}: no declaration is remembered for what is there. Start the service on this database once, so that it is, and stop it.`,
+    `${names.join(", ")}: the database has no stored declaration of this. Start and stop the service on this database once, which stores it.`,
   );
 }

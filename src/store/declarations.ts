@@ -30,7 +30,7 @@ function mistakesIn(collection: Collection, byName: ReadonlyMap<string, Collecti
     const place = `${collection.name}.${column.name}`;
     if (!namePattern.test(column.name))
       mistakes.push(`${place}: a name has up to 63 letters, digits and underscores and begins with a letter`);
-    if (names.has(column.name.toLowerCase())) mistakes.push(`${place}: the name is there twice (id counts)`);
+    if (names.has(column.name.toLowerCase())) mistakes.push(`${place}: the name is declared twice (id counts)`);
     names.add(column.name.toLowerCase());
     mistakes.push(...mistakesInColumn(column, byName, encode).map((each) => `${place}: ${each}`));
     mistakes.push(...mistakesOfKeeping(collection, column, byName).map((each) => `${place}: ${each}`));
@@ -38,7 +38,7 @@ function mistakesIn(collection: Collection, byName: ReadonlyMap<string, Collecti
   for (const index of collection.indexes ?? []) {
     const unknown = index.filter((name) => name !== "id" && !collection.columns.some((column) => column.name === name));
     if (unknown.length > 0 || index.length === 0)
-      mistakes.push(`${collection.name}: the index (${index.join(", ")}) names a column that is not there`);
+      mistakes.push(`${collection.name}: the index (${index.join(", ")}) names a column that does not exist`);
   }
   return mistakes;
 }
@@ -62,7 +62,7 @@ function mistakesInColumn(column: Column, byName: ReadonlyMap<string, Collection
     if (column.default !== undefined) encode(column, column.default);
   } catch {
     mistakes.push(
-      `the default is ${shown(column.default)}, and the column is of type ${type}; give one that it holds, or leave it out`,
+      `the default is ${shown(column.default)}, but the column is of type ${type}; give a value of this type, or leave the default out`,
     );
   }
   return mistakes;
@@ -77,14 +77,14 @@ function mistakesOfKeeping(
   if (existing !== undefined)
     return isFolded(column) || column.searched === true
       ? [
-          `nothing of ours is kept in ${existing.table}, so its values can be neither searched nor compared without regard to case`,
+          `Latchkey adds no columns to ${existing.table}, so its values cannot be searched or compared without regard to case`,
         ]
       : [];
   const target = byName.get(column.references?.collection ?? "")?.existing;
   return target === undefined
     ? []
     : [
-        `refers to ${target.table}, a table that was there before, and a reference would add something to it; keep the key as an integer or a text`,
+        `refers to ${target.table}, an existing table, and a reference would change it; declare the key as an integer or a text`,
       ];
 }
 

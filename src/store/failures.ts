@@ -45,8 +45,8 @@ export class StoreOutdated extends StoreUnavailable {
 
   constructor(collection: string) {
     super(
-      `The table of ${collection} was changed for another declaration than this process was started with, so nothing is written to it any more. ` +
-        "Start the service anew, with the declarations of today.",
+      `The table of ${collection} was changed to another declaration than this process has, so this process does not write to it. ` +
+        "Restart the service with the present declarations.",
     );
   }
 }

@@ -11,6 +11,6 @@ export function rowLeftBy(
   { rows }: Extract<Outcome, { readonly kind: "written" }>,
 ): Row {
   const row = rows[changes.indexOf(change)];
-  if (row === undefined || row === null) throw new TypeError(`This ${change.kind} of a transaction has left no row.`);
+  if (row === undefined || row === null) throw new TypeError(`This ${change.kind} of a transaction left no row.`);
   return row;
 }

@@ -145,7 +145,7 @@ test("keeps every user, login and revocation of a service that is moved to Postg
   const taken = await api.post("/users", { name: "x", email: "ANN@example.COM" }, api.admin);
   assert.deepEqual([taken.status, taken.json.errors[0].pointer], [409, "/email"]);
   const next = await api.user("Next");
-  assert.ok(next.id > held.last.id && next.id !== 50, `${next.id} was handed out`);
+  assert.ok(next.id > held.last.id && next.id !== 50, `${next.id} was given again`);
 });
 
 test("moves, checks and restores columns of any type that are no longer declared", async (t) => {
@@ -235,19 +235,19 @@ test("refuses an impossible move with the fix, and changes nothing", async (t) =
   const rows = [
     { from: `sqlite:${at("used.db")}`, to: empty, says: /is open in another process. Stop the service/ },
     { from: `sqlite:${at("none.db")}`, to: empty, says: /There is no file/ },
-    { from: `sqlite:${at("text.db")}`, to: empty, says: /is no SQLite database/ },
-    { from: `sqlite:${at("other.db")}`, to: empty, says: /is no database of Latchkey/ },
-    { from: `sqlite:${at("newer.db")}`, to: empty, says: /schema version 99 and this program knows/ },
+    { from: `sqlite:${at("text.db")}`, to: empty, says: /is not a SQLite database/ },
+    { from: `sqlite:${at("other.db")}`, to: empty, says: /is not a database of Latchkey/ },
+    { from: `sqlite:${at("newer.db")}`, to: empty, says: /schema version 99, but this program knows/ },
     // Names the row, so that its owner can find it, but not the value.
     {
       from: `sqlite:${at("nul.db")}`,
       to: empty,
-      says: /^users holds what the target cannot keep\. Column name is of type text and cannot hold a text with U\+0000, in the row with id 1$/,
+      says: /^users has a value that the target cannot store\. Column name is of type text and cannot hold a text with U\+0000, in the row with id 1$/,
     },
     { from: `sqlite:${at("good.db")}`, to: full, says: /has tables of Latchkey already. Name an empty/ },
-    { from: `sqlite:${at("good.db")}`, to: `sqlite:${at("text.db")}`, says: /is there already/ },
+    { from: `sqlite:${at("good.db")}`, to: `sqlite:${at("text.db")}`, says: /exists already/ },
     { from: empty, to: `sqlite:${at("to.db")}`, says: /has no tables of Latchkey/ },
-    { from: full, to: `sqlite:${at("to.db")}`, says: /is in use by \d+ connections of a Latchkey/ },
+    { from: full, to: `sqlite:${at("to.db")}`, says: /is in use by \d+ connections of Latchkey/ },
   ];
 
   for (const { from, to, says } of rows) {
@@ -524,6 +524,6 @@ test("refuses a removable column that does not exist, and a misspelt option", as
     [misspelt, refused, unknown, elsewhere].map(({ code }) => code),
     [2, 2, 2, 2],
   );
-  assert.match(misspelt.errors, /--allow-data-loss: users\.nickname is no column that could go/);
-  assert.match(refused.errors, /users\.name is no column that could go: it is declared/);
+  assert.match(misspelt.errors, /--allow-data-loss: users\.nickname cannot be removed/);
+  assert.match(refused.errors, /users\.name cannot be removed: it is declared/);
 });

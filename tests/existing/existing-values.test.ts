@@ -72,7 +72,7 @@ onPostgres(
     };
 
     await assert.rejects(serve(prices(3, ["create"])), (error: Error) => {
-      assert.match(error.message, /price\.net rounds to 2 digits behind the point; declare net with scale: 2/);
+      assert.match(error.message, /price\.net rounds to 2 digits after the point; declare net with scale: 2/);
       assert.match(error.message, /price\.pieces rounds to 0 digits/);
       return true;
     });
@@ -89,7 +89,7 @@ onSQLite(
 
     await assert.rejects(
       serve(mount(words, { permission: anyone })),
-      /keeps its texts as UTF-16le, .* \.dump \| sqlite3/,
+      /stores its texts as UTF-16le, .* \.dump \| sqlite3/,
     );
     assert.deepEqual(
       (await sql("SELECT name FROM sqlite_schema")).map(({ name }) => name),

@@ -338,7 +338,7 @@ onBoth(
 
     await assert.rejects(
       serve(mount(twice, { permission: anyone })),
-      /product\.twice gets its values from the database alone; declare twice with readOnly: true, filled: true/,
+      /product\.twice gets its values only from the database; declare twice with readOnly: true, filled: true/,
     );
   },
 );

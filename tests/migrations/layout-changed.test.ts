@@ -18,7 +18,7 @@ test("reports a table that was dropped, with the fix", async (t) => {
 
     await assert.rejects(store.check(), (error: Error) => {
       assert.ok(error instanceof StoreUnavailable, engine);
-      assert.match(error.message, /not there any more: notes\. Restore a backup.*collection = 'notes'/);
+      assert.match(error.message, /tables are missing: notes\. Restore a backup.*collection = 'notes'/);
       return true;
     });
     await store.close();

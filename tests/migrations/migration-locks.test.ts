@@ -165,7 +165,7 @@ test("reports rows that violate a new rule, and leaves no remains", async () => 
   const store = postgresStore({ url: new Secret(url), poolSize: 2 });
   const before = await constraints(url);
 
-  await assert.rejects(store.open([owners, added]), /things\.owner refers to rows of owners that are not there/);
+  await assert.rejects(store.open([owners, added]), /things\.owner refers to missing rows of owners/);
 
   assert.deepEqual(await constraints(url), before);
   await store.close();

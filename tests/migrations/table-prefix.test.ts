@@ -91,7 +91,7 @@ onBoth("tables of Rails are inspected and served beside Latchkey's own of the sa
     serve(t, { settings: { ...settings, LATCHKEY_TABLE_PREFIX: "other_" }, config }),
     StoreSetupError,
   );
-  await assert.rejects(serve(t, { settings, config: {} }), /called (users|accounts)/);
+  await assert.rejects(serve(t, { settings, config: {} }), /expects (users|accounts)/);
   const again = await serve(t, { settings, config });
   assert.equal((await again.get("/users", ann.headers)).json[0].name, "Ann");
   assert.equal((await again.delete(`/orders/${order.json.id}`, ann.headers)).status, 204);

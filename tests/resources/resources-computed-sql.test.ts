@@ -126,10 +126,10 @@ onBoth(
 );
 
 for (const [what, sql, as, told] of [
-  ["what is no SQL", '"count" +', integer(), /does not take/],
-  ["another column", '"nothing"', integer(), /does not take/],
-  ["chance", "CAST(random() AS INTEGER)", integer(), /does not take/],
-  ["another table", '(SELECT count(*) FROM "lines")', integer(), /does not take/],
+  ["what is no SQL", '"count" +', integer(), /the database refuses/],
+  ["another column", '"nothing"', integer(), /the database refuses/],
+  ["chance", "CAST(random() AS INTEGER)", integer(), /the database refuses/],
+  ["another table", '(SELECT count(*) FROM "lines")', integer(), /the database refuses/],
   ["another type", `"count" || ''`, integer(), /is not integer|is of type text/],
   ["nothing for a field that is needed", 'CASE WHEN "count" > 5 THEN "count" END', integer(), /in the rows 1/],
 ] as const)
@@ -229,7 +229,7 @@ onBoth("answers 500 and logs a computed value that does not fit when a record is
   );
   assert.equal(faults.length, answers.length);
   for (const fault of faults)
-    assert.match(fault, /the value computed by SQL of the row \d+ is no value of the field calcs\.isx/);
+    assert.match(fault, /the value computed by SQL of the row \d+ is not a value of the field calcs\.isx/);
   assert.deepEqual((await get("/calcs")).json, [{ id: 1, i: 1, t: "x", isx: true }]);
 });
 
@@ -263,7 +263,7 @@ onBoth(
       answers.map(({ status }) => status),
       [500, 500],
     );
-    for (const fault of faults) assert.match(fault, /of the row \d+ is no value of the field lamps?\.level/);
+    for (const fault of faults) assert.match(fault, /of the row \d+ is not a value of the field lamps?\.level/);
     assert.equal(faults.length, 2);
     assert.deepEqual((await get("/lamps")).json, [{ id: 1, name: "one", level: 1 }]);
   },

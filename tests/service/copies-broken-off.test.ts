@@ -106,7 +106,7 @@ test("reports a move whose commit is unknown, and how to find out", async (t) =>
 
   await assert.rejects(
     moveDatabase(file, postgres(through.href), () => {}),
-    /before PostgreSQL said whether it has kept the copy\. Look for it with latchkey db check/,
+    /before PostgreSQL confirmed the copy\. Run latchkey db check/,
   );
 
   assert.equal((await checkDatabase(postgres(url))).tables[0]!.rows, 1);

@@ -82,7 +82,7 @@ test("reports an invalid and a damaged file in planning and migrating like every
   ]) {
     await assert.rejects(working(at("text.db")), (error) => {
       assert.ok(error instanceof CopyError && error.code === "not_latchkey");
-      return error.message.startsWith(`${at("text.db")} is no SQLite database.`);
+      return error.message.startsWith(`${at("text.db")} is not a SQLite database.`);
     });
     await assert.rejects(working(at("cut.db")), (error) => {
       assert.ok(error instanceof CopyError && error.code === "damaged", String(error));

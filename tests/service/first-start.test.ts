@@ -90,10 +90,10 @@ test("drops no table that was empty but has been written in the meantime, and no
   while ((await askPostgres(url, "SELECT FROM pg_locks WHERE NOT granted")).length === 0) await wait(10);
   await older.query("COMMIT");
 
-  await assert.rejects(opened, /people.name is declared otherwise than it is. To convert it from text to integer/);
+  await assert.rejects(opened, /people.name does not match its declaration. To convert it from text to integer/);
   assert.deepEqual((await older.query("SELECT name FROM people")).rows, [{ name: "Ada" }]);
   await older.query("DELETE FROM people; CREATE VIEW names AS SELECT name FROM people");
-  await assert.rejects(store.open([other]), /objects depend on it. Drop what depends/);
+  await assert.rejects(store.open([other]), /objects depend on it. Drop the dependent object/);
   await older.query("DROP VIEW names");
   await older.end();
   await openTogether(url, [[other]]);

@@ -70,10 +70,10 @@ test("refuses with a fix to copy to an impossible path, or to one that SQLite re
     circle: /circle is a link, and those behind it lead in a circle/,
     socket: /socket is no file that keeps anything \(a pipe, a socket or a device\)\. Name another\.$/,
     ["n".repeat(300)]: /n is a longer name than the system takes\. Name another\.$/,
-    ["n".repeat(240)]: /n is too long a name: what is made beside it has a longer one\. Name another\.$/,
+    ["n".repeat(240)]: /n is too long a name, because files next to it get longer names\. Name another\.$/,
     "latchkey.db-wal":
-      /latchkey\.db-wal is a name under which SQLite keeps a part of \S+latchkey\.db\. Name another file\.$/,
-    "latchkey.db-journal": /is a name under which SQLite keeps a part/,
+      /latchkey\.db-wal is the name that SQLite uses for a part of \S+latchkey\.db\. Name another file\.$/,
+    "latchkey.db-journal": /is the name that SQLite uses for a part/,
   };
 
   for (const [name, words] of Object.entries(rows))
@@ -99,9 +99,7 @@ test("mixes no log of a deleted database with a copy that replaces it", async (t
       (error) =>
         error instanceof CopyError &&
         error.code === "not_empty" &&
-        /copy\.db-wal is left of a database that is not there, .* Move it away, or name another file\.$/.test(
-          error.message,
-        ),
+        /copy\.db-wal is left of a deleted database, .* Move it away, or name another file\.$/.test(error.message),
       how,
     );
 
@@ -191,7 +189,7 @@ test("neither replaces nor moves a new database by an operation that started bef
     /used\.db is open in another process\. Stop the service/,
   );
   const restoring = await restoreSQLite(file, at("restored.db"), () => begin("restored.db"));
-  assert.throws(() => restoring.putInPlace(new Date()), /restored\.db is there already, and stays as it is\.$/);
+  assert.throws(() => restoring.putInPlace(new Date()), /restored\.db exists already, and was not changed\.$/);
   restoring.close();
 
   for (const name of ["used.db-wal", "restored.db-wal"]) assert.ok(existsSync(at(name)), name);
@@ -212,9 +210,9 @@ test("reports a path that is not a file, or an empty file, and leaves it unchang
   const options = { ending: "nothing", accessSeconds: 300, tell: () => {} } as const;
 
   for (const [name, words] of [
-    [folder, /is no file\. Name the file of a database\.$/],
-    [at("socket"), /socket is no file\. Name the file of a database\.$/],
-    [at("empty"), /empty is empty, and no database of Latchkey\.$/],
+    [folder, /is not a file\. Name the file of a database\.$/],
+    [at("socket"), /socket is not a file\. Name the file of a database\.$/],
+    [at("empty"), /empty is empty, so it is not a database of Latchkey\.$/],
   ] as const) {
     const asked = { kind: "sqlite", path: name } as const;
     await assert.rejects(checkDatabase(asked), words);

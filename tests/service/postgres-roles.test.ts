@@ -29,10 +29,7 @@ test("reports to a serving role that it cannot make the tables, and which role c
   const ended = await place.run([]);
 
   assert.equal(ended.code, 78);
-  assert.match(
-    ended.errors,
-    /permission denied for schema public\. .*run `latchkey db migrate` as the one who owns them/,
-  );
+  assert.match(ended.errors, /permission denied for schema public\. .*run `latchkey db migrate` as their owner/);
   assert.doesNotMatch(ended.errors, /of who/);
 });
 

@@ -35,7 +35,12 @@ test("ends an impossible start with 78, the cause and the fix, shows no password
   await askPostgres(hidden, "CREATE SCHEMA theirs; REVOKE ALL ON SCHEMA public FROM PUBLIC");
   const cases: readonly [what: string, database: string, status: number, said: RegExp][] = [
     ["wrong URL", "postgres://ann:hunter2@:5432/x", 78, /LATCHKEY_DATABASE.*Write sqlite:PATH/s],
-    ["wrong password", withParts(made, { password: "hunter2" }), 78, /authentication failed.*right user and password/s],
+    [
+      "wrong password",
+      withParts(made, { password: "hunter2" }),
+      78,
+      /authentication failed.*Correct the user and the password/s,
+    ],
     ["missing database", withParts(made, { pathname: "/nowhere" }), 78, /does not exist.*CREATE DATABASE/s],
     [
       "missing rights",

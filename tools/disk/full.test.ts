@@ -125,7 +125,7 @@ test("reports a database without room, and does not start", () => {
 
   assert.equal(
     withSecret!.stderr,
-    "Latchkey cannot start. SQLite: the disk is full. Make room where the database is (database or disk is full)\n",
+    "Latchkey cannot start. SQLite: the disk is full. Free space on its disk (database or disk is full)\n",
   );
   assert.equal(withSecret!.status, 1);
   assert.match(without!.stderr, /latchkey\.secret cannot be made \(ENOSPC\)\. Make room on its disk/);

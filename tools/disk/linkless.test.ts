@@ -54,7 +54,7 @@ test("creates a file once for concurrent commands on a disk without links, and t
   assert.equal(ends.filter(({ code }) => code === 0).length, 1);
   for (const { code, errors } of ends.filter((each) => each.code !== 0)) {
     assert.equal(code, 1);
-    assert.match(errors, /one\.db is there already/);
+    assert.match(errors, /one\.db exists already/);
   }
   assert.equal(countUsers(`${disk.folder}/one.db`), 1);
   assert.deepEqual(

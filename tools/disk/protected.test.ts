@@ -32,7 +32,7 @@ test("names a read-only disk in every writing command", async () => {
   );
 
   // SQLite would create an index of the log next to it.
-  const beside = /latchkey\.db cannot be read where nothing can be written beside it\. Copy it, with /;
+  const beside = /latchkey\.db cannot be read, because its folder is read-only\. Copy it, with /;
   await assert.rejects(checkDatabase({ kind: "sqlite", path: file }), beside);
   await assert.rejects(
     backupDatabase(file, `${other.folder}/new.db`, false, () => {}),

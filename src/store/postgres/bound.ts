@@ -21,7 +21,7 @@ const boundSQL = `
   WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped
     AND f.adnum IS DISTINCT FROM a.attnum AND k.contype IS DISTINCT FROM 'n'
   UNION
-  SELECT attname::text, 'what was granted of this column alone', NULL FROM pg_attribute
+  SELECT attname::text, 'a grant on this column', NULL FROM pg_attribute
   WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped AND attacl IS NOT NULL
   ORDER BY 1, 2`;
 
@@ -45,6 +45,6 @@ export function* findBound({ name }: Collection, going: ReadonlySet<string>): Sc
     .filter(({ column, called }) => going.has(column) && !ours.some((start) => called.startsWith(start)))
     .map(
       ({ column, what }) =>
-        `${name}.${column} is replaced or goes, and ${what} hangs on it, which somebody else has made. Remove that, and make it again behind the migration.`,
+        `${name}.${column} is replaced or removed, but ${what} depends on it, which Latchkey did not create. Remove that, and create it again after the migration.`,
     );
 }

@@ -70,7 +70,7 @@ function whatIs(value: unknown, { type, scale = 0 }: Column): string {
   if (typeof value === "string" && value.includes("\0")) return "a text with U+0000";
   if (type === "integer" && Number.isFinite(value)) return "a number that is not whole, or too large";
   if (type === "decimal" && (typeof value === "string" || Number.isFinite(value)))
-    return `${sortOf(value)} that is no decimal of ${scale} digits behind the point`;
+    return `${sortOf(value)} that is not a decimal with ${scale} digits after the point`;
   return sortOf(value);
 }
 

@@ -72,7 +72,7 @@ export function* rememberedCollections(schema: Schema, declaredAlone = false): S
   for (const { declaration, types } of remembered) {
     const declared = valueOfJSON(declaration as string) as Collection;
     const found = yield* findTable(schema, declared);
-    if (found === null) throw new CopyError("schema", `The table ${declared.name} is not there any more.`);
+    if (found === null) throw new CopyError("schema", `The table ${declared.name} does not exist any more.`);
     const known = readTypes(types);
     const there = [...found.columns.keys()].filter((name) => !declaredAlone || known[name] !== undefined);
     collections.push(readDeclaration(declaration as string, known, there));

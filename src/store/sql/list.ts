@@ -119,7 +119,7 @@ function limitOf({ dialect }: Table, { limit }: ListQuery, values: Parameters): 
  */
 function compileAfter(table: Table, { sort }: ListQuery, after: readonly Value[], values: Parameters): string {
   if (after.length !== sort.length)
-    throw new TypeError(`Sorted by ${sort.length} columns, but there are ${after.length} values to go on from`);
+    throw new TypeError(`Sorted by ${sort.length} columns, but there are ${after.length} values to continue from`);
   if (after.length === 0) return "FALSE";
   const steps = sort.map(({ column: name, descending, nullsFirst }, at): Step => {
     const column = requireColumn(table, name);

@@ -107,5 +107,5 @@ const PREFIX = /^(?!latchkey_|sqlite_|pg_)[a-z][a-z0-9_]{0,18}_$/;
 export function aTablePrefix(value: unknown): string | null {
   return value === "" || (isText(value) && PREFIX.test(value))
     ? null
-    : `it is ${shown(value)}; it has to be up to 20 lower-case letters, digits and underscores with an underscore at the end, like "lk_", and not one that the store has for itself (latchkey_) or the database`;
+    : `it is ${shown(value)}; it has to be up to 20 lower-case letters, digits and underscores with an underscore at the end, like "lk_", and not a prefix of the store (latchkey_) or the database`;
 }

@@ -68,7 +68,9 @@ export function storeOver(
     },
     async follow(collection, onRow) {
       if (collection.existing !== undefined)
-        throw new TypeError(`Collection ${collection.name} is kept in a table of others, who add to it in any order`);
+        throw new TypeError(
+          `Collection ${collection.name} is an existing table, where other programs add rows in any order`,
+        );
       return opened().follow(names.collection(collection), onRow);
     },
     async check() {

@@ -63,6 +63,6 @@ function* complete(schema: Schema, collections: readonly Collection[], counters:
     problems.push(...(yield* fitReferences(schema, collection, null)));
     yield* rememberDeclaration(schema, collection, { before: null, alone: false });
   }
-  if (problems.length > 0) throw new CopyError("differs", `${problems.join("\n")}\nMend them in the source first.`);
+  if (problems.length > 0) throw new CopyError("differs", `${problems.join("\n")}\nMend the rows in the source first.`);
   yield* schema.setCounters(collections, counters);
 }

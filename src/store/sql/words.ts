@@ -260,7 +260,7 @@ export function watchedColumns(dialect: Dialect, { columns }: Collection): reado
 function searchedIn({ columns, collection }: Table): readonly TableColumn[] {
   const searched = [...columns.values()].filter(isSearched);
   if (searched.length > 0) return searched;
-  throw new TypeError(`Collection ${collection.name} has no column that is searched`);
+  throw new TypeError(`Collection ${collection.name} has no searchable column`);
 }
 
 function begins(word: string, values: Parameters): string {

@@ -64,11 +64,11 @@ function isClosed(error: unknown): boolean {
 
 /** Explanations that SQLite's messages do not contain. */
 const meanings: Readonly<Record<number, string>> = {
-  5: "another process has kept it locked for longer than is waited for: look for one that stands still within a write (fuser on the file), and end it",
-  14: "the file, its log or its folder cannot be opened: look at their rights, and at how many descriptors a process may have (ulimit -n)",
+  5: "another process has locked the file for too long: look for one that hangs in a write (fuser on the file), and end it",
+  14: "the file, its log or its folder cannot be opened: check their permissions, and the limit of open files (ulimit -n)",
   // SQLite also reports EIO of a read as SQLITE_CORRUPT.
-  11: "the disk cannot be read or the file is damaged: look at it with latchkey db check, and where it is damaged put a backup in its place (latchkey db restore)",
-  26: "the file was overwritten while it was in use: stop every process on it and put a backup in its place (latchkey db restore)",
+  11: "the disk cannot be read, or the file is damaged: run latchkey db check, and restore a backup if it is damaged (latchkey db restore)",
+  26: "the file was overwritten while it was in use: stop all processes that use it, and restore a backup (latchkey db restore)",
   // SQLITE_IOERR_SHMSIZE: the commit may be in the log, so this is not reported as a full disk.
   4874: "the index of the log cannot grow, the disk may be full",
 };
@@ -79,8 +79,7 @@ const meanings: Readonly<Record<number, string>> = {
  */
 export function unavailable(cause: unknown): StoreUnavailable {
   const message = cause instanceof Error ? cause.message : String(cause);
-  if (isFull(cause))
-    return new StoreFull(`SQLite: the disk is full. Make room where the database is (${message})`, { cause });
+  if (isFull(cause)) return new StoreFull(`SQLite: the disk is full. Free space on its disk (${message})`, { cause });
   const found = codeOf(cause);
   const meaning = found === null ? undefined : meanings[found];
   const reason = meaning === undefined ? message : `${meaning} (${message})`;

@@ -12,7 +12,7 @@ export function followCollection(
   onRow: (row: Row) => void,
 ): Feed {
   if (collection.key !== "integer")
-    throw new TypeError(`Collection ${collection.name} has text keys, which tell no order to follow`);
+    throw new TypeError(`Collection ${collection.name} has text keys, which have no order to follow`);
   let seenVersion: number | null = null;
   let seenId = 0;
   let closed = false;

@@ -74,7 +74,7 @@ test("refuses a reference that some rows would break", () => {
     withColumns([name, { name: "bed_id", type: "integer", references: { collection: "beds", onDelete: "restrict" } }]),
   ]);
 
-  assert.match(problems[0]!, /plants\.bed_id refers to rows of beds that are not there/);
+  assert.match(problems[0]!, /plants\.bed_id refers to missing rows of beds/);
   assert.deepEqual(prepare(database, "PRAGMA foreign_keys").get(), [1]);
 });
 
@@ -87,7 +87,7 @@ test("refuses to change values at a start, and shows no SQL that could lose them
     const problems = refused(database, [beds, withColumns([name, { name: "bed_id", type: "integer" }, size])]);
 
     assert.equal(problems.length, 1);
-    assert.match(problems[0]!, /^plants\.size is declared otherwise .* run: latchkey db migrate/);
+    assert.match(problems[0]!, /^plants\.size does not match its declaration\. .* run: latchkey db migrate/);
     assert.doesNotMatch(problems[0]!, /UPDATE|ALTER|DROP|DELETE/);
   }
 });

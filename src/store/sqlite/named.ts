@@ -29,6 +29,7 @@ export function nameCollections({ changes, idempotency }: Transaction): NamedTra
 export function keyIn<T>(value: T, keys: readonly (Key | null)[]): Exclude<T, object> | Key {
   if (typeof value !== "object" || value === null || !("keyOf" in value)) return value as Exclude<T, object>;
   const key = keys[value.keyOf as number] ?? null;
-  if (key === null) throw new TypeError(`Change ${String(value.keyOf)} made no row before this one, so it has no key`);
+  if (key === null)
+    throw new TypeError(`Change ${String(value.keyOf)} created no row before this one, so it has no key`);
   return key;
 }

@@ -44,7 +44,7 @@ function requireUTF8(database: DatabaseSync, path: string): void {
   const [encoding] = prepare(database, "PRAGMA encoding").get()!;
   if (encoding === "UTF-8") return;
   throw new StoreSetupError([
-    `${path} keeps its texts as ${String(encoding)}, and only UTF-8 is ordered by code point. Make another of it: sqlite3 ${path} .dump | sqlite3 new.db`,
+    `${path} stores its texts as ${String(encoding)}, but only UTF-8 is ordered by code point. Convert it: sqlite3 ${path} .dump | sqlite3 new.db`,
   ]);
 }
 

@@ -83,7 +83,8 @@ test("gives up a write in time if another process does not end its own", async (
     await assert.rejects(
       add(store, "late"),
       (error) =>
-        error instanceof StoreUnavailable && /another process has kept it locked.*and end it/.test(error.message),
+        error instanceof StoreUnavailable &&
+        /another process has locked the file for too long.*and end it/.test(error.message),
     );
 
     assert.ok(performance.now() - start < 3000, "SQLite would have waited for 5 seconds");

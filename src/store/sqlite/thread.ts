@@ -33,7 +33,7 @@ export function startThread<Said extends object>(
     execArgv: [],
     resourceLimits: { maxYoungGenerationSizeMb: youngMb },
   });
-  let reason: unknown = new Error(`the thread ${name} has ended`);
+  let reason: unknown = new Error(`the thread ${name} has stopped`);
   worker.on("message", (message: Said) => {
     if (members.some((member) => member in message)) heard(message);
   });

@@ -79,7 +79,7 @@ export async function migrateOver(
 export async function takeTurn(session: Session): Promise<void> {
   const [row] = await session.send(statement(tryMigrationTurn));
   if (row!["is_ours"] !== true)
-    throw new MigrationNeeded(["Somebody else is migrating this database just now. Wait until that is done."]);
+    throw new MigrationNeeded(["Another process is migrating this database. Wait until it has finished."]);
 }
 
 /** Removes an unfinished migration for an old declaration. Its trigger would note rows forever. */
@@ -109,7 +109,7 @@ async function changeTable(work: Work): Promise<MigratedTable> {
     for (const sql of discardBeside(plan, besides)) await patiently(session, [collection.name], [sql]);
     await session.play(forgetUnfinished(postgresSchema, collection.name));
     throw new MigrationNeeded([
-      `${collection.name} stays as it was: ${(error as Error).message}. Look at it with latchkey db plan, mend it, and migrate again.`,
+      `${collection.name} was not changed: ${(error as Error).message}. Check it with latchkey db plan, mend it, and migrate again.`,
     ]);
   }
   await requireValues(session, collection);

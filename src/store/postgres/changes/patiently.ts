@@ -96,8 +96,8 @@ export async function whoHolds(
   const { pid, doing, seconds, query, table } = found ?? {};
   const who =
     found === undefined
-      ? "Others do not let go of tables that have to be changed."
-      : `The connection ${String(pid)} (${String(doing)}) has had ${String(table)} for ${String(seconds)} s, and it has to be changed: ${String(query)}. ` +
-        `Let it end, or end it: SELECT pg_terminate_backend(${String(pid)});`;
+      ? "Other connections hold locks on tables that have to be changed."
+      : `The connection ${String(pid)} (${String(doing)}) has locked ${String(table)}, which has to be changed, for ${String(seconds)} s: ${String(query)}. ` +
+        `Wait until it ends, or end it: SELECT pg_terminate_backend(${String(pid)});`;
   return new StoreUnavailable(`PostgreSQL: ${who}`, { cause });
 }

@@ -9,8 +9,8 @@ const done: Readonly<Record<TableWrite, string>> = { create: "made", update: "ch
 
 /** The failures of a write that repeat each time, and how to fix them. */
 const cures = new Map<string | null, string>([
-  [state.unsupported, "a rule of the table (CREATE RULE) stands in the way; make a trigger of it"],
-  [state.privilege, "grant it to the role that Latchkey has"],
+  [state.unsupported, "a rule of the table (CREATE RULE) prevents it; use a trigger instead"],
+  [state.privilege, "grant it to the role of Latchkey"],
 ]);
 
 /**

@@ -90,7 +90,7 @@ export function feedsOver({ primary, connect, listens, mark }: FeedsOptions): Fe
   return {
     async follow(collection, onRow) {
       if (collection.key !== "integer")
-        throw new TypeError(`Collection ${collection.name} has text keys, which tell no order to follow`);
+        throw new TypeError(`Collection ${collection.name} has text keys, which have no order to follow`);
       await mark(collection);
       const follower: Follower = { collection, onRow, over: null, seenId: 0, currentAt: 0, reading: null, next: null };
       followers.add(follower);

@@ -39,16 +39,16 @@ export function requireFit({ version, encoding, uselessPath }: ServerFacts): voi
   const major = Math.trunc(version / 10_000);
   if (major < oldestMajor)
     problems.push(
-      `The server is PostgreSQL ${major}, and this program needs ${oldestMajor} or newer. Upgrade it with pg_upgrade, or name another server.`,
+      `The server is PostgreSQL ${major}, but this program needs ${oldestMajor} or newer. Upgrade it with pg_upgrade, or use another server.`,
     );
   if (encoding !== "UTF8")
     problems.push(
-      `The database is encoded in ${encoding} and cannot hold every text. Make one in UTF-8: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0;`,
+      `The database is encoded in ${encoding}, which cannot store every text. Create one in UTF-8: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0;`,
     );
   if (uselessPath !== null) {
     const schema = firstSchemaOf(uselessPath);
     problems.push(
-      `There is no schema of the search_path (${uselessPath}) that this user may use. Make it (CREATE SCHEMA ${schema};), allow it (GRANT USAGE, CREATE ON SCHEMA ${schema} TO …;), or name another one: …?options=-c%20search_path%3Dpublic.`,
+      `This user may not use any schema of the search_path (${uselessPath}). Create one (CREATE SCHEMA ${schema};), allow it (GRANT USAGE, CREATE ON SCHEMA ${schema} TO …;), or name another one: …?options=-c%20search_path%3Dpublic.`,
     );
   }
   if (problems.length > 0) throw new StoreSetupError(problems);
@@ -88,33 +88,32 @@ export function openingError(error: unknown, address: Address): unknown {
   const setup = (cure: string): StoreSetupError =>
     new StoreSetupError([`PostgreSQL (${shown}): ${reason}. ${cure}`], { cause: error });
   const found = stateOf(error);
-  if (found === "28P01")
-    return setup("Put the right user and password into the URL; special characters are written as %XX.");
+  if (found === "28P01") return setup("Correct the user and the password in the URL; write special characters as %XX.");
   if (found === "28000") return setup("Allow this user from this address in pg_hba.conf, or name another user.");
   if (found === "3D000")
-    return setup("Make the database (CREATE DATABASE … ENCODING 'UTF8';) or name one that is there.");
+    return setup("Create the database (CREATE DATABASE … ENCODING 'UTF8';), or name an existing one.");
   if (found === state.privilege)
     return setup(
-      "Tables are missing or of another version, and this user may not make them: run `latchkey db migrate` as the one who owns them, or let it own an empty database. " +
-        "A user who only serves needs SELECT, INSERT, UPDATE and DELETE on all tables, and USAGE, SELECT and UPDATE on all sequences.",
+      "Tables are missing or of another version, and this user may not create them: run `latchkey db migrate` as their owner, or make this user the owner of an empty database. " +
+        "The user of the service needs at least SELECT, INSERT, UPDATE and DELETE on all tables, and USAGE, SELECT and UPDATE on all sequences.",
     );
   if (found === state.dependent)
-    return setup("Drop what depends on the table (a view, for one), start again, and make it anew.");
+    return setup("Drop the dependent object (for example a view), start again, and create it again.");
   if (found === state.readOnly)
-    return setup("The tables are not there yet and this server does not write: name the primary.");
+    return setup("The tables do not exist yet, and this server is read-only: use the primary.");
   if (found === state.diskFull)
     return new StoreFull(
-      `PostgreSQL (${shown}): ${reason}. Make room on its disk and begin again: nothing is half done, and a migration goes on where it was.`,
+      `PostgreSQL (${shown}): ${reason}. Free space on its disk and try again: no write is incomplete, and an interrupted migration resumes.`,
       { cause: error },
     );
   if (isServerError(error)) return /^(08|53|57|58)/.test(error.code) ? unavailable(error) : error;
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  if (code === "ENOTFOUND") return setup("Write the name of the server's host as the system can resolve it.");
+  if (code === "ENOTFOUND") return setup("The host name cannot be resolved. Correct it in the URL.");
   if (/SSL|TLS|certificate|CERT|no pg_hba/i.test(`${reason} ${code}`))
     return setup(
-      "Check sslmode (disable, require, verify-ca, verify-full) and sslrootcert of the URL against what the server offers.",
+      "Check sslmode (disable, require, verify-ca, verify-full) and sslrootcert of the URL, and the TLS settings of the server.",
     );
   if (code === "ENOENT" && !reason.startsWith("connect"))
-    return setup("Name files that are there in sslrootcert, sslcert and sslkey.");
+    return setup("Name existing files in sslrootcert, sslcert and sslkey.");
   return withCure(unavailable(error));
 }

@@ -50,7 +50,7 @@ const parameters: Readonly<Record<string, Wrong>> = {
   // The client cannot enforce `require`, so this driver must not promise it.
   channel_binding: (value) =>
     value === "require"
-      ? "require cannot be kept by this client; leave it out, and write sslmode=verify-full with sslrootcert: nobody can stand in between then"
+      ? "this client does not support require; leave it out, and write sslmode=verify-full with sslrootcert, which prevents a man in the middle"
       : oneOf("disable", "prefer")(value),
   application_name: anything,
   fallback_application_name: anything,
@@ -58,7 +58,7 @@ const parameters: Readonly<Record<string, Wrong>> = {
   target_session_attrs: (value) =>
     ["any", "read-write", "primary"].includes(value)
       ? null
-      : "it asks for a server that does not write; write target_session_attrs=read-write",
+      : "it asks for a read-only server; write target_session_attrs=read-write",
   connect_timeout: whole(1, LONGEST_MS / 1000, "seconds"),
   statement_timeout: whole(100, LONGEST_MS, "milliseconds"),
   lock_timeout: whole(1, LONGEST_MS, "milliseconds"),
@@ -77,7 +77,7 @@ export function parameterMistakes(given: URLSearchParams): readonly string[] {
   const mistakes = [...new Set(given.keys())].flatMap((name) => {
     if (!isParameter(name)) return [`there is no parameter ${shownName(name)}${suggestion(name, known)}`];
     const values = given.getAll(name);
-    if (values.length > 1) return [`${name} is there ${values.length} times; keep one`];
+    if (values.length > 1) return [`${name} is given ${values.length} times; keep one`];
     const wrong = parameters[name]!(values[0]!);
     return wrong === null ? [] : [`${name}: ${wrong}`];
   });

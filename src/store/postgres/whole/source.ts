@@ -89,7 +89,7 @@ async function requireNobodyElse({ session, address }: Whole): Promise<void> {
   if (count > 0)
     throw new CopyError(
       "in_use",
-      `${address.shown} is in use by ${count} connections of a Latchkey. Stop the service and every command that works on it, and try again.`,
+      `${address.shown} is in use by ${count} connections of Latchkey. Stop the service and all commands on it, and try again.`,
     );
 }
 
@@ -98,7 +98,7 @@ async function lock(session: Session, tables: readonly string[]): Promise<void> 
     await session.run(`LOCK TABLE ${tables.map(quote).join(", ")} IN SHARE MODE`);
   } catch (error) {
     if (stateOf(error) !== lockNotAvailable) throw error;
-    throw new CopyError("in_use", "Somebody is writing to the database. Stop the service and try again.", {
+    throw new CopyError("in_use", "Another connection is writing to the database. Stop the service and try again.", {
       cause: error,
     });
   }

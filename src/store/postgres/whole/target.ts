@@ -43,7 +43,7 @@ async function commit(session: Session): Promise<void> {
   } catch (error) {
     if (!spoilsConnection(error)) throw error;
     const words =
-      "The connection ended before PostgreSQL said whether it has kept the copy. Look for it with latchkey db check: where it is there, it is whole, and where it is not, begin again.";
+      "The connection ended before PostgreSQL confirmed the copy. Run latchkey db check: if it finds the copy, the copy is complete; otherwise start again.";
     throw new StoreUnavailable(`PostgreSQL: ${reasonOf(error)}. ${words}`, { cause: error });
   }
 }

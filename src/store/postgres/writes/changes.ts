@@ -263,6 +263,6 @@ function requireKeyType({ name, type }: TableColumn, { key }: Collection): void 
 
 function requireKey({ keyOf }: KeyOf, keys: readonly MadeKey[]): NonNullable<MadeKey> {
   const key = keys[keyOf] ?? null;
-  if (key === null) throw new TypeError(`Change ${keyOf} made no row before this one, so it has no key`);
+  if (key === null) throw new TypeError(`Change ${keyOf} created no row before this one, so it has no key`);
   return key;
 }

@@ -46,7 +46,7 @@ function isImpossible(error: unknown): boolean {
 
 /** The fault that a new row got the key of another row. */
 export function keyRepeated(collection: Collection, cause?: unknown): TypeError {
-  const message = `PostgreSQL gave a new row of ${collection.name} the key of another row: the sequence of the keys is behind the rows. Move it: ${cureFor(collection)}`;
+  const message = `PostgreSQL gave a new row of ${collection.name} the key of another row: the sequence of the keys is lower than the keys in the table. Move it: ${cureFor(collection)}`;
   return new TypeError(message, { cause });
 }
 

@@ -25,7 +25,7 @@ export interface Change {
 export const dropWords = "drop it with its values";
 
 /** The words for a reference that is no longer declared. */
-export const refersNoMore = "let it refer to none, so that it keeps no row from being deleted";
+export const refersNoMore = "remove its reference, so that it prevents no deletion";
 
 /** The settings of a migration, in addition to the declaration. */
 export interface Wishes {
@@ -64,10 +64,10 @@ export function remarksOn(collection: Collection, found: Found, { dropped, month
     if (dropped.has(place)) return [];
     const until = removed[column];
     if (until === undefined)
-      return [`${place} is declared no more. Its values stay; --allow-data-loss ${place} removes them.`];
+      return [`${place} is no longer declared. Its values stay; --allow-data-loss ${place} removes them.`];
     return until > month
-      ? [`${place} is removed and stays, unseen, until ${until}.`]
-      : [`${place} was to stay until ${until}. --allow-data-loss ${place} removes it now.`];
+      ? [`${place} is removed. Its values stay, hidden, until ${until}.`]
+      : [`The values of ${place} were to stay until ${until}. --allow-data-loss ${place} removes them now.`];
   });
 }
 
@@ -109,12 +109,12 @@ function columnChanges(
   if (before === null) {
     if (source.kind !== "program")
       return [{ place, effect: "adds", words: `add it as ${typeOf(column)}`, alone: null }];
-    const alone = column.nullable === true ? null : "it makes rows without a value";
+    const alone = column.nullable === true ? null : "it creates rows without a value";
     return [
       {
         place,
         effect: "changes",
-        words: `add it as ${typeOf(column)}, with values for the rows that are there`,
+        words: `add it as ${typeOf(column)}, with values for the existing rows`,
         alone,
       },
     ];
@@ -123,18 +123,17 @@ function columnChanges(
   const add = (effect: Change["effect"], words: string, alone: string | null = null): unknown =>
     changes.push({ place, effect, words, alone });
   const was = columnWas(schema, found, before);
-  if (before !== column.name) add("changes", `rename it from ${before}`, `it asks for ${before}`);
+  if (before !== column.name) add("changes", `rename it from ${before}`, `it uses ${before}`);
   if (isOtherType(schema, column, was, found))
-    add("changes", `convert it from ${typeOf(was)} to ${typeOf(column)}`, `it takes it for ${typeOf(was)}`);
+    add("changes", `convert it from ${typeOf(was)} to ${typeOf(column)}`, `it reads it as ${typeOf(was)}`);
   else if (source.kind === "sql" || source.kind === "program")
-    add("changes", "give its rows new values, as declared", "it writes values as before");
+    add("changes", "compute its values again, as declared", "it writes values of the old form");
   if (isFoldedAnew(schema, column, found))
-    add("adds", "keep its values without regard to case beside it", "it writes values that are not found that way");
+    add("adds", "add a column with its values in lower case", "it does not fill that column");
   if (was.nullable === true && column.nullable !== true)
-    add("adds", "let every row have a value", "it makes rows without one");
-  if (was.nullable !== true && column.nullable === true) add("adds", "let rows be without a value");
-  if (isNarrower(column, found))
-    add("adds", "look whether the values that are there fit", "it writes values that do not");
+    add("adds", "require a value in every row", "it creates rows without a value");
+  if (was.nullable !== true && column.nullable === true) add("adds", "allow rows without a value");
+  if (isNarrower(column, found)) add("adds", "check that the existing values fit", "it writes values that do not fit");
   const target = found.references.get(before)?.target ?? "";
   if (target !== referenceOf(column))
     add(
@@ -143,8 +142,8 @@ function columnChanges(
         ? `let it refer to ${referenceOf(column)}`
         : column.references === undefined
           ? refersNoMore
-          : "change what it refers to",
-      target === "" ? "it may name rows that are not there" : null,
+          : "change its reference",
+      target === "" ? "it may refer to missing rows" : null,
     );
   return changes;
 }
@@ -162,10 +161,10 @@ function leftOverChanges(collection: Collection, found: Found, { dropped }: Wish
     const place = `${name}.${column}`;
     const isDeclared = found.declared?.columns.some((each) => each.name === column) === true;
     if (dropped.has(place))
-      return [{ place, effect: "loses", words: dropWords, alone: isDeclared ? "it asks for it" : null }];
+      return [{ place, effect: "loses", words: dropWords, alone: isDeclared ? "it uses it" : null }];
     const added = (words: string): Change => ({ place, effect: "adds", words, alone: null });
     return [
-      ...(required.has(column) && removed[column] !== undefined ? [added("let rows be without a value")] : []),
+      ...(required.has(column) && removed[column] !== undefined ? [added("allow rows without a value")] : []),
       ...(referring.has(column) ? [added(refersNoMore)] : []),
     ];
   });
@@ -190,8 +189,8 @@ function* indexChanges(schema: Schema, collection: Collection): Script<readonly 
             {
               place,
               effect: "adds",
-              words: `make the index ${name}`,
-              alone: unique === null ? null : "what it writes may be there already, which it does not expect",
+              words: `create the index ${name}`,
+              alone: unique === null ? null : "it may write values that exist already",
             },
           ],
     ),

@@ -63,7 +63,7 @@ export function* requireOwnHistory(schema: Schema, program: string): Script<void
   const newer = (yield* readHistory(schema)).find((done) => isNewer(done.program, program));
   if (newer !== undefined)
     throw new MigrationNeeded([
-      `The database was migrated by version ${newer.program} on ${newer.at}, and this is ${program}. Use the newer program.`,
+      `The database was migrated by version ${newer.program} on ${newer.at}, but this is version ${program}. Use the newer program.`,
     ]);
 }
 

@@ -97,7 +97,7 @@ function strangersAmong(
   const gone = new Set(history.map(({ words }) => words));
   return dropped
     .filter((place) => !known.has(place) && !gone.has(`${place}: ${dropWords}`))
-    .map((place) => `${place} is no column that could go: it is declared, or not there.`);
+    .map((place) => `${place} cannot be removed: it is declared, or there is no such column.`);
 }
 
 /** True if the changes need more than a start. */
@@ -202,19 +202,16 @@ function* tellForgotten(schema: Schema, { plans, missing }: Planned): Script<rea
     if (declared.has(name) || (yield* ask(schema.findColumns(name))).length === 0) continue;
     const [count] = yield* ask(statement(`SELECT count(*) AS counted FROM ${quote(name)}`));
     const rows = Number(count!["counted"]);
-    const stay =
-      rows === 1
-        ? "1 row. It stays, and nobody sees it"
-        : `${rows.toLocaleString("en")} rows. They stay, and nobody sees them`;
+    const stay = rows === 1 ? "1 row, which stays hidden" : `${rows.toLocaleString("en")} rows, which stay hidden`;
     if (rows > 0)
-      told.push(`${name} is declared no more, and has ${stay}. The table of a resource has the name of its plural.`);
+      told.push(`${name} is no longer declared, and has ${stay}. The table of a resource has the name of its plural.`);
   }
   return told;
 }
 
 /** Returns the plan for a new table. */
 export function tellMissing({ name }: Collection): PlannedTable {
-  const make: Change = { place: name, effect: "adds", words: "make the table", alone: null };
+  const make: Change = { place: name, effect: "adds", words: "create the table", alone: null };
   return { table: name, rows: 0, seconds: 0, changes: [make], sql: null };
 }
 

@@ -71,7 +71,7 @@ function* valuesMissing(
     collection,
     column,
     `${quote(before)} IS NULL`,
-    "is declared not optional, and there are rows without a value. Give them one: backfill in its declaration",
+    "is not optional, but there are rows without a value. Declare a value for them: backfill",
   );
 }
 
@@ -81,7 +81,7 @@ function* valuesUnconverted(collection: Collection, column: Column, source: Sour
     collection,
     column,
     `${quote(source.was.name)} IS NOT NULL AND NOT (${source.conversion.fits})`,
-    `cannot take values that are there (${source.was.type} to ${column.type}). Change those, or say what becomes of them: convert in its declaration`,
+    `cannot convert some existing values (${source.was.type} to ${column.type}). Change them, or declare their conversion: convert`,
   );
 }
 
@@ -100,7 +100,7 @@ function* valuesDangling(
   const none = `NOT EXISTS (SELECT 1 FROM ${quote(target)} AS target WHERE target."id" = row.value)`;
   const where = isThere ? `row.value IS NOT NULL AND ${none}` : "row.value IS NOT NULL";
   const dangling = `FROM (SELECT "id", ${expression} AS value FROM ${quote(name)}) AS row WHERE ${where}`;
-  const why = `refers to rows of ${target} that are not there. Change or delete those that do, or say what becomes of them: convert in its declaration`;
+  const why = `refers to missing rows of ${target}. Change or delete such rows, or declare their conversion: convert`;
   return yield* misfitsAmong(`${name}.${column.name}`, dangling, why);
 }
 
@@ -131,7 +131,7 @@ function* valuesTwice({ name }: Collection, column: Column, source: Source, foun
   return [{ place: `${name}.${column.name}`, rows: Number(count!["counted"]), ids, why: whyTwice }];
 }
 
-const whyTwice = "is declared unique, and some values are there more than once. Change all but one of each";
+const whyTwice = "is unique, but some values exist more than once. Change all but one of each";
 
 /** A column whose new values are checked one by one. */
 interface Looked {
@@ -207,12 +207,12 @@ function whyNot(
     value = valueOf(row, cells);
     encode(schema, column, value);
   } catch (error) {
-    return `cannot be made of what is there: ${messageOfThrown(error).replace(/\.$/, "")}. Mend convert or backfill in its declaration`;
+    return `cannot be computed from the existing values: ${messageOfThrown(error).replace(/\.$/, "")}. Mend convert or backfill in its declaration`;
   }
   if (value === null)
-    return column.nullable === true ? null : "is declared not optional, and its convert or backfill gives null";
+    return column.nullable === true ? null : "is not optional, but its convert or backfill gives null";
   if (column.fits?.(value) === false)
-    return "has values that it would not take any more. Change those, or say what becomes of them: convert in its declaration";
+    return "has values that the new declaration does not accept. Change them, or declare their conversion: convert";
   if (seen === null) return null;
   const one = column.unique === "folded" && typeof value === "string" ? fold(value) : value;
   if (seen.has(one)) return whyTwice;

@@ -38,7 +38,7 @@ export function* planTable(schema: Schema, collection: Collection, found: Found,
     const isRenamed = collection.columns.some(({ origin }) => origin?.renamedFrom === column.name);
     if (!isKnown && !isRenamed)
       obstacles.push(
-        `${name}.${column.name} is declared no more, but new rows would need a value for it. Declare it again, or that it is removed, and its values stay unseen: removed: { ${column.name}: "${yearAfter(wishes.month)}" }.`,
+        `${name}.${column.name} is no longer declared, but new rows need a value for it. Declare it again, or declare its removal, which keeps its values hidden: removed: { ${column.name}: "${yearAfter(wishes.month)}" }.`,
       );
   }
   const misfits = yield* misfitsOf(schema, collection, found, sources);
@@ -106,8 +106,8 @@ export function tellMisfit({ place, rows, ids, why }: Misfit): string {
 /** Formats an unanswered question about a rename as a sentence. */
 export function tellRename({ name }: Collection, { from, to }: TablePlan["renames"][number], month: string): string {
   return (
-    `${name}.${from} is declared no more, and ${name}.${to} is new and of the same type. If it is the same column, say so: renamedFrom: "${from}". ` +
-    `If it is not, say what becomes of the old one: removed: { ${from}: "${yearAfter(month)}" }.`
+    `${name}.${from} is no longer declared, and ${name}.${to} is new and of the same type. If it is the same column, declare: renamedFrom: "${from}". ` +
+    `If it is not, declare the removal of the old one: removed: { ${from}: "${yearAfter(month)}" }.`
   );
 }
 
@@ -115,13 +115,13 @@ function firstObstacles(schema: Schema, collection: Collection, found: Found): s
   const { name, key } = collection;
   if (!isOurs(found))
     return [
-      `There is a table ${name} that was not made by this store. Give the resource another plural, rename that table, or on PostgreSQL give Latchkey a schema of its own (a role with search_path = latchkey).`,
+      `There is a table ${name} that was not made by this store. Give the resource another plural, rename that table, or on PostgreSQL give Latchkey a separate schema (a role with search_path = latchkey).`,
     ];
   const { storage } = found.columns.get("id")!;
   if (storage === keyType(schema, key)) return [];
   const cure = found.rows
-    ? "Keys stay what they are, for everything refers to them: declare the new form as a resource of another plural, and copy the records."
-    : "The table has no rows, so that a start makes it anew: start the service, and then migrate what is left.";
+    ? "The type of keys cannot be changed, because other tables refer to them: declare the new form as a resource with another plural, and copy the records."
+    : "The table has no rows, so a start creates it again: start the service, and then migrate the rest.";
   return [`${name}: keys were ${storage.toLowerCase()} and are declared ${key}. ${cure}`];
 }
 

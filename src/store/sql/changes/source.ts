@@ -48,8 +48,8 @@ function leftInTheWay({ name: table }: Collection, { name, origin }: Column, fou
   return {
     kind: "unknown",
     why:
-      `is to be ${before} under a new name, and a column of that name is left from before. Remove it first: with the declaration that has ${before}, run latchkey db migrate --allow-data-loss ${table}.${name}. ` +
-      "To show what is in it, leave renamedFrom out",
+      `is the new name of ${before}, but an old column of that name is left. Remove it first: with the declaration that has ${before}, run latchkey db migrate --allow-data-loss ${table}.${name}. ` +
+      "To use the old column, leave renamedFrom out",
   };
 }
 
@@ -90,13 +90,13 @@ function sourceOf(schema: Schema, column: Column, found: Found): Source {
   if (conversion === null)
     return {
       kind: "unknown",
-      why: `was ${typeOf(was)} and is declared ${typeOf(column)}, and nothing says what its values become. Say so in its declaration: convert: (old) => …`,
+      why: `was ${typeOf(was)} but is declared ${typeOf(column)}. Declare how to convert its values: convert: (old) => …`,
     };
   const isSame = conversion.value === quote(before) && conversion.fits === "TRUE";
   if (typeof origin.backfill === "function" && fills)
     return isSame
       ? program(was, origin.backfill, true, (old) => old)
-      : { kind: "unknown", why: "has a backfill that is a function; give it a convert that is a function too" };
+      : { kind: "unknown", why: "has a backfill that is a function; its convert has to be a function too" };
   if (isSame && !fills) return { kind: "same", from: before };
   return { kind: "sql", was, conversion, fallback: fills ? literalOf(schema, column, origin.backfill as Value) : null };
 }
@@ -109,7 +109,7 @@ function newSource(column: Column): Source {
   if (column.nullable === true || column.default !== undefined) return { kind: "new" };
   return {
     kind: "unknown",
-    why: "is new and must not be null, and there are rows already. Declare it optional, or with a default or a backfill",
+    why: "is new and must not be null, but there are rows already. Declare it optional, or with a default or a backfill",
   };
 }
 

@@ -41,14 +41,14 @@ function* mistakeIn(schema: Schema, collection: Collection, computing: Computing
   const expression = computing.column.sql[schema.engine];
   if (expression === undefined) return `sql has no expression for this database; add ${schema.engine}`;
   const type = yield* tried(tryExpression(schema, collection, computing.column, expression));
-  if (type instanceof Error) return `the database does not take ${expression} for it: ${type.message}`;
+  if (type instanceof Error) return `the database refuses ${expression}: ${type.message}`;
   if (type !== null && !typesFor[computing.column.type].includes(type))
-    return `${expression} is of type ${type}, and it is declared as ${wordsFor(computing.column)}; add a cast`;
+    return `${expression} is of type ${type}, but is declared as ${wordsFor(computing.column)}; add a cast`;
   const rows = yield* tried(unfitRows(schema, collection, computing));
   if (rows instanceof Error) return `it has no value for some rows: ${rows.message}`;
   return rows.length === 0
     ? null
-    : `what ${expression} gives is not ${wordsFor(computing.column)} in the rows ${rows.join(", ")}; mend it, or declare it otherwise`;
+    : `the result of ${expression} is not ${wordsFor(computing.column)} in the rows ${rows.join(", ")}; mend it, or change the declaration`;
 }
 
 /**

@@ -42,7 +42,7 @@ export function checkedValue(dialect: Dialect, checked: Checked, x: string, id: 
   const said = dialect.joined(
     dialect.literal(`${place} of the row `),
     id,
-    dialect.literal(` is no value of the field ${field}, which is ${wordsFor(column)}`),
+    dialect.literal(` is not a value of the field ${field}, which is ${wordsFor(column)}`),
   );
   return `CASE WHEN ${all} THEN ${form.convert(x)} ELSE ${dialect.fail(said, column)} END`;
 }

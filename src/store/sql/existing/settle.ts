@@ -33,7 +33,7 @@ export function* settleExisting(
     if (existing === undefined) continue;
     if (own.has(existing.table) || /^(latchkey|sqlite|pg)_/i.test(existing.table)) {
       problems.push(
-        `${collection.name}: the table ${existing.table} has the name of one of Latchkey's own. Give Latchkey's own a prefix before its first start (LATCHKEY_TABLE_PREFIX=lk_, or tablePrefix of the store), or on PostgreSQL a schema. Where Latchkey has made it, serve it by its resource.`,
+        `${collection.name}: the table ${existing.table} has the name of one of Latchkey's own tables. Give Latchkey's tables a prefix before its first start (LATCHKEY_TABLE_PREFIX=lk_, or tablePrefix of the store), or on PostgreSQL a schema. If Latchkey created the table, serve it by its resource.`,
       );
       continue;
     }
@@ -166,7 +166,7 @@ function mistakesIn(schema: Schema, collection: Collection, existing: ExistingTa
     const isUnique = [...found.uniques.values(), found.key].some((each) => each.length === 1 && each[0] === raw);
     if (column.unique === true && !isUnique)
       mistakes.push(
-        `${column.name} is declared unique, and nothing keeps ${table}.${raw} so; leave unique out, or make a unique index over it`,
+        `${column.name} is declared unique, but ${table}.${raw} has no unique index; leave unique out, or create the index`,
       );
   }
   mistakes.push(...writeMistakes(schema, collection, existing, found));
@@ -180,7 +180,7 @@ function keyMistakes(schema: Schema, collection: Collection, existing: ExistingT
   const column = found.columns.find(({ name }) => name === raw);
   if (found.key.length > 1)
     return [
-      `the key of ${table} has ${found.key.length} columns (${found.key.join(", ")}), but a record has one id; serve a view that joins them into one text, or give the table a column that is unique by itself and name it in columns: { id: "…" }`,
+      `the key of ${table} has ${found.key.length} columns (${found.key.join(", ")}), but a record has one id; serve a view that joins them into one text, or give the table a unique column and name it in columns: { id: "…" }`,
     ].filter(() => !isKey(found, raw));
   if (column === undefined) {
     const key = found.key[0];
@@ -190,7 +190,7 @@ function keyMistakes(schema: Schema, collection: Collection, existing: ExistingT
   }
   if (found.isTable && !isKey(found, raw))
     return [
-      `${table}.${raw} is not the key of the table, nor unique and without NULL; name its key in columns: { id: "${found.key[0] ?? "…"}" }`,
+      `${table}.${raw} is neither the key of the table nor a unique column without NULL; name its key in columns: { id: "${found.key[0] ?? "…"}" }`,
     ];
   const form = schema.formOf(
     { ...keyColumnOf({ ...collection, existing: { ...existing, found: { id: formFound(column) } } }) },
@@ -215,7 +215,7 @@ function* naming<T>(table: string, script: Script<T>): Script<T> {
   try {
     return yield* script;
   } catch (error) {
-    if (error instanceof Error) error.message = `The first rows of ${table} cannot be looked at: ${error.message}`;
+    if (error instanceof Error) error.message = `The first rows of ${table} cannot be read: ${error.message}`;
     throw error;
   }
 }
@@ -248,7 +248,7 @@ function* unfitRows(schema: Schema, collection: Collection): Script<readonly str
     const some = rows.slice(0, 3).map(({ key }) => String(key));
     const which = rows.length > 3 ? `${some.join(", ")}, …` : some.join(", ");
     told.push(
-      `${collection.existing!.table}.${rawNameOf(collection.existing!, column.name)} has values that are not of the kind that ${column.name} is declared as (${wordsFor(column)}), in the rows ${which}; mend the rows, or declare the field otherwise`,
+      `${collection.existing!.table}.${rawNameOf(collection.existing!, column.name)} has values that do not fit the declaration of ${column.name} (${wordsFor(column)}), in the rows ${which}; mend the rows, or change the declaration`,
     );
   }
   return told;

@@ -11,24 +11,24 @@ export function writeMistakes(
 ): string[] {
   const { table, writes, revision } = existing;
   const mistakes: string[] = [];
-  if (writes.length > 0 && !found.isTable) mistakes.push(`${table} is a view, and is only read; leave writes out`);
+  if (writes.length > 0 && !found.isTable) mistakes.push(`${table} is a view, which is read-only; leave writes out`);
   if (
     typeof revision === "object" &&
     !found.columns.some(({ name, storage }) => name === revision.column && /int/i.test(storage))
   )
     mistakes.push(
-      `${table}.${revision.column} is no column of whole numbers that could count the states of a row; leave revision out`,
+      `${table}.${revision.column} is not a column of whole numbers, so it cannot count the changes of a row; leave revision out`,
     );
   for (const name of writes.length === 0 ? [] : (existing.written ?? [])) {
     const raw = rawNameOf(existing, name);
     if (found.columns.some((column) => column.name === raw && column.generated))
       mistakes.push(
-        `${table}.${raw} gets its values from the database alone; declare ${name} with readOnly: true, filled: true`,
+        `${table}.${raw} gets its values only from the database; declare ${name} with readOnly: true, filled: true`,
       );
     const kept = digitsKept(schema, found, raw);
     const { type, scale = 0 } = collection.columns.find((column) => column.name === name) ?? {};
     if (type === "decimal" && kept < scale)
-      mistakes.push(`${table}.${raw} rounds to ${kept} digits behind the point; declare ${name} with scale: ${kept}`);
+      mistakes.push(`${table}.${raw} rounds to ${kept} digits after the point; declare ${name} with scale: ${kept}`);
   }
   if (!writes.includes("create") || found.isFilledByTrigger) return mistakes;
   const named = new Set(["id", ...collection.columns.map(({ name }) => name)].map((name) => rawNameOf(existing, name)));

@@ -132,9 +132,9 @@ export function problemsIn(plan: TablePlan): readonly string[] {
     ...obstaclesOf(plan),
     ...[...asked].map(
       ([place, each]) =>
-        `${place} is declared otherwise than it is. To ${each
+        `${place} does not match its declaration. To ${each
           .map(({ words }) => words)
-          .join(", and ")}, run: latchkey db migrate (and before it latchkey db plan, which changes nothing).`,
+          .join(", and ")}, run: latchkey db migrate (latchkey db plan shows the steps, and changes nothing).`,
     ),
   ];
 }
@@ -183,7 +183,7 @@ export function* duplicatesIn(schema: Schema, collection: Collection, column: Co
   const found = yield* ask(statement(`${select(quote(folded ? shadowOf(schema, column) : column.name))} LIMIT 1`));
   if (found.length === 0) return null;
   const shown = folded ? `lower(${quote(column.name)})` : quote(column.name);
-  return `${collection.name}.${column.name} is declared unique${folded ? " without regard to case" : ""}, and some values are there more than once. Find them and change all but one: ${select(shown)};`;
+  return `${collection.name}.${column.name} is declared unique${folded ? " without regard to case" : ""}, but some values exist more than once. Find them and change all but one: ${select(shown)};`;
 }
 
 /** Returns the problem if some rows refer to missing rows. Returns null otherwise. */
@@ -191,5 +191,5 @@ function* danglingIn({ name }: Collection, column: Column, target: string): Scri
   const [from, to, by] = [quote(name), quote(target), quote(column.name)];
   const rows = `FROM ${from} WHERE ${by} IS NOT NULL AND NOT EXISTS (SELECT 1 FROM ${to} AS target WHERE target."id" = ${from}.${by})`;
   if ((yield* ask(statement(`SELECT 1 ${rows} LIMIT 1`))).length === 0) return null;
-  return `${name}.${column.name} refers to rows of ${target} that are not there. List them and change or delete them: SELECT * ${rows};`;
+  return `${name}.${column.name} refers to missing rows of ${target}. List the rows, and change or delete them: SELECT * ${rows};`;
 }

@@ -26,7 +26,7 @@ export function* prepareTables(schema: Schema, collections: readonly Collection[
 export function requireVersion(schema: Schema, version: number): number {
   if (version <= schema.version) return version;
   throw new MigrationNeeded([
-    `The database has schema version ${version} and this program knows ${schema.version}. Run the newer program, or restore a backup from before it ran.`,
+    `The database has schema version ${version}, but this program knows ${schema.version}. Run the newer program, or restore a backup from before it ran.`,
   ]);
 }
 
@@ -35,7 +35,7 @@ export function requireTables(engine: string, missing: readonly string[]): void 
   const [first] = missing;
   if (first === undefined) return;
   throw new StoreUnavailable(
-    `${engine}: tables that are not there any more: ${missing.join(", ")}. Restore a backup. Where nothing of one is needed, DELETE FROM latchkey_schema WHERE collection = '${first}', and start again: it is made anew, empty.`,
+    `${engine}: tables are missing: ${missing.join(", ")}. Restore a backup. If you do not need a table's rows, DELETE FROM latchkey_schema WHERE collection = '${first}' and start again, which creates the table empty.`,
   );
 }
 
@@ -70,7 +70,7 @@ function requireSamePrefix(collections: readonly Collection[], remembered: reado
   const same = declared.find((name) => name !== here && remembered.includes(there + name.slice(here.length)));
   if (same === undefined) return;
   throw new StoreSetupError([
-    `The database has the table ${there}${same.slice(here.length)}, and here it is called ${same}: the prefix of tables is another one than at the first start. Take the one that it was (LATCHKEY_TABLE_PREFIX, or tablePrefix of the store), or another database.`,
+    `The database has the table ${there}${same.slice(here.length)}, but this start expects ${same}: the prefix of tables has changed since the first start. Restore the prefix (LATCHKEY_TABLE_PREFIX, or tablePrefix of the store), or use another database.`,
   ]);
 }
 

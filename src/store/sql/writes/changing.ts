@@ -145,9 +145,9 @@ function requireWrite({ existing, collection, name }: Table, kind: Writing["kind
   if (existing === null) return name;
   const { table, writes } = collection.existing!;
   const write = declaredFor[kind];
-  if (write === undefined) throw new TypeError(`A row of ${table} is not made by adding to it`);
+  if (write === undefined) throw new TypeError(`A row of ${table} cannot be created by adding to it`);
   if (writes.includes(write)) return existing.name;
-  throw new TypeError(`The table ${table} is not declared to take writes of this kind: ${write}`);
+  throw new TypeError(`The table ${table} does not allow this kind of write: ${write}`);
 }
 
 function ownKey(table: Table, key: string | null, making: Making, values: Parameters): Assignment[] {
@@ -244,7 +244,7 @@ export function relationOf({ collection, columns }: Table): {
 } {
   const [record, linked] = collection.columns;
   if (collection.links === undefined || record === undefined || linked === undefined)
-    throw new TypeError(`The collection ${collection.name} is no relation, so no row of it is made by a link`);
+    throw new TypeError(`The collection ${collection.name} is not a relation, so a link cannot create its rows`);
   return { record: columns.get(record.name)!, linked: columns.get(linked.name)! };
 }
 

@@ -65,7 +65,7 @@ export function requireWritable(table: Table, name: string): TableColumn {
 export function requireCounter(table: Table, name: string): TableColumn {
   const column = requireColumn(table, name);
   if (column.type === "integer" && name !== "id") return column;
-  throw new TypeError(`Column ${name} of ${table.collection.name} is no integer to add to`);
+  throw new TypeError(`Column ${name} of ${table.collection.name} is not an integer, so nothing can be added to it`);
 }
 
 /** Encodes a value, or the key that it refers to. In a JSON column, an object is always data. */
@@ -90,7 +90,7 @@ export function insertInto(name: string, set: readonly Assignment[]): string {
 export function insertAllInto(name: string, [first, ...others]: readonly (readonly Assignment[])[]): string {
   const isLikeFirst = (set: readonly Assignment[]): boolean =>
     set.length === first!.length && set.every(({ sql }, at) => sql === first![at]!.sql);
-  if (!others.every(isLikeFirst)) throw new TypeError(`The new rows of ${name} are given different columns`);
+  if (!others.every(isLikeFirst)) throw new TypeError(`The new rows of ${name} have different columns`);
   return [insertInto(name, first!), ...others.map(placesOf)].join(", ");
 }
 

@@ -23,7 +23,7 @@ export function* findBound({ name: table, columns }: Collection, { types }: Foun
     if (isGenerated !== 1 && isMore !== 1) return [];
     const what = isGenerated === 1 ? "is generated" : "has a default, a reference, or must have a value";
     return [
-      `${table}.${name} was made by somebody else and ${what}, which a table that is made anew does not have. Remove it, and make it again behind the migration.`,
+      `${table}.${name} was not created by Latchkey and ${what}, which the new table will not have. Remove it, and create it again after the migration.`,
     ];
   });
 }
@@ -74,5 +74,6 @@ function writesTo(database: DatabaseSync, table: string): readonly (readonly [wh
 /** Throws if a statement no longer compiles. */
 export function requireCompiled(database: DatabaseSync, table: string, before: Uncompiled): void {
   for (const [what, why] of findUncompiled(database, table))
-    if (!before.has(what)) throw new Error(`${what}, which somebody has made, does not fit it (${why})`);
+    if (!before.has(what))
+      throw new Error(`${what}, which Latchkey did not create, does not fit the new table (${why})`);
 }

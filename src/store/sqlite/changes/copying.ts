@@ -173,10 +173,10 @@ function copy({ database, shadow }: Work, where: Which): number {
   database.exec(nextRevision);
   const { changes } = prepare(database, shadow.copy(where)).run();
   const [differing] = prepare(database, shadow.differing(where)).get()!;
-  if (differing !== 0) throw new Error(`${String(differing)} rows were not copied as they are`);
+  if (differing !== 0) throw new Error(`${String(differing)} rows differ in the copy`);
   const dangling = shadow.dangling(where);
   const found = dangling === null ? [] : prepare(database, dangling).all();
-  if (found.length > 0) throw new Error(`rows refer to what is not there (id ${found.map(([id]) => id).join(", ")})`);
+  if (found.length > 0) throw new Error(`rows refer to missing rows (id ${found.map(([id]) => id).join(", ")})`);
   return Number(changes);
 }
 

@@ -65,7 +65,7 @@ export function makeIndexOn(database: DatabaseSync, { name, sql }: OwnObject, ca
   } catch (error) {
     if (isStoreFailure(error)) throw error;
     throw new Error(
-      `the index ${name}, which somebody has made, does not fit it (${(error as Error).message}): ${sql}`,
+      `the index ${name}, which Latchkey did not create, does not fit the new table (${(error as Error).message}): ${sql}`,
       {
         cause: error,
       },

@@ -42,5 +42,5 @@ export function planFile(path: string, collections: readonly Collection[], dropp
 }
 
 function tellRemains(table: string): string {
-  return `${table} is left of a migration, and nobody sees it any more. latchkey db migrate removes it.`;
+  return `${table} is left of a migration and unused. latchkey db migrate removes it.`;
 }

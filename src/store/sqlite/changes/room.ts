@@ -14,7 +14,7 @@ export function requireRoom(database: DatabaseSync): void {
   const free = path === null ? Infinity : freeAt(path);
   if (free >= reserve) return;
   throw new StoreFull(
-    `SQLite: ${mebibytes(free)} MiB are free where ${path} is. A migration leaves ${mebibytes(reserve)} MiB to those who write meanwhile. Make room, and migrate again: it goes on where it was.`,
+    `SQLite: ${mebibytes(free)} MiB are free on the disk of ${path}. A migration leaves ${mebibytes(reserve)} MiB for other writes. Free space, and migrate again: the migration resumes.`,
   );
 }
 
@@ -24,7 +24,7 @@ export function requireRoomForCopy(path: string): void {
   const free = freeAt(path);
   if (free >= size + reserve) return;
   throw new StoreFull(
-    `SQLite: ${mebibytes(free)} MiB are free where ${path} is, and its copy takes ${mebibytes(size)}. ${mebibytes(reserve)} MiB are left to those who write meanwhile. Make room, and try again.`,
+    `SQLite: ${mebibytes(free)} MiB are free on the disk of ${path}, but its copy takes ${mebibytes(size)}, and ${mebibytes(reserve)} MiB are left for other writes. Free space, and try again.`,
   );
 }
 

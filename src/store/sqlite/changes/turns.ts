@@ -47,7 +47,7 @@ export function takeTurn(path: string): () => void {
   } catch (error) {
     lock.close();
     if (!isBusy(error)) throw error;
-    throw new MigrationNeeded([`Somebody else is migrating ${path} just now. Wait until that is done.`]);
+    throw new MigrationNeeded([`Another process is migrating ${path}. Wait until it has finished.`]);
   }
   return () => {
     rmSync(beside, { force: true });

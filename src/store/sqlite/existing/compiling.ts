@@ -32,7 +32,7 @@ export function* findUnwritable({ columns, existing }: Collection): Script<reado
     } catch (error) {
       if (codeOf(error) !== uncompiled) throw error;
       told.push(
-        `rows of ${table} cannot be ${done[write]} (${(error as Error).message}): a trigger may ask for what only the program has that made the file; take "${write}" out of writes`,
+        `rows of ${table} cannot be ${done[write]} (${(error as Error).message}): a trigger may need a function that only the other program has; take "${write}" out of writes`,
       );
     }
   }

@@ -19,7 +19,7 @@ function lookAt(name: string, send: Send): FoundExisting {
   }
 }
 
-const virtual = "it is a virtual table; serve a view of it that has a column which is unique";
+const virtual = "it is a virtual table; serve a view of it with a unique column";
 
 const nothing: FoundExisting = {
   isTable: false,

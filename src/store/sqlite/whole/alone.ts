@@ -83,10 +83,10 @@ export function foldLog(database: DatabaseSync): boolean {
 export function requireFile(path: string): void {
   if (!existsSync(path)) throw new CopyError("not_latchkey", `There is no file ${path}.`);
   const found = statSync(path);
-  if (!found.isFile()) throw new CopyError("not_latchkey", `${path} is no file. Name the file of a database.`);
+  if (!found.isFile()) throw new CopyError("not_latchkey", `${path} is not a file. Name the file of a database.`);
   const closed = sqliteFileProblems(path, false);
   if (closed.length > 0) throw new CopyError("refused", closed.join("\n"));
-  if (found.size === 0) throw new CopyError("not_latchkey", `${path} is empty, and no database of Latchkey.`);
+  if (found.size === 0) throw new CopyError("not_latchkey", `${path} is empty, so it is not a database of Latchkey.`);
 }
 
 /** Returns the version of the tables in a file. Throws `CopyError` if they are not ours. */
@@ -97,7 +97,7 @@ export function versionOf(database: DatabaseSync, path: string): number {
   } catch (error) {
     throw openingError(error, path);
   }
-  throw new CopyError("not_latchkey", `${path} is no database of Latchkey.`);
+  throw new CopyError("not_latchkey", `${path} is not a database of Latchkey.`);
 }
 
 /** Returns an error of SQLite about a file as one with the fix. */
@@ -105,13 +105,13 @@ export function openingError(error: unknown, path: string): unknown {
   if (isBusy(error))
     return new CopyError(
       "in_use",
-      `${path} is open in another process. Stop the service and every command that works on it, and try again.`,
+      `${path} is open in another process. Stop the service and all commands on it, and try again.`,
       { cause: error },
     );
   if (((codeOf(error) ?? 0) & 0xff) === cannotOpen)
     return new CopyError(
       "refused",
-      `${path} cannot be read where nothing can be written beside it. Copy it, with ${path}-wal where that is there, and name the copy.`,
+      `${path} cannot be read, because its folder is read-only. Copy it, with ${path}-wal if that exists, and name the copy.`,
       { cause: error },
     );
   return unreadable(error, path) ?? (isStoreFailure(error) ? unavailable(error) : error);
@@ -121,12 +121,12 @@ export function openingError(error: unknown, path: string): unknown {
 export function unreadable(error: unknown, path: string): CopyError | null {
   const found = (codeOf(error) ?? 0) & 0xff;
   const cause = { cause: error };
-  if (found === notADatabase) return new CopyError("not_latchkey", `${path} is no SQLite database.`, cause);
+  if (found === notADatabase) return new CopyError("not_latchkey", `${path} is not a SQLite database.`, cause);
   return found === corrupt ? damaged(path, [(error as Error).message], cause) : null;
 }
 
 /** Returns the error for a damaged file, with its problems. */
 export function damaged(path: string, problems: readonly string[], options?: ErrorOptions): CopyError {
-  const words = `${path} is damaged: use a backup that is whole (latchkey db restore).`;
+  const words = `${path} is damaged: restore an undamaged backup (latchkey db restore).`;
   return new CopyError("damaged", [words, ...problems].join("\n"), options);
 }

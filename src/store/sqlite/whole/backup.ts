@@ -19,7 +19,7 @@ export async function backupFile(path: string, to: string, replace: boolean, tel
   const place = placeOfCopy(to);
   if (isSameFile(path, place)) throw new CopyError("refused", `${to} is the database itself. Name another file.`);
   if (!replace && existsSync(place))
-    throw new CopyError("not_empty", `${to} is there already. Name another file, or replace it with --force.`);
+    throw new CopyError("not_empty", `${to} exists already. Name another file, or replace it with --force.`);
   let held = replace ? hold(place) : null;
   const draft = draftOf(place, "backup");
   try {

@@ -68,5 +68,5 @@ function damageTold(database: DatabaseSync, of: string): string[] {
 
 function dangling(database: DatabaseSync, check: string): string[] {
   const found = prepare(database, `SELECT DISTINCT "table", parent FROM ${check}`).all();
-  return found.map(([table, parent]) => `${String(table)} refers to rows of ${String(parent)} that are not there`);
+  return found.map(([table, parent]) => `${String(table)} refers to missing rows of ${String(parent)}`);
 }

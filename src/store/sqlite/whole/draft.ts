@@ -37,7 +37,7 @@ export function draftOf(place: string, purpose: string): Draft {
     told(error) {
       const read = storeError(error);
       if (!(read instanceof StoreFull)) return error;
-      const words = `The disk of ${dirname(place)} is full. Make room on it and begin again: nothing was kept.`;
+      const words = `The disk of ${dirname(place)} is full. Free space on it and try again: nothing was kept.`;
       return new StoreFull(words, { cause: error });
     },
   };
@@ -49,7 +49,7 @@ function requireShort(path: string, place: string): void {
     lstatSync(`${path}-journal`, { throwIfNoEntry: false });
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "ENAMETOOLONG")) throw error;
-    const words = `${place} is too long a name: what is made beside it has a longer one. Name another.`;
+    const words = `${place} is too long a name, because files next to it get longer names. Name another.`;
     throw new CopyError("refused", words, { cause: error });
   }
 }
@@ -65,7 +65,7 @@ function putInPlace(path: string, place: string): void {
 
 /** Returns the error if a file has appeared in a place that was empty. */
 export function takenMeanwhile(place: string, cause?: unknown): CopyError {
-  return new CopyError("not_empty", `${place} is there already, and stays as it is.`, { cause });
+  return new CopyError("not_empty", `${place} exists already, and was not changed.`, { cause });
 }
 
 /**

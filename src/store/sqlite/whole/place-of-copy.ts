@@ -13,16 +13,13 @@ export function placeOfCopy(named: string): string {
   const suffix = companions.find((each) => place.endsWith(each));
   const whole = suffix === undefined ? null : place.slice(0, -suffix.length);
   if (whole !== null && existsSync(whole))
-    throw new CopyError(
-      "refused",
-      `${place} is a name under which SQLite keeps a part of ${whole}. Name another file.`,
-    );
+    throw new CopyError("refused", `${place} is the name that SQLite uses for a part of ${whole}. Name another file.`);
   // The index of a log is created again, and an empty log has no content.
   const left = [`${place}-wal`, `${place}-journal`].find((name) => holdsSomething(name));
   if (left !== undefined && !existsSync(place))
     throw new CopyError(
       "not_empty",
-      `${left} is left of a database that is not there, and SQLite would mix it with what comes. Move it away, or name another file.`,
+      `${left} is left of a deleted database, and SQLite would mix it with the new one. Move it away, or name another file.`,
     );
   return place;
 }

@@ -49,7 +49,7 @@ export async function beginRestore(file: string, named: string, tell: TellPages)
     if (version > sqliteSchema.version)
       throw new CopyError(
         "schema",
-        `${file} has schema version ${version} and this program knows ${sqliteSchema.version}. Use the newer program.`,
+        `${file} has schema version ${version}, but this program knows ${sqliteSchema.version}. Use the newer program.`,
       );
     const before = contentOfHeld(held, place);
     const collections = await passCounters(draft.path, before);
@@ -111,7 +111,7 @@ function keepInGap(draft: Draft, place: string, aside: string): void {
     draft.keep();
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    const words = `${reason}\nThe database from before is ${aside}: move it to ${place} to have it back.`;
+    const words = `${reason}\nThe previous database is ${aside}. To use it again, move it to ${place}.`;
     throw new CopyError("refused", words, { cause: error });
   }
 }

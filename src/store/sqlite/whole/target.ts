@@ -11,7 +11,7 @@ import { placeOfCopy } from "./place-of-copy.ts";
 export function openTarget(path: string): StoreTarget {
   const place = placeOfCopy(path);
   if (existsSync(place))
-    throw new CopyError("not_empty", `${place} is there already. Name a file that is not there yet, or move it away.`);
+    throw new CopyError("not_empty", `${place} exists already. Name a new file, or move this one away.`);
   const draft = draftOf(place, "moving");
   const database = begin(draft);
   const send = sendTo(database);

@@ -127,7 +127,7 @@ class EndedByTrigger extends Error {
   readonly outcome: Result;
 
   constructor(outcome: Result) {
-    super("a trigger has ended the transaction");
+    super("a trigger ended the transaction");
     this.outcome = outcome;
   }
 }
