@@ -12,9 +12,9 @@ import {
 import type { Observer } from "../core/observation.ts";
 import { rangedColumn } from "../store/served.ts";
 import type { Change, Store } from "../store/store.ts";
+import { LONGEST_PAUSE_MS, pauseMs, portionSize } from "./batch-size.ts";
 import type { Upkeep } from "./feature.ts";
 import { toldOnce } from "./observers.ts";
-import { LONGEST_PAUSE_MS, pauseMs, portionSize } from "./portions.ts";
 
 const TICK_MS = 1000;
 

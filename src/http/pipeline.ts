@@ -43,12 +43,12 @@ export interface RoutedService extends ServiceCore {
 export function respond(service: RoutedService, arrival: Arrival): Eventually<Answer> {
   countRequest();
   const startedAt = service.observe === null ? 0 : performance.now();
-  const way = new Way(service, new Call(arrival, service.callContext));
+  const way = new RequestFlow(service, new Call(arrival, service.callContext));
   const { tracer } = service;
   return tracer === null ? goAll(way, startedAt) : traced(tracer, way, () => goAll(way, startedAt));
 }
 
-function goAll(way: Way, startedAt: number): Eventually<Answer> {
+function goAll(way: RequestFlow, startedAt: number): Eventually<Answer> {
   let answer: Eventually<Answer>;
   try {
     answer = way.walk();
@@ -59,7 +59,7 @@ function goAll(way: Way, startedAt: number): Eventually<Answer> {
 }
 
 /** Waits for the response, up to the time limit of the service. */
-function goOn(way: Way, answer: Promise<Answer>, startedAt: number): Promise<Answer> {
+function goOn(way: RequestFlow, answer: Promise<Answer>, startedAt: number): Promise<Answer> {
   const { inFlight } = way.service;
   return new Promise<Answer | null>((resolve, reject) => {
     const end = (done: Answer | null): void => (inFlight.remove(request), resolve(done));
@@ -76,7 +76,7 @@ function goOn(way: Way, answer: Promise<Answer>, startedAt: number): Promise<Ans
 }
 
 /** The steps, in the order of the contract (section 2). */
-class Way {
+class RequestFlow {
   readonly service: RoutedService;
   readonly call: Call;
   match: Match | null = null;
@@ -264,7 +264,7 @@ function namesOf({ deprecations }: Exchange): readonly string[] {
   return deprecations.map(({ what }) => what);
 }
 
-function finish(way: Way, answer: Answer, startedAt: number): Answer {
+function finish(way: RequestFlow, answer: Answer, startedAt: number): Answer {
   const { service, call, exchange, match, witness } = way;
   if (exchange !== null && exchange.hold !== null) exchange.hold.release();
   if (witness !== null) addExplanation(service, witness, answer);

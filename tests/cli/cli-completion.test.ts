@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, test } from "node:test";
 import { Command, Option } from "commander";
-import { placesOf } from "../../src/cli/completion/places.ts";
+import { placesOf } from "../../src/cli/completion/command-tree.ts";
 import { bashScript, fishScript, zshScript } from "../../src/cli/completion/scripts.ts";
 
 const folder = mkdtempSync(path.join(tmpdir(), "latchkey-completion-"));

@@ -14,7 +14,7 @@ import {
   sqliteStore,
   type Collection,
 } from "../../src/door/stores.ts";
-import { letGo, setAside } from "../../src/store/sqlite/changes/remains.ts";
+import { letGo, setAside } from "../../src/store/sqlite/changes/leftover-tables.ts";
 import { connect, prepare } from "../../src/store/sqlite/connection.ts";
 
 // The remains of a migration of a SQLite file: they are invisible, block nothing, and are removed.

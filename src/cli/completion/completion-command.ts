@@ -1,6 +1,6 @@
 import { Argument, type Command } from "commander";
 import { print } from "../output.ts";
-import { placesOf, type Place } from "./places.ts";
+import { placesOf, type Place } from "./command-tree.ts";
 import { bashScript, fishScript, zshScript } from "./scripts.ts";
 
 const scripts: Readonly<Record<string, (places: readonly Place[]) => string>> = {

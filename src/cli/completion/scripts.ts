@@ -1,4 +1,4 @@
-import type { CompletedOption, Place } from "./places.ts";
+import type { CompletedOption, Place } from "./command-tree.ts";
 
 // Each script contains a table of the places and a few lines that search it. The commands typed so far are the current place.
 

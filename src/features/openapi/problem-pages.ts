@@ -4,7 +4,7 @@ import { writePage, type Page, type PageParts } from "../../core/html/page.ts";
 import type { CatalogueEntry } from "../../core/problem/catalogue.ts";
 import type { Catalogue } from "../../core/problem/definition.ts";
 import type { ExtensionMembers } from "../../core/problem/extensions.ts";
-import { typeWords } from "./page/words.ts";
+import { typeWords } from "./page/prose.ts";
 
 /** The service of a page. */
 export interface PageOf extends Look {

@@ -1,7 +1,7 @@
 import type { AnyProblem } from "../../core/problem/definition.ts";
 import type { Format } from "../../http/formats/format.ts";
 import type { MountInPlace, ResourceAction } from "../../http/mount/mount.ts";
-import { MOST_BESIDE } from "../../http/mount/reads/expand/beside.ts";
+import { MAX_EXPANDED_RECORDS } from "../../http/mount/reads/expand/expanded.ts";
 import { expandableNames } from "../../http/mount/relations.ts";
 import type { Resource } from "../../resource/resource.ts";
 import { ref, type JSONObject } from "./json.ts";
@@ -163,7 +163,7 @@ function besideSchemas({ name, kind, column }: MountInPlace["relations"][number]
   return {
     [name]: {
       type: "array",
-      maxItems: MOST_BESIDE,
+      maxItems: MAX_EXPANDED_RECORDS,
       items: ref("schemas", names.record),
       description: `${asked} the first by id, as far as the caller may read them.`,
       xml: { wrapped: true },

@@ -12,7 +12,7 @@ import { defineProblem } from "../../resource/define-problem.ts";
 import { requestCounter, requestCountsCollection, type RequestCounter, type Taken } from "./counter.ts";
 import { limitMistakes, optionChecks, type RateLimit, type RateLimitsOptions } from "./declaration.ts";
 import { exchangeOf } from "./exchange.ts";
-import { appliesTo, unservedPlaces } from "./places.ts";
+import { appliesTo, unservedPlaces } from "./limited-endpoints.ts";
 
 export type { RateLimit, RateLimitsOptions } from "./declaration.ts";
 

@@ -9,11 +9,11 @@ import type { Offering } from "../core.ts";
 import type { Context } from "../exchange.ts";
 import type { ServedAction } from "../mount/actions/action.ts";
 import type { MountInPlace } from "../mount/mount.ts";
+import type { Shape } from "./body-shape.ts";
 import type { BodySchema, OutputOf } from "./body.ts";
 import type { MountedFacts, ReceivedBody } from "./facts.ts";
-import type { Shape } from "./shape.ts";
 
-export type { Shape } from "./shape.ts";
+export type { Shape } from "./body-shape.ts";
 
 /** One method at one path, in the form that the pipeline serves: of a mounted resource, or a custom one. */
 export interface ServedEndpoint extends MountedFacts {

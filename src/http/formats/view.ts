@@ -5,8 +5,8 @@ import type { Eventually } from "../../core/eventually.ts";
 import type { Identity } from "../../core/identity.ts";
 import type { Resource } from "../../resource/resource.ts";
 import type { Key } from "../../store/store.ts";
+import type { Shape } from "../endpoint/body-shape.ts";
 import type { Method } from "../endpoint/facts.ts";
-import type { Shape } from "../endpoint/shape.ts";
 
 /**
  * The context of a response, for formats that show more than its data: its URL, the caller, and what the caller may do

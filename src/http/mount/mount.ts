@@ -28,7 +28,7 @@ import { collectionOf } from "./collection.ts";
 import { computerOf } from "./computing.ts";
 import type { Deferral } from "./deferral.ts";
 import { linksOf, type Link } from "./links.ts";
-import type { Older } from "./older/shape.ts";
+import type { Older } from "./older/older-shape.ts";
 import { arraysMistakes, problemsMistake, writersMistakes } from "./option-mistakes.ts";
 import {
   permissionsOf,

@@ -4,7 +4,7 @@ import { StoreTimeout, type Key, type StoredRecord } from "../../store/store.ts"
 import type { Exchange } from "../exchange.ts";
 import type { MountInPlace } from "./mount.ts";
 import { askForRelated } from "./reads/asking.ts";
-import { MAX_BESIDE } from "./reads/expand/beside.ts";
+import { MAX_EXPANDED_CHARACTERS } from "./reads/expand/expanded.ts";
 import { askedOf, type Decided } from "./reads/expand/verdicts.ts";
 
 /**
@@ -21,7 +21,15 @@ export async function readValues(
   if (keys.length === 0) return new Map();
   const isComputed = placed.computed.includes(field);
   const columns = isComputed ? placed.sources : ["id", field];
-  const query = { collection: placed.collection, column: "id", keys, where, limit: 1, columns, maxLength: MAX_BESIDE };
+  const query = {
+    collection: placed.collection,
+    column: "id",
+    keys,
+    where,
+    limit: 1,
+    columns,
+    maxLength: MAX_EXPANDED_CHARACTERS,
+  };
   try {
     const found = await askForRelated(exchange, { ...query, long: keys.length > DEFAULT_LIMIT });
     if (found === null) return null;

@@ -1,6 +1,6 @@
 import { quote } from "../sql/names.ts";
 import { ask, statement, type Script } from "../sql/schema/script.ts";
-import { triggerPrefix } from "../sql/words.ts";
+import { triggerPrefix } from "../sql/word-index.ts";
 import type { Collection } from "../store.ts";
 
 /** The number of characters that remain of a name that is too long for PostgreSQL. */

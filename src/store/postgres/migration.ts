@@ -80,7 +80,7 @@ export const postgresSchema: Schema = {
   findExisting,
   findUnwritable,
   // There is nothing to remove: a table is changed in place, and what was added next to its columns is dropped quickly.
-  *dropRemains() {},
+  *dropLeftovers() {},
   lock: lockTable,
   *drop(collection, found) {
     // The references to this table are restored, unless the type of its key changes.

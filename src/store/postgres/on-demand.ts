@@ -67,7 +67,7 @@ export async function tryPostgres(
   options: MigrateOptions,
 ): Promise<readonly MigratedTable[]> {
   requireArguments("tryPostgres", arguments, { url: aPostgresURL, collections: aList, options: migrateOptions });
-  return (await import("./changes/try.ts")).tryDatabase(url, collections, options);
+  return (await import("./changes/dry-run.ts")).dryRunDatabase(url, collections, options);
 }
 
 /** Returns every table of a PostgreSQL database that is not Latchkey's, by name. Changes nothing. */

@@ -7,7 +7,7 @@ import { certifyPostgres } from "../../../tests/harness/postgres-contract.ts";
 import { askPostgres } from "../../../tests/harness/postgres.ts";
 import { Secret } from "../../core/crypto/secret.ts";
 import { library, people, pets } from "../../testing/store-contract/library.ts";
-import { readWordCounts } from "../sql/words.ts";
+import { readWordCounts } from "../sql/word-index.ts";
 import { keyOf, type Change, type Collection } from "../store.ts";
 import { tableOf } from "./dialect.ts";
 import { postgresStore, type PostgresStoreOptions } from "./postgres.ts";

@@ -16,12 +16,12 @@ import {
   unprepared,
 } from "../sql/schema/prepare.ts";
 import { run, type Script } from "../sql/schema/script.ts";
-import { markShape, readShapes, type Shapes } from "../sql/schema/shape.ts";
+import { markShape, readShapes, type Shapes } from "../sql/schema/table-shape.ts";
 import type { Collection } from "../store.ts";
 import type { Address } from "./address.ts";
 import { fitBeside } from "./changes/additions.ts";
-import { passing, whoHolds } from "./changes/patiently.ts";
-import { takeTurn } from "./changes/turn.ts";
+import { passing, whoHolds } from "./changes/lock-retry.ts";
+import { takeMigrationLock } from "./changes/migration-lock.ts";
 import { isPassing, ReadOnly, state, stateOf } from "./errors.ts";
 import { postgresSchema } from "./migration.ts";
 import type { Session } from "./network/session.ts";
@@ -71,7 +71,7 @@ async function prepareOnce(session: Session, address: Address, collections: read
   // Without tables there are no readers or writers to respect.
   if ((await session.play(requireKnownVersion(postgresSchema))) === 0)
     return session.play(prepareTables(postgresSchema, collections));
-  const turn = await takeTurn(address);
+  const turn = await takeMigrationLock(address);
   try {
     // Checked again, because another process may have been first.
     await fitAll(session, address, await session.play(unprepared(postgresSchema, collections)));

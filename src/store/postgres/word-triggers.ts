@@ -1,6 +1,6 @@
 import { isSearched } from "../searched.ts";
 import { fitting, quote, wordsColumnOf, wordsTableOf } from "../sql/names.ts";
-import { PENDING, triggerPrefix, watchedColumns } from "../sql/words.ts";
+import { PENDING, triggerPrefix, watchedColumns } from "../sql/word-index.ts";
 import type { Collection } from "../store.ts";
 import { postgres } from "./dialect.ts";
 

@@ -9,7 +9,7 @@ import type { Cell, Dialect, Parameters } from "./dialect.ts";
 import { same } from "./existing/form.ts";
 import { quote } from "./names.ts";
 import { requireColumn, type Table, type TableColumn } from "./schema/table.ts";
-import { compileWord } from "./words.ts";
+import { compileWord } from "./word-index.ts";
 
 /** Compiles a condition to SQL. Values become parameters. Names come only from the declaration. */
 export function compileWhere(table: Table, where: Where, values: Parameters): string {

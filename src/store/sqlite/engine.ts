@@ -3,9 +3,9 @@ import type { Observer } from "../../core/observation.ts";
 import { asData } from "../declarations.ts";
 import { searchedOf } from "../searched.ts";
 import { asSettled } from "../sql/existing/settle.ts";
-import { refusalsTold } from "../sql/schema/shape.ts";
+import { refusalsTold } from "../sql/schema/table-shape.ts";
 import type { Engine } from "../sql/store.ts";
-import { takeSomeWords } from "../sql/words.ts";
+import { takeSomeWords } from "../sql/word-index.ts";
 import { StoreOutdated, StoreSetupError, type Collection, type Outcome, type Transaction } from "../store.ts";
 import { connectReadOnly, playOn, prepare } from "./connection.ts";
 import { tableOf } from "./dialect.ts";
@@ -18,8 +18,8 @@ import { filesAt, watchFile } from "./file/place.ts";
 import { sqliteSchema } from "./migration.ts";
 import { nameCollections } from "./named.ts";
 import { DatabaseSync } from "./node-sqlite.ts";
-import { besideOf } from "./reads/beside.ts";
 import { longReads, type LongReads } from "./reads/long-reads.ts";
+import { offloadReads } from "./reads/offloaded.ts";
 import { readerOf, type Reader } from "./reads/reader.ts";
 import { snapshotOf, type Snapshot } from "./reads/snapshot.ts";
 import {
@@ -88,7 +88,7 @@ export function openFile(
   return {
     settled,
     ...reading(reader, version),
-    ...besideOf(reader, long, version, lastingIn(database)),
+    ...offloadReads(reader, long, version, lastingIn(database)),
     write: (transaction) => writeGuarded(writer, transaction, guard, look),
     async check() {
       try {

@@ -8,8 +8,8 @@ import { ask, run, statement } from "../sql/schema/script.ts";
 import type { Collection, Column } from "../store.ts";
 import { findBound } from "./changes/bound.ts";
 import { convert, convertOrFail } from "./changes/conversions.ts";
+import { dropLeftovers } from "./changes/leftover-tables.ts";
 import { findObjects, objectsBeside } from "./changes/own-objects.ts";
-import { dropRemains } from "./changes/remains.ts";
 import { sqlite } from "./dialect.ts";
 import { findUnwritable } from "./existing/compiling.ts";
 import { findExisting } from "./existing/existing.ts";
@@ -46,7 +46,7 @@ export const sqliteSchema: Schema = {
   ),
   findExisting,
   findUnwritable,
-  dropRemains,
+  dropLeftovers,
   lock: null,
   *drop({ name }) {
     yield* run(`DROP TABLE ${quote(name)}`);

@@ -92,7 +92,7 @@ export async function trySQLite(
   options: MigrateOptions,
 ): Promise<readonly MigratedTable[]> {
   requireArguments("trySQLite", arguments, { path: text, collections: aList, options: migrateOptions });
-  return told(path, async () => (await import("./changes/try.ts")).tryFile(path, collections, options));
+  return told(path, async () => (await import("./changes/dry-run.ts")).dryRunFile(path, collections, options));
 }
 
 /** Returns every table of a SQLite file that is not Latchkey's, by name. Changes nothing. */
@@ -101,7 +101,7 @@ export async function inspectSQLite(path: string): Promise<ReadonlyMap<string, F
   return (await import("./existing/inspect.ts")).inspectFile(path);
 }
 
-/** Runs a task. Turns errors of the disk or the file into messages with the fix. */
+/** Runs a task. WriteLock errors of the disk or the file into messages with the fix. */
 async function told<T>(path: string, task: () => Promise<T>): Promise<T> {
   try {
     return await task();

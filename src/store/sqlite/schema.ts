@@ -4,14 +4,14 @@ import { searchedOf } from "../searched.ts";
 import { checkComputed } from "../sql/computed/check.ts";
 import { asSettled, settleExisting } from "../sql/existing/settle.ts";
 import { prepareTables, requireKnownVersion, requireTables, unprepared } from "../sql/schema/prepare.ts";
-import { findOutdated, findRetyped, readShapes, type Refusing, type Shapes } from "../sql/schema/shape.ts";
-import { takeFirstWords } from "../sql/words.ts";
+import { findOutdated, findRetyped, readShapes, type Refusing, type Shapes } from "../sql/schema/table-shape.ts";
+import { takeFirstWords } from "../sql/word-index.ts";
 import { StoreSetupError, type Collection } from "../store.ts";
 import { BUSY_TIMEOUT_MS, connect, createFile, playOn, prepare } from "./connection.ts";
 import { tableOf } from "./dialect.ts";
 import { codeOf } from "./errors.ts";
 import { sqliteSchema } from "./migration.ts";
-import { whenFree } from "./writes/turns.ts";
+import { whenFree } from "./writes/write-lock.ts";
 
 /** The number of attempts to find the declared tables while other processes start too. */
 const maxTries = 5;

@@ -1,6 +1,6 @@
 import { isObject } from "../../../core/checking/members.ts";
 import { html, type Markup } from "../../../core/html/markup.ts";
-import { isResource } from "../../../http/endpoint/shape.ts";
+import { isResource } from "../../../http/endpoint/body-shape.ts";
 import type { Offer } from "../../../http/formats/view.ts";
 import { isRequired, isShown, isStored, isWritable, type Field } from "../../../resource/kinds/field.ts";
 import type { Resource } from "../../../resource/resource.ts";

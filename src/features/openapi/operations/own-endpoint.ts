@@ -1,3 +1,4 @@
+import { isResource } from "../../../http/endpoint/body-shape.ts";
 import type {
   ServedEndpoint,
   EndpointDocumentation,
@@ -5,7 +6,6 @@ import type {
   Shape,
 } from "../../../http/endpoint/endpoint.ts";
 import type { Method } from "../../../http/endpoint/facts.ts";
-import { isResource } from "../../../http/endpoint/shape.ts";
 import type { Format } from "../../../http/formats/format.ts";
 import { ref, type JSONObject } from "../json.ts";
 import { pascalCase } from "../names.ts";

@@ -4,8 +4,8 @@ import { writePage, type Page } from "../../../core/html/page.ts";
 import type { JSONObject } from "../json.ts";
 import { entryOf, type Contents } from "./contents.ts";
 import { contentOf, objectAt, parametersOf, resolved, textAt, type Operation } from "./description.ts";
+import { prose, shapeOf, typeWords, type Writing } from "./prose.ts";
 import { tryIt } from "./try-it.ts";
-import { prose, shapeOf, typeWords, type Writing } from "./words.ts";
 
 /** The parts of an API's pages. */
 export interface DocsParts {

@@ -11,7 +11,7 @@ import {
   textAt,
   type Operation,
 } from "./description.ts";
-import { prose, typeWords, type Writing } from "./words.ts";
+import { prose, typeWords, type Writing } from "./prose.ts";
 
 /** Returns a form filled in with examples, and the same request for a shell and for a script. */
 export function tryIt(writing: Writing, operation: Operation, who: string | null): Markup {

@@ -17,7 +17,7 @@ import { Flaw, isRequired, isShown, isWritable, type Field } from "../../../reso
 import { DeclarationError, type Operator, type RecordOf, type Resource } from "../../../resource/resource.ts";
 import type { StoredRecord } from "../../../store/store.ts";
 import type { Mount } from "../mount.ts";
-import type { Older, OlderMember } from "./shape.ts";
+import type { Older, OlderMember } from "./older-shape.ts";
 
 /** A field of an older shape whose value is converted from a newer field. */
 export interface ConvertedField<R extends Resource, K extends keyof RecordOf<R> & string = keyof RecordOf<R> & string> {

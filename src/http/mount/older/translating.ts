@@ -11,7 +11,7 @@ import type { AskedOnce, Filter } from "../../../resource/query.ts";
 import type { ListText, StoredRecord } from "../../../store/store.ts";
 import { invalid } from "../../exchange.ts";
 import { inTurns } from "../../scheduling/slices.ts";
-import type { Older, OlderMember, Shaped } from "./shape.ts";
+import type { Older, OlderMember, Shaped } from "./older-shape.ts";
 
 /** The output of a mount, and its source columns. */
 type Shown = Shaped & { readonly computed: readonly string[]; readonly sources: readonly string[] };

@@ -11,7 +11,7 @@ import type { MountInPlace } from "../mount.ts";
 import { columnsFor, sortFor } from "../older/translating.ts";
 import { expandableNames } from "../relations.ts";
 import { whereOf } from "./conditions.ts";
-import { columnsOf } from "./expand/beside.ts";
+import { columnsOf } from "./expand/expanded.ts";
 import type { Showing } from "./expand/expanding.ts";
 import { expansionsOf } from "./expand/expansion.ts";
 import { withinLength } from "./page-length.ts";

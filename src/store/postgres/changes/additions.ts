@@ -7,15 +7,15 @@ import { indexesOf } from "../../sql/schema/definition.ts";
 import { findTable } from "../../sql/schema/found-table.ts";
 import { duplicatesIn, findOwnIndexes } from "../../sql/schema/migration.ts";
 import { statement } from "../../sql/schema/script.ts";
-import { fitWords } from "../../sql/words.ts";
+import { fitWords } from "../../sql/word-index.ts";
 import { MigrationNeeded, type Collection, type Column } from "../../store.ts";
 import { postgres } from "../dialect.ts";
 import { state, stateOf } from "../errors.ts";
 import { alterationsOf, postgresSchema } from "../migration.ts";
 import type { Session } from "../network/session.ts";
+import { FIRST_BATCH, inBatch, nextBatchSize } from "./batches.ts";
 import { concurrently, dropReferences, makeIndexes, makeReferences, requireValues } from "./constraints.ts";
-import { patiently } from "./patiently.ts";
-import { firstPortion, inPortion, nextPortion } from "./portions.ts";
+import { retryOnLock } from "./lock-retry.ts";
 
 /**
  * Makes a table with rows fit while others read and write. Steps that need an exclusive lock take only moments, and
@@ -27,7 +27,7 @@ export async function fitBeside(session: Session, collection: Collection): Promi
   const { there, useless } = await session.play(findOwnIndexes(postgresSchema, collection));
   const alterations = alterationsOf(collection, found);
   const drops = useless.map((name) => `DROP INDEX IF EXISTS ${quote(name)}`);
-  await patiently(session, [collection.name], [...alterations, ...drops], async () => {
+  await retryOnLock(session, [collection.name], [...alterations, ...drops], async () => {
     await session.play(postgresSchema.complete(collection));
     await session.play(fitWords(postgresSchema, collection));
     return [];
@@ -58,13 +58,13 @@ async function foldBeside(session: Session, collection: Collection, column: Colu
   const update =
     `UPDATE ${table!} SET ${shadow!} = page.folded FROM unnest($1::${key}[], $2::text[]) AS page (key, folded) ` +
     `WHERE "id" = page.key AND ${shadow!} IS DISTINCT FROM page.folded`;
-  let portion = firstPortion;
+  let batch = FIRST_BATCH;
   let last: Cell = null;
   for (;;) {
     const start = performance.now();
     const behind = last;
-    const { page, isFull } = await inPortion(session, async (part) => {
-      const most = Math.ceil(portion * part);
+    const { page, isFull } = await inBatch(session, async (part) => {
+      const most = Math.ceil(batch * part);
       const rows = await session.send(statement(select(most), [behind]));
       const folded = rows.map(({ value }) => foldCell(value as Cell));
       const done = { page: rows, isFull: rows.length === most };
@@ -74,7 +74,7 @@ async function foldBeside(session: Session, collection: Collection, column: Colu
     if (!isFull) return;
     last = page.at(-1)!["id"] as Cell;
     const took = performance.now() - start;
-    portion = nextPortion(portion, took);
+    batch = nextBatchSize(batch, took);
     await sleep(took / 2);
   }
 }

@@ -1,9 +1,16 @@
 import { revisionColumn, showsAnew, type TablePlan } from "../../sql/changes/plan-table.ts";
 import { quote } from "../../sql/names.ts";
-import { triggerPrefix } from "../../sql/words.ts";
+import { triggerPrefix } from "../../sql/word-index.ts";
 import { postgres } from "../dialect.ts";
-import { addColumns, besidesOf, guarded, indexesBeside, switchColumns, typedOf } from "./beside.ts";
-import { movedOf } from "./beside.ts";
+import {
+  addColumns,
+  findShadowColumns,
+  guarded,
+  createShadowIndexes,
+  switchColumns,
+  typedOf,
+} from "./shadow-column.ts";
+import { movedOf } from "./shadow-column.ts";
 
 /** The indexes and triggers of a table. */
 export interface Around {
@@ -21,16 +28,16 @@ export function alterByHand(
   { indexes, triggers }: Around,
 ): readonly string[] | null {
   const { collection, found } = plan;
-  const besides = besidesOf(plan);
-  if (besides.some(({ source }) => source.kind === "program")) return null;
+  const shadows = findShadowColumns(plan);
+  if (shadows.some(({ source }) => source.kind === "program")) return null;
   const [table, moved] = [collection.name, movedOf(collection.name)].map(quote);
   const alter = `ALTER TABLE ${table}`;
-  const temporary = indexesBeside(plan, besides).map((each) => quote(each.temporary));
-  const added = besides.flatMap(({ column, next, foldedNext }) => [
+  const temporary = createShadowIndexes(plan, shadows).map((each) => quote(each.temporary));
+  const added = shadows.flatMap(({ column, next, foldedNext }) => [
     `${alter} ADD COLUMN ${next} ${typedOf(column)}`,
     ...(foldedNext === null ? [] : [`${alter} ADD COLUMN ${foldedNext} text${postgres.collation}`]),
   ]);
-  const set = besides.map(({ next, source }) => `${next} = ${guarded(source)}`).join(", ");
+  const set = shadows.map(({ next, source }) => `${next} = ${guarded(source)}`).join(", ");
   const required = collection.columns.filter((column) => {
     const source = plan.sources.get(column.name)!;
     if (column.nullable === true || source.kind === "new") return false;
@@ -44,7 +51,7 @@ export function alterByHand(
     ...addColumns(plan),
     ...added,
     ...(set === "" ? [] : [`UPDATE ${table} SET ${set}`]),
-    ...switchColumns(plan, besides, dropped, indexes).filter(
+    ...switchColumns(plan, shadows, dropped, indexes).filter(
       (sql) => !sql.includes(moved!) && !temporary.some((name) => sql.includes(name)),
     ),
     ...[...required, ...(showsAnew(plan) ? [revisionColumn] : [])].map(

@@ -3,11 +3,11 @@ import type { Unfinished } from "../../sql/changes/journal.ts";
 import { quote } from "../../sql/names.ts";
 import { statement } from "../../sql/schema/script.ts";
 import { sendTo } from "../network/session.ts";
-import { movedOf, type Beside } from "./beside.ts";
-import { patiently } from "./patiently.ts";
-import { catchUp, firstPortion, inPortion, nextPortion, portionMs, type Work } from "./portions.ts";
+import { catchUp, FIRST_BATCH, inBatch, nextBatchSize, BATCH_MS, type Work } from "./batches.ts";
+import { retryOnLock } from "./lock-retry.ts";
+import { movedOf, type ShadowColumn } from "./shadow-column.ts";
 
-/** Catching up beside others ends when the rest is expected to take this long, in milliseconds. */
+/** Catching up while others write ends when the rest is expected to take this long, in milliseconds. */
 const momentMs = 10;
 /**
  * The share of rows that a round must gain, and how many rounds may fail to do so. Others then write nearly as fast as
@@ -16,7 +16,7 @@ const momentMs = 10;
 const leastGain = 0.25;
 const vainRounds = 2;
 /**
- * How long writers wait at a time, in milliseconds: at first, and at most. It stays within the limit of `patiently`.
+ * How long writers wait at a time, in milliseconds: at first, and at most. It stays within the limit of `retryOnLock`.
  */
 const heldMs = 60;
 const mostHeldMs = 120;
@@ -29,16 +29,20 @@ const overMs = 30_000;
 /** How often the code checks whether it will end in time, in milliseconds. */
 const lookMs = 500;
 /** The number of rows that are filled at a time while others wait: at first, and at most. */
-const heldPortion = 100;
+const heldBatch = 100;
 const mostHeld = 5000;
 
 /**
  * Fills rows that have changed, until the rest takes only a moment, or others change about as many rows as are filled.
  */
-export async function catchUpBeside(work: Work, besides: readonly Beside[], state: Unfinished): Promise<Unfinished> {
+export async function catchUpWhileServing(
+  work: Work,
+  shadows: readonly ShadowColumn[],
+  state: Unfinished,
+): Promise<Unfinished> {
   let now = state;
-  let portion = firstPortion;
-  let rowMs = portionMs / firstPortion;
+  let batch = FIRST_BATCH;
+  let rowMs = BATCH_MS / FIRST_BATCH;
   let before = Infinity;
   for (let vain = 0; vain < vainRounds;) {
     const left = await waiting(work);
@@ -46,11 +50,11 @@ export async function catchUpBeside(work: Work, besides: readonly Beside[], stat
     if (left > before * (1 - leastGain)) vain++;
     before = left;
     for (const until = now.rows + left; now.rows < until;) {
-      const [begun, start, most] = [now, performance.now(), Math.min(portion, until - now.rows)];
-      now = await inPortion(work.session, (part) => catchUp(work, besides, begun, Math.ceil(most * part)));
+      const [begun, start, most] = [now, performance.now(), Math.min(batch, until - now.rows)];
+      now = await inBatch(work.session, (part) => catchUp(work, shadows, begun, Math.ceil(most * part)));
       const took = performance.now() - start;
       rowMs = took / Math.max(now.rows - begun.rows, 1);
-      portion = nextPortion(most, took);
+      batch = nextBatchSize(most, took);
       // Other transactions hold all of these rows at the moment.
       if (now.rows === begun.rows) break;
       // The pause is left out if others change more rows in it than are filled.
@@ -78,7 +82,7 @@ export function newTurns(): Turns {
  */
 export async function holdBack(
   work: Work,
-  besides: readonly Beside[],
+  shadows: readonly ShadowColumn[],
   state: Unfinished,
   turns: Turns,
 ): Promise<Unfinished> {
@@ -90,8 +94,8 @@ export async function holdBack(
   for (;;) {
     const begun = now;
     let isDone = false;
-    await patiently(session, [name], [lock], async () => {
-      ({ state: now, isDone } = await catchUpFor(work, besides, begun, turns.heldMs, pace));
+    await retryOnLock(session, [name], [lock], async () => {
+      ({ state: now, isDone } = await catchUpFor(work, shadows, begun, turns.heldMs, pace));
       return [];
     });
     if (isDone) return now;
@@ -111,12 +115,12 @@ function shorten(turns: Turns): void {
 
 /** The number of rows that are filled in a statement while others wait. */
 interface Pace {
-  portion: number;
+  batch: number;
 }
 
 /** Returns the first pace. */
 export function newPace(): Pace {
-  return { portion: heldPortion };
+  return { batch: heldBatch };
 }
 
 /**
@@ -125,15 +129,15 @@ export function newPace(): Pace {
  */
 export async function catchUpFor(
   work: Work,
-  besides: readonly Beside[],
+  shadows: readonly ShadowColumn[],
   state: Unfinished,
   longestMs: number,
   pace: Pace,
 ): Promise<{ readonly state: Unfinished; readonly isDone: boolean }> {
   const due = performance.now() + longestMs;
   for (let now = state; ;) {
-    const [start, asked] = [performance.now(), pace.portion];
-    const { done, last } = await catchUp(work, besides, now, asked);
+    const [start, asked] = [performance.now(), pace.batch];
+    const { done, last } = await catchUp(work, shadows, now, asked);
     await Promise.all(last.map(sendTo(work.session)));
     const filled = done.rows - now.rows;
     now = done;
@@ -141,7 +145,7 @@ export async function catchUpFor(
     const took = performance.now() - start;
     // The number of rows that probably takes a quarter of the time.
     const fitting = (asked * longestMs) / 4 / Math.max(took, 1);
-    pace.portion = Math.min(Math.max(Math.floor(fitting), 1), mostHeld);
+    pace.batch = Math.min(Math.max(Math.floor(fitting), 1), mostHeld);
     if (performance.now() + longestMs / 4 > due) return { state: now, isDone: false };
   }
 }

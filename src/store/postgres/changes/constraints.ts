@@ -9,7 +9,7 @@ import { postgres, referenceConstraintOf } from "../dialect.ts";
 import { state, stateOf } from "../errors.ts";
 import { postgresSchema } from "../migration.ts";
 import type { Session } from "../network/session.ts";
-import { patiently } from "./patiently.ts";
+import { retryOnLock } from "./lock-retry.ts";
 
 /**
  * Makes indexes while others write. An index whose creation was interrupted is invalid, so it is dropped and made
@@ -57,7 +57,7 @@ export async function requireValues(session: Session, collection: Collection): P
   for (const column of [...collection.columns, revisionColumn]) {
     if (column.nullable === true || !nullable.has(column.name)) continue;
     const constraint = quote(fitting(postgres, `present ${collection.name}(${column.name})`));
-    await patiently(
+    await retryOnLock(
       session,
       [collection.name],
       [
@@ -66,7 +66,7 @@ export async function requireValues(session: Session, collection: Collection): P
       ],
     );
     await validate(session, collection, constraint);
-    await patiently(
+    await retryOnLock(
       session,
       [collection.name],
       [`${table} ALTER COLUMN ${quote(column.name)} SET NOT NULL`, `${table} DROP CONSTRAINT ${constraint}`],
@@ -84,7 +84,7 @@ export async function makeReferences(session: Session, collection: Collection): 
     const found = there.get(column.name);
     if (column.references === undefined || found?.target === referenceOf(column)) continue;
     const constraint = quote(referenceConstraintOf(collection, column));
-    await patiently(
+    await retryOnLock(
       session,
       [collection.name, column.references.collection],
       [
@@ -107,7 +107,7 @@ export async function makeReferences(session: Session, collection: Collection): 
 export async function dropReferences(session: Session, collection: Collection): Promise<void> {
   for (const [name, { constraint }] of await session.play(findReferences(postgresSchema, collection.name)))
     if (collection.columns.find((each) => each.name === name)?.references === undefined)
-      await patiently(session, [collection.name], postgresSchema.changeReference(collection, null, constraint));
+      await retryOnLock(session, [collection.name], postgresSchema.changeReference(collection, null, constraint));
 }
 
 /** Checks all rows. If one violates the constraint, drops it, because it would refuse what others write. */
@@ -116,7 +116,7 @@ async function validate(session: Session, { name }: Collection, constraint: stri
   try {
     await session.run(`${table} VALIDATE CONSTRAINT ${constraint}`);
   } catch (error) {
-    await patiently(session, [name], [`${table} DROP CONSTRAINT IF EXISTS ${constraint}`]);
+    await retryOnLock(session, [name], [`${table} DROP CONSTRAINT IF EXISTS ${constraint}`]);
     throw error;
   }
 }

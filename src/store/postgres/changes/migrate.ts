@@ -23,13 +23,13 @@ import type { Session } from "../network/session.ts";
 import { tryMigrationTurn } from "../own-tables.ts";
 import { prepareSchema } from "../schema.ts";
 import { useWhole, type Whole } from "../whole/whole.ts";
-import { besidesOf, discardBeside, dropStrays, indexesBeside } from "./beside.ts";
-import { catchUpBeside } from "./catching-up.ts";
+import { fillShadowColumns, type Work } from "./batches.ts";
+import { catchUpWhileServing } from "./catching-up.ts";
 import { makeIndexes, makeReferences, requireValues, wantedIndexes } from "./constraints.ts";
-import { passing, patiently, unhurried, whoHolds } from "./patiently.ts";
-import { fillBeside, type Work } from "./portions.ts";
+import { removeDryRuns } from "./dry-run-cleanup.ts";
+import { passing, retryOnLock, unhurried, whoHolds } from "./lock-retry.ts";
+import { findShadowColumns, dropShadowColumns, dropStrays, createShadowIndexes } from "./shadow-column.ts";
 import { switchOver } from "./switching.ts";
-import { removeTries } from "./tries.ts";
 
 /**
  * Migrates the tables of a database while others read and write. Continues a migration that was interrupted.
@@ -41,8 +41,8 @@ export function migrateDatabase(
 ): Promise<readonly MigratedTable[]> {
   return useWhole(url, async (whole) => {
     try {
-      await takeTurn(whole.session);
-      await removeTries(whole.session);
+      await takeMigrationLock(whole.session);
+      await removeDryRuns(whole.session);
       return await migrateOver(whole, collections, options);
     } catch (error) {
       throw passing.has(stateOf(error)) ? await whoHolds(whole.session, collections, error) : error;
@@ -57,7 +57,7 @@ export async function migrateOver(
   options: MigrateOptions,
 ): Promise<readonly MigratedTable[]> {
   await session.run(unhurried);
-  await takeTurn(session);
+  await takeMigrationLock(session);
   const { dropped = [] } = options;
   const { plans } = await session.play(planTables(postgresSchema, collections, dropped));
   requirePossible(plans, dropped, await session.play(readHistory(postgresSchema)));
@@ -71,12 +71,12 @@ export async function migrateOver(
   }
   await prepareSchema(session, address, collections);
   for (const [name, steps] of await session.play(emptiedLinks(postgresSchema, ownOf(collections))))
-    await patiently(session, [name], steps);
+    await retryOnLock(session, [name], steps);
   return migrated;
 }
 
 /** Allows only one migration at a time. The connection holds the lock, and may take it again. */
-export async function takeTurn(session: Session): Promise<void> {
+export async function takeMigrationLock(session: Session): Promise<void> {
   const [row] = await session.send(statement(tryMigrationTurn));
   if (row!["is_ours"] !== true)
     throw new MigrationNeeded(["Another process is migrating this database. Wait until it has finished."]);
@@ -86,27 +86,27 @@ export async function takeTurn(session: Session): Promise<void> {
 async function dropUnfinished({ session, plan }: Omit<Work, "options">): Promise<void> {
   const { name } = plan.collection;
   if ((await session.play(readUnfinished(postgresSchema, name))) === null) return;
-  const steps = [...discardBeside(plan, []), ...dropStrays(plan, [])];
-  await patiently(session, [name], steps, async () => stepsIn(forgetUnfinished(postgresSchema, name)));
+  const steps = [...dropShadowColumns(plan, []), ...dropStrays(plan, [])];
+  await retryOnLock(session, [name], steps, async () => stepsIn(forgetUnfinished(postgresSchema, name)));
 }
 
 async function changeTable(work: Work): Promise<MigratedTable> {
   const { session, plan } = work;
   const start = performance.now();
   const { collection } = plan;
-  const besides = besidesOf(plan);
+  const shadows = findShadowColumns(plan);
   let rows = 0;
   try {
-    let state = besides.length > 0 ? await fillBeside(work, besides) : null;
+    let state = shadows.length > 0 ? await fillShadowColumns(work, shadows) : null;
     // This is faster before the new columns have indexes.
-    if (state !== null) state = await catchUpBeside(work, besides, state);
-    for (const index of indexesBeside(plan, besides)) await makeIndexes(session, [[index.temporary, index.sql]]);
+    if (state !== null) state = await catchUpWhileServing(work, shadows, state);
+    for (const index of createShadowIndexes(plan, shadows)) await makeIndexes(session, [[index.temporary, index.sql]]);
     // The rows that have changed while the indexes were made are filled here, not under the exclusive lock.
-    if (state !== null) state = await catchUpBeside(work, besides, state);
-    rows = await switchOver(work, besides, state, start);
+    if (state !== null) state = await catchUpWhileServing(work, shadows, state);
+    rows = await switchOver(work, shadows, state, start);
   } catch (error) {
     if (!isAboutValues(error)) throw error;
-    for (const sql of discardBeside(plan, besides)) await patiently(session, [collection.name], [sql]);
+    for (const sql of dropShadowColumns(plan, shadows)) await retryOnLock(session, [collection.name], [sql]);
     await session.play(forgetUnfinished(postgresSchema, collection.name));
     throw new MigrationNeeded([
       `${collection.name} was not changed: ${(error as Error).message}. Check it with latchkey db plan, mend it, and migrate again.`,

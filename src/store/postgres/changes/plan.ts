@@ -6,9 +6,9 @@ import { ask } from "../../sql/schema/script.ts";
 import type { Collection } from "../../store.ts";
 import { postgresSchema } from "../migration.ts";
 import { useWhole } from "../whole/whole.ts";
-import { besidesOf } from "./beside.ts";
 import { alterByHand } from "./by-hand.ts";
-import { unhurried } from "./patiently.ts";
+import { unhurried } from "./lock-retry.ts";
+import { findShadowColumns } from "./shadow-column.ts";
 
 /** Returns what a migration would do to a database. Only reads. */
 export function planDatabase(
@@ -39,5 +39,8 @@ export function planDatabase(
  */
 function isWritten(plan: TablePlan): boolean {
   const { collection, found } = plan;
-  return besidesOf(plan).length > 0 || collection.columns.some((column) => isFoldedAnew(postgresSchema, column, found));
+  return (
+    findShadowColumns(plan).length > 0 ||
+    collection.columns.some((column) => isFoldedAnew(postgresSchema, column, found))
+  );
 }

@@ -3,12 +3,12 @@ import { forgetUnfinished, writeDone, type Unfinished } from "../../sql/changes/
 import { wordsOf } from "../../sql/changes/migrating.ts";
 import { rememberDeclaration } from "../../sql/schema/migration.ts";
 import { ask, statement, stepsIn, type Script } from "../../sql/schema/script.ts";
-import { triggerPrefix } from "../../sql/words.ts";
+import { triggerPrefix } from "../../sql/word-index.ts";
 import { lockTable, postgresSchema } from "../migration.ts";
-import { addColumns, switchColumns, type Beside } from "./beside.ts";
+import type { Work } from "./batches.ts";
 import { catchUpFor, holdBack, newPace, newTurns } from "./catching-up.ts";
-import { patiently } from "./patiently.ts";
-import type { Work } from "./portions.ts";
+import { retryOnLock } from "./lock-retry.ts";
+import { addColumns, switchColumns, type ShadowColumn } from "./shadow-column.ts";
 
 /** How long rows are filled under the exclusive lock, in milliseconds. */
 const fillMs = 50;
@@ -16,19 +16,19 @@ const fillMs = 50;
 /** Fills the last rows and switches the columns, under an exclusive lock of some milliseconds. */
 export async function switchOver(
   work: Work,
-  besides: readonly Beside[],
+  shadows: readonly ShadowColumn[],
   filled: Unfinished | null,
   start: number,
 ): Promise<number> {
   const { session, plan } = work;
   const { name } = plan.collection;
-  const steps = await stepsOf(work, besides);
+  const steps = await stepsOf(work, shadows);
   const turns = newTurns();
   for (let [state, isOver] = [filled, false]; ;) {
-    if (state !== null) state = await holdBack(work, besides, state, turns);
+    if (state !== null) state = await holdBack(work, shadows, state, turns);
     const before = state;
-    await patiently(session, [name], [lockTable(name)], async () => {
-      const caught = before === null ? null : await catchUpFor(work, besides, before, fillMs, newPace());
+    await retryOnLock(session, [name], [lockTable(name)], async () => {
+      const caught = before === null ? null : await catchUpFor(work, shadows, before, fillMs, newPace());
       state = caught?.state ?? null;
       isOver = caught?.isDone ?? true;
       return isOver ? [{ run: steps }, ...stepsIn(writeEnd(work, state?.rows ?? 0, start))] : [];
@@ -38,7 +38,7 @@ export async function switchOver(
 }
 
 /** Returns the SQL that switches the columns, as one text. */
-async function stepsOf({ session, plan, options }: Work, besides: readonly Beside[]): Promise<string> {
+async function stepsOf({ session, plan, options }: Work, shadows: readonly ShadowColumn[]): Promise<string> {
   const { name } = plan.collection;
   const found = await session.play(ask(postgresSchema.findIndexes(name)));
   const indexes = new Set(found.filter((index) => index["is_whole"] === true).map(({ name: index }) => String(index)));
@@ -51,7 +51,7 @@ async function stepsOf({ session, plan, options }: Work, besides: readonly Besid
   return [
     ...ofWords.map((trigger) => postgresSchema.dropTrigger(plan.collection, trigger)),
     ...addColumns(plan),
-    ...switchColumns(plan, besides, options.dropped ?? [], indexes),
+    ...switchColumns(plan, shadows, options.dropped ?? [], indexes),
   ].join(";\n");
 }
 

@@ -1,4 +1,4 @@
-import { beginningOf, findOutdated, type Refusing, type Shapes } from "../../sql/schema/shape.ts";
+import { beginningOf, findOutdated, type Refusing, type Shapes } from "../../sql/schema/table-shape.ts";
 import type { Change, Collection } from "../../store.ts";
 import { postgres } from "../dialect.ts";
 import { isServerError, state, stateOf } from "../errors.ts";

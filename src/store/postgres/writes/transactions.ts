@@ -1,4 +1,4 @@
-import type { Refusing, Shapes } from "../../sql/schema/shape.ts";
+import type { Refusing, Shapes } from "../../sql/schema/table-shape.ts";
 import { shownBy } from "../../sql/writes/changing.ts";
 import { idempotencyOf } from "../../sql/writes/idempotency.ts";
 import type { Change, Collection, Idempotency, Outcome, Recalled, Row, Transaction, Value } from "../../store.ts";

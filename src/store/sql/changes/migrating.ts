@@ -9,7 +9,7 @@ import { forgottenLinks } from "../schema/links.ts";
 import { requireKnownVersion } from "../schema/prepare.ts";
 import type { Schema } from "../schema/schema.ts";
 import { ask, statement, type Script } from "../schema/script.ts";
-import { typesWithShape } from "../schema/shape.ts";
+import { typesWithShape } from "../schema/table-shape.ts";
 import { dropWords, endsOthers, type Change } from "./changes.ts";
 import { readHistory, type Done } from "./journal.ts";
 import { monthNow, obstaclesOf, planTable, type TablePlan, tellMisfit } from "./plan-table.ts";

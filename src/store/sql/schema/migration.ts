@@ -3,13 +3,13 @@ import { MigrationNeeded, type Collection, type Column } from "../../store.ts";
 import { endsOthers } from "../changes/changes.ts";
 import { monthNow, obstaclesOf, planTable, type TablePlan } from "../changes/plan-table.ts";
 import { declaredName, indexPrefix, quote, shadowOf } from "../names.ts";
-import { fitWords } from "../words.ts";
+import { fitWords } from "../word-index.ts";
 import { createTable, indexesOf, typesOf } from "./definition.ts";
 import { findReferences, findTable, isOurs } from "./found-table.ts";
 import { fillLinks } from "./links.ts";
 import { referenceOf, type Found, type Schema } from "./schema.ts";
 import { ask, run, statement, type Script } from "./script.ts";
-import { typesWithShape, type Changed } from "./shape.ts";
+import { typesWithShape, type Changed } from "./table-shape.ts";
 
 /**
  * Creates or changes the tables of collections. Throws `MigrationNeeded` with all obstacles, including those of the

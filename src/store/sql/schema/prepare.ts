@@ -17,7 +17,7 @@ export function* prepareTables(schema: Schema, collections: readonly Collection[
   if ((yield* requireKnownVersion(schema)) === 0) yield* schema.makeOwnTables();
   // Checked again, because another process may have been first.
   const wanted = yield* unprepared(schema, collections);
-  yield* schema.dropRemains(wanted);
+  yield* schema.dropLeftovers(wanted);
   yield* fitTables(schema, wanted);
   yield* run("COMMIT");
 }

@@ -69,7 +69,7 @@ export interface Schema extends Dialect {
    */
   findUnwritable(collection: Collection): Script<readonly string[]>;
   /** Removes what earlier migrations of collections have left, before their tables are made or changed. */
-  dropRemains(collections: readonly Collection[]): Script<void>;
+  dropLeftovers(collections: readonly Collection[]): Script<void>;
   /** Returns SQL that locks a table against all others until the end. Null if `begin` already locks all tables. */
   readonly lock: ((table: string) => string) | null;
   /** Drops an empty table. Returns the SQL to run after it is made again. */

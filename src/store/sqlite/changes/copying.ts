@@ -14,11 +14,11 @@ import { ask as read } from "../../sql/schema/script.ts";
 import type { Collection, Key } from "../../store.ts";
 import { playOn, prepare } from "../connection.ts";
 import { sqliteSchema } from "../migration.ts";
+import { requireSpace } from "./disk-space.ts";
+import { dropTriggers, findLeftovers, letGo, removeLeftovers, setAside } from "./leftover-tables.ts";
+import { change, FIRST_BATCH, inTransaction, nextBatchSize, Unfit } from "./migration-lock.ts";
 import { findObjects, freeName, makeIndexOn, ownObjects } from "./own-objects.ts";
-import { dropTriggers, findRemains, letGo, removeRemains, setAside } from "./remains.ts";
-import { requireRoom } from "./room.ts";
 import { namesFor, nextRevision, shadowFor, type Shadow, type Which } from "./shadow.ts";
-import { change, firstPortion, inTransaction, nextPortion, Unfit } from "./turns.ts";
 
 /** The tables are switched if no more rows than these are left. */
 const lastRows = 300;
@@ -33,7 +33,7 @@ export interface Work {
   readonly options: MigrateOptions;
   readonly total: number;
   state: Unfinished;
-  portion: number;
+  batch: number;
 }
 
 /** Makes the copy of a table, or continues an unfinished one. */
@@ -42,7 +42,7 @@ export async function begin(database: DatabaseSync, plan: TablePlan, options: Mi
   const { dropped = [] } = options;
   const target = targetOf(plan, dropped);
   // Its name is needed for the next table that is set aside.
-  await removeRemains(database, playOn(database, findRemains([plan.collection])));
+  await removeLeftovers(database, playOn(database, findLeftovers([plan.collection])));
   const before = playOn(database, readUnfinished(sqliteSchema, name));
   if (before?.target !== target) await giveUp(database, plan.collection);
   const indexes = new Set(namesOf(database, "index"));
@@ -52,12 +52,12 @@ export async function begin(database: DatabaseSync, plan: TablePlan, options: Mi
     database.function(called, { varargs: true }, (...cells) => make(...cells) as string | number | null);
   const [total] = prepare(database, `SELECT count(*) FROM ${quote(name)}`).get()!;
   const state = await change(database, () => {
-    requireRoom(database);
+    requireSpace(database);
     const begun = before?.target === target ? before : make();
     carryIndexes({ database, plan, shadow });
     return begun;
   });
-  return { database, plan, shadow, options, total: total as number, state, portion: firstPortion };
+  return { database, plan, shadow, options, total: total as number, state, batch: FIRST_BATCH };
 
   function make(): Unfinished {
     for (const sql of shadow.make) database.exec(sql);
@@ -80,14 +80,14 @@ export function carryIndexes({ database, plan, shadow }: Pick<Work, "database" |
 /** Removes the copy of a table, its triggers and its record, even if they are incomplete. */
 export async function giveUp(database: DatabaseSync, collection: Collection): Promise<void> {
   const { copy } = namesFor(collection);
-  await removeRemains(database, playOn(database, findRemains([collection])));
+  await removeLeftovers(database, playOn(database, findLeftovers([collection])));
   await inTransaction(database, () => {
     stopNoting(database, collection);
     setAside(database, copy, collection.name);
     letGo(database, collection.name);
     playOn(database, forgetUnfinished(sqliteSchema, collection.name));
   });
-  await removeRemains(database, playOn(database, findRemains([collection])));
+  await removeLeftovers(database, playOn(database, findLeftovers([collection])));
 }
 
 /** Removes the triggers that note changed rows, and the notes. */
@@ -105,7 +105,7 @@ function namesOf(database: DatabaseSync, type: "index" | "table"): readonly stri
 
 /** Copies rows until hardly any are left, some milliseconds at a time. */
 export async function copyRows(work: Work): Promise<void> {
-  while (!work.state.filled) await sleep(await portionOf(work, work.portion, () => fill(work)));
+  while (!work.state.filled) await sleep(await runBatch(work, work.batch, () => fill(work)));
   let fewest = Infinity;
   for (let vain = 0; vain < vainRounds;) {
     const left = waiting(work);
@@ -113,8 +113,8 @@ export async function copyRows(work: Work): Promise<void> {
     vain = left < fewest ? 0 : vain + 1;
     fewest = Math.min(fewest, left);
     for (let rest = left; rest > 0;) {
-      const most = Math.min(work.portion, rest);
-      const took = await portionOf(work, most, () => catchUp(work, most));
+      const most = Math.min(work.batch, rest);
+      const took = await runBatch(work, most, () => catchUp(work, most));
       rest -= most;
       // Others get the same time, unless they write more in it than is copied.
       if (vain === 0) await sleep(took);
@@ -148,7 +148,7 @@ function fill(work: Work): void {
   const behind = (id: string): string => (state.cursor === null ? "TRUE" : `${id} > ${literal(state.cursor)}`);
   const [last, count] = prepare(
     database,
-    `SELECT max("id"), count(*) FROM (SELECT "id" FROM ${table} WHERE ${behind(`"id"`)} ORDER BY "id" LIMIT ${work.portion})`,
+    `SELECT max("id"), count(*) FROM (SELECT "id" FROM ${table} WHERE ${behind(`"id"`)} ORDER BY "id" LIMIT ${work.batch})`,
   ).get()!;
   if (last === null) return keep(work, { ...state, filled: true });
   const rows = copy(
@@ -156,7 +156,7 @@ function fill(work: Work): void {
     (id) => `${behind(id)} AND ${id} <= ${literal(last as Key)} AND ${id} NOT IN (SELECT "id" FROM ${shadow.moved})`,
   );
   // New rows are noted from now on. A loop that follows them would never finish.
-  const filled = (count as number) < work.portion;
+  const filled = (count as number) < work.batch;
   keep(work, { ...state, cursor: last as Key, rows: state.rows + rows, filled });
 }
 
@@ -190,17 +190,17 @@ function waiting({ database, shadow }: Work): number {
   return prepare(database, `SELECT count(*) FROM ${shadow.moved}`).get()![0] as number;
 }
 
-/** Runs a portion of rows. Returns how long other writers waited for it, in milliseconds. */
-async function portionOf(work: Work, rows: number, task: () => void): Promise<number> {
+/** Runs a batch of rows. Returns how long other writers waited for it, in milliseconds. */
+async function runBatch(work: Work, rows: number, task: () => void): Promise<number> {
   const { database, options, plan, total } = work;
   const took = await change(database, () => {
-    requireRoom(database);
+    requireSpace(database);
     // Does not include the wait for other writers.
     const start = performance.now();
     task();
     return performance.now() - start;
   });
-  work.portion = nextPortion(rows, took);
+  work.batch = nextBatchSize(rows, took);
   options.tell?.(plan.collection.name, work.state.rows, total);
   // Checkpoints the log here, so the next writer does not have to do it.
   database.exec("PRAGMA wal_checkpoint(PASSIVE)");

@@ -22,19 +22,19 @@ import { quote, wordsTableOf } from "../../sql/names.ts";
 import { emptiedLinks } from "../../sql/schema/links.ts";
 import { rememberDeclaration } from "../../sql/schema/migration.ts";
 import { ask as read } from "../../sql/schema/script.ts";
-import { fitWords } from "../../sql/words.ts";
+import { fitWords } from "../../sql/word-index.ts";
 import { MigrationNeeded, type Collection } from "../../store.ts";
 import { connect, playOn, prepare } from "../connection.ts";
 import { sqliteSchema } from "../migration.ts";
 import { prepareFile } from "../schema.ts";
 import { findUncompiled, requireCompiled } from "./bound.ts";
 import { begin, carryIndexes, copyLast, copyRows, giveUp, requireAll, stopNoting, type Work } from "./copying.ts";
-import { withForeseen } from "./foresight.ts";
+import { removeDryRuns } from "./dry-run-cleanup.ts";
+import { findLeftovers, letGo, removeLeftovers, setAside, wordsAsideOf } from "./leftover-tables.ts";
+import { change, takeMigrationLock, Unfit } from "./migration-lock.ts";
 import { isMoved } from "./moved.ts";
 import { findObjects, ownObjects } from "./own-objects.ts";
-import { findRemains, letGo, removeRemains, setAside, wordsAsideOf } from "./remains.ts";
-import { removeTries } from "./tries.ts";
-import { change, takeTurn, Unfit } from "./turns.ts";
+import { addObstacles } from "./precheck.ts";
 
 /** The page cache during a migration, in KiB. */
 const cacheKiB = 65_536;
@@ -49,9 +49,9 @@ export async function migrateFile(
     prepareFile(path, collections);
     return [];
   }
-  const release = takeTurn(path);
+  const release = takeMigrationLock(path);
   try {
-    removeTries(path);
+    removeDryRuns(path);
     return await migrateTables(path, collections, options);
   } finally {
     release();
@@ -72,7 +72,7 @@ async function migrateTables(
     const migrated: MigratedTable[] = [];
     const { dropped = [] } = options;
     const planned = playOn(database, planTables(sqliteSchema, collections, dropped));
-    const plans = withForeseen(database, planned.plans, dropped);
+    const plans = addObstacles(database, planned.plans, dropped);
     requirePossible(plans, dropped, playOn(database, readHistory(sqliteSchema)));
     playOn(database, requireOwnHistory(sqliteSchema, options.program));
     for (const plan of plans) {
@@ -93,10 +93,10 @@ async function migrateTables(
 
 /** Removes the old tables at the end. The new version need not wait for it. */
 async function clearUp(database: DatabaseSync, { settled, tellRemoved }: MigrateOptions): Promise<void> {
-  const remains = playOn(database, findRemains());
+  const remains = playOn(database, findLeftovers());
   if (remains.length === 0) return;
   settled?.();
-  await removeRemains(database, remains, tellRemoved);
+  await removeLeftovers(database, remains, tellRemoved);
 }
 
 function rowsOf(database: DatabaseSync, { collection, changes }: TablePlan): number {

@@ -1,10 +1,10 @@
 import type { DatabaseSync } from "node:sqlite";
 import { declaredName, otherName, quote } from "../../sql/names.ts";
 import { statement, type NamedRow, type Statement } from "../../sql/schema/script.ts";
-import { triggerPrefix } from "../../sql/words.ts";
+import { triggerPrefix } from "../../sql/word-index.ts";
 import type { Collection } from "../../store.ts";
 import { isStoreFailure } from "../errors.ts";
-import { remainsPrefix } from "./remains.ts";
+import { leftoverPrefix } from "./leftover-tables.ts";
 
 // Custom indexes and triggers of a table. They are carried over to its new form.
 
@@ -35,7 +35,7 @@ export function ownObjects(
   { name: table }: Collection,
   found: readonly NamedRow[],
 ): { readonly indexes: readonly OwnObject[]; readonly triggers: readonly OwnObject[] } {
-  const ours = [remainsPrefix, `moved in ${table} `];
+  const ours = [leftoverPrefix, `moved in ${table} `];
   const own = besideIndexes(table, found).filter(({ name }) => !ours.some((start) => String(name).startsWith(start)));
   const of = (type: string): readonly OwnObject[] =>
     own.filter((each) => each["type"] === type).map(({ name, sql }) => ({ name: String(name), sql: String(sql) }));

@@ -5,10 +5,10 @@ import { ask } from "../../sql/schema/script.ts";
 import type { Collection } from "../../store.ts";
 import { connectReadOnly, playOn } from "../connection.ts";
 import { sqliteSchema } from "../migration.ts";
-import { withForeseen } from "./foresight.ts";
+import { findLeftovers } from "./leftover-tables.ts";
 import { isMoved } from "./moved.ts";
 import { findObjects, ownObjects } from "./own-objects.ts";
-import { findRemains } from "./remains.ts";
+import { addObstacles } from "./precheck.ts";
 import { rebuildByHand } from "./shadow.ts";
 
 /** Returns what a migration would do to a file. Only reads. */
@@ -26,7 +26,7 @@ export function planFile(path: string, collections: readonly Collection[], dropp
   try {
     database.exec("BEGIN");
     const { plans, missing } = playOn(database, planTables(sqliteSchema, collections, dropped));
-    const planned = { plans: withForeseen(database, plans, dropped), missing };
+    const planned = { plans: addObstacles(database, plans, dropped), missing };
     const told = playOn(
       database,
       tellPlan(sqliteSchema, planned, dropped, isMoved, function* (plan) {
@@ -34,7 +34,7 @@ export function planFile(path: string, collections: readonly Collection[], dropp
         return rebuildByHand(sqliteSchema, plan, dropped, ownObjects(plan.collection, own));
       }),
     );
-    const remains = planned.plans.length === 0 ? [] : playOn(database, findRemains());
+    const remains = planned.plans.length === 0 ? [] : playOn(database, findLeftovers());
     return { ...told, remarks: [...told.remarks, ...remains.map(tellRemains)] };
   } finally {
     database.close();

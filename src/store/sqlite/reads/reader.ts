@@ -3,7 +3,7 @@ import { encodeCompared } from "../../sql/codec.ts";
 import { parametersOf, type CellsRead, type Parameters, type Read } from "../../sql/dialect.ts";
 import { readCount, readList, selectBy } from "../../sql/list.ts";
 import { requireColumn, type Table, type TableColumn } from "../../sql/schema/table.ts";
-import { readWordCounts } from "../../sql/words.ts";
+import { readWordCounts } from "../../sql/word-index.ts";
 import type {
   Collection,
   Idempotency,

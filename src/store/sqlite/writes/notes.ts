@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Table } from "../../sql/schema/table.ts";
-import { PENDING } from "../../sql/words.ts";
+import { PENDING } from "../../sql/word-index.ts";
 import type { Key } from "../../store.ts";
 import { statementsOf } from "../connection.ts";
 

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { Shapes } from "../../sql/schema/shape.ts";
+import type { Shapes } from "../../sql/schema/table-shape.ts";
 import { rowsToRead, shownBy } from "../../sql/writes/changing.ts";
 import type { Collection, Key, Row } from "../../store.ts";
 import { prepare } from "../connection.ts";
@@ -11,7 +11,7 @@ import { changesOf, type Changes, type Done } from "./changes.ts";
 import { countersOf } from "./counters.ts";
 import { idempotencyRecordsOf, type IdempotencyRecords } from "./idempotency.ts";
 import { notesOf, type Notes } from "./notes.ts";
-import { turnsOf } from "./turns.ts";
+import { makeWriteLock } from "./write-lock.ts";
 
 /** Commits transactions as a group, with one disk sync for all of them. */
 export interface Committer {
@@ -42,7 +42,7 @@ export function committerOf(
   const named = new Map(collections.map((each) => [each.name, each]));
   const changes = changesOf(database, named, counters, notes);
   const records = idempotencyRecordsOf(database);
-  const turns = turnsOf(database, busyMs);
+  const turns = makeWriteLock(database, busyMs);
   const commit = prepare(database, "COMMIT");
   const rollback = prepare(database, "ROLLBACK");
   const outdated = outdatedOf(database, shapes);

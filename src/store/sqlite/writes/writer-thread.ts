@@ -1,7 +1,7 @@
 import type { Worker } from "node:worker_threads";
 import { valueOfJSON } from "../../../core/exact-numbers.ts";
 import type { Observer } from "../../../core/observation.ts";
-import type { Refusing } from "../../sql/schema/shape.ts";
+import type { Refusing } from "../../sql/schema/table-shape.ts";
 import { StoreUnavailable, type Outcome, type Transaction } from "../../store.ts";
 import { errorOf, unavailable } from "../errors.ts";
 import { nameCollections, type Result } from "../named.ts";

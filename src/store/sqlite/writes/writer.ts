@@ -4,8 +4,8 @@ import { valueOfJSON } from "../../../core/exact-numbers.ts";
 import { searchedOf } from "../../searched.ts";
 import { comparingFolded } from "../../sql/folding.ts";
 import { indexBeside } from "../../sql/indexing.ts";
-import type { Shapes } from "../../sql/schema/shape.ts";
-import { takeSomeWords } from "../../sql/words.ts";
+import type { Shapes } from "../../sql/schema/table-shape.ts";
+import { takeSomeWords } from "../../sql/word-index.ts";
 import type { Collection } from "../../store.ts";
 import { connect, logSizesOf, playOn, type LogSizes } from "../connection.ts";
 import { tableOf } from "../dialect.ts";
@@ -18,7 +18,7 @@ import type { NamedTransaction, Result } from "../named.ts";
 import { giveWay } from "../thread.ts";
 import { checkpointsBeside } from "./checkpoints.ts";
 import { committerOf, type Committer } from "./transactions.ts";
-import { whenFree } from "./turns.ts";
+import { whenFree } from "./write-lock.ts";
 
 /** The data that the writer thread starts with. */
 export interface WriterData extends Opened {

@@ -7,7 +7,7 @@ import type { Exchange } from "../../../exchange.ts";
 import { takeTurn } from "../../../scheduling/slices.ts";
 import type { MountInPlace } from "../../mount.ts";
 import { areColumns } from "../../older/translating.ts";
-import { askedWithPage, isBehind, MAX_BESIDE, writeRecords, type Writing } from "./beside.ts";
+import { askedWithPage, isBehind, MAX_EXPANDED_CHARACTERS, writeRecords, type Writing } from "./expanded.ts";
 import { nameOf, planOf, type Expansion, type Plan } from "./expansion.ts";
 import { cutPage, Place } from "./page-records.ts";
 
@@ -99,7 +99,7 @@ function write(
   { plans, told }: { readonly plans: readonly Plan[] } & Pick<Writing, "told">,
   places: readonly Place[],
 ): Promise<readonly string[]> {
-  const writing: Writing = { exchange, left: MAX_BESIDE, told };
+  const writing: Writing = { exchange, left: MAX_EXPANDED_CHARACTERS, told };
   return writeRecords(writing, { placed, columns, plans, places });
 }
 

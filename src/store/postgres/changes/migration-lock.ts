@@ -13,16 +13,16 @@ const idleMs = 60_000;
 const signMs = 15_000;
 
 /** The right to change tables. Only one process has it. */
-export interface Turn {
+export interface MigrationLock {
   end(): Promise<void>;
 }
 
 /**
- * Waits for the turn. A separate connection holds it: an index that is made beside writers cannot be made in a
+ * Waits for the lock. A separate connection holds it: an index that is created while others write cannot be made in a
  * transaction, and a connection through PgBouncer keeps nothing longer than a transaction. The code polls and does not
  * wait in a statement. A waiting statement keeps a snapshot, and the index of the other process would wait for its end.
  */
-export async function takeTurn(address: Address): Promise<Turn> {
+export async function takeMigrationLock(address: Address): Promise<MigrationLock> {
   const client = await connectPatiently(address);
   const session = sessionOf(client, false);
   try {

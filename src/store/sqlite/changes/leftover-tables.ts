@@ -4,8 +4,8 @@ import { quote } from "../../sql/names.ts";
 import { ask, run, statement, type Script } from "../../sql/schema/script.ts";
 import type { Collection } from "../../store.ts";
 import { playOn, prepare } from "../connection.ts";
-import { requireRoom } from "./room.ts";
-import { firstPortion, inTransaction, nextPortion } from "./turns.ts";
+import { requireSpace } from "./disk-space.ts";
+import { FIRST_BATCH, inTransaction, nextBatchSize } from "./migration-lock.ts";
 
 // Dropping a table reads all its pages while writers wait. So an old table is renamed, which takes a moment, and its
 // rows are removed some at a time. A later run continues an interrupted removal.
@@ -14,10 +14,10 @@ import { firstPortion, inTransaction, nextPortion } from "./turns.ts";
 const suffix = "_gone";
 
 /** The prefix of the triggers that keep these tables from blocking deletions. */
-export const remainsPrefix = "left in ";
+export const leftoverPrefix = "left in ";
 
 /** Returns the tables that are set aside and not removed yet: of these collections, or of all. */
-export function* findRemains(collections?: readonly Pick<Collection, "name">[]): Script<readonly string[]> {
+export function* findLeftovers(collections?: readonly Pick<Collection, "name">[]): Script<readonly string[]> {
   const names =
     collections?.map(({ name }) => name) ??
     (yield* ask(statement("SELECT collection FROM latchkey_schema"))).map(({ collection }) => String(collection));
@@ -30,8 +30,8 @@ export function* findRemains(collections?: readonly Pick<Collection, "name">[]):
  * Removes the old tables of some collections in one step, before their tables are changed. This frees the names that
  * are needed then.
  */
-export function* dropRemains(collections: readonly Pick<Collection, "name">[]): Script<void> {
-  for (const table of yield* findRemains(collections)) yield* dropTable(table);
+export function* dropLeftovers(collections: readonly Pick<Collection, "name">[]): Script<void> {
+  for (const table of yield* findLeftovers(collections)) yield* dropTable(table);
 }
 
 /** Renames a table to set it aside, if it exists. `of` is its name or its planned name. */
@@ -57,7 +57,7 @@ export function letGo(database: DatabaseSync, of: string): void {
   ).all(gone) as [string, string][];
   for (const [at, [column, target]] of references.entries())
     database.exec(
-      `CREATE TRIGGER ${quote(`${remainsPrefix}${gone} ${at}`)} BEFORE DELETE ON ${quote(target)} BEGIN ` +
+      `CREATE TRIGGER ${quote(`${leftoverPrefix}${gone} ${at}`)} BEFORE DELETE ON ${quote(target)} BEGIN ` +
         `DELETE FROM ${quote(gone)} WHERE ${quote(column)} = OLD."id"; END`,
     );
 }
@@ -73,7 +73,7 @@ export function* dropTriggers(beginning: string): Script<void> {
  * Removes the tables that are set aside, some milliseconds at a time, while others write. A later run continues an
  * interrupted removal. `tell` receives the number of removed rows.
  */
-export async function removeRemains(
+export async function removeLeftovers(
   database: DatabaseSync,
   tables: readonly string[],
   tell: (done: number, total: number) => void = () => undefined,
@@ -83,13 +83,13 @@ export async function removeRemains(
   for (const table of tables) {
     for (const index of uselessIndexes(database, table))
       await removing(database, () => database.exec(`DROP INDEX IF EXISTS ${quote(index)}`));
-    let portion = firstPortion;
+    let batch = FIRST_BATCH;
     for (let isThere = true; isThere;) {
-      const rows = portion;
+      const rows = batch;
       const took = await removing(database, () => {
         isThere = removeSome(database, table, rows);
       });
-      portion = nextPortion(rows, took);
+      batch = nextBatchSize(rows, took);
       gone += rows;
       tell(Math.min(gone, total), total);
     }
@@ -102,7 +102,7 @@ export async function removeRemains(
  */
 async function removing(database: DatabaseSync, task: () => void): Promise<number> {
   const took = await inTransaction(database, () => {
-    requireRoom(database);
+    requireSpace(database);
     const start = performance.now();
     task();
     return performance.now() - start;
@@ -146,7 +146,7 @@ function removeSome(database: DatabaseSync, table: string, rows: number): boolea
 }
 
 function* dropTable(table: string): Script<void> {
-  yield* dropTriggers(`${remainsPrefix}${table} `);
+  yield* dropTriggers(`${leftoverPrefix}${table} `);
   yield* run(`DROP TABLE ${quote(table)}`);
 }
 

@@ -24,10 +24,10 @@ import { Place } from "./page-records.ts";
 import { askedOf, both, verdictOn, type Asked, type Verdict } from "./verdicts.ts";
 
 /** The most records of a nested collection that are shown with a record. */
-export const MOST_BESIDE = 100;
+export const MAX_EXPANDED_RECORDS = 100;
 
 /** The most characters of JSON for the expanded records of one response. Writing them blocks other requests. */
-export const MAX_BESIDE = 1024 * 1024;
+export const MAX_EXPANDED_CHARACTERS = 1024 * 1024;
 
 /** Returns all columns of a collection. Permissions may use columns that are never shown. */
 export function columnsOf({ columns, computed = [] }: Collection): readonly string[] {
@@ -241,7 +241,7 @@ function questionOf(
     collection,
     column,
     where,
-    limit: kind === "many" ? MOST_BESIDE : 1,
+    limit: kind === "many" ? MAX_EXPANDED_RECORDS : 1,
     columns: isWhole(plan) ? to.sources : columnsOf(collection),
     maxLength,
     long: !isServed({ collection, where: ofOne, sort: [{ column: "id" }] }),
@@ -257,7 +257,7 @@ export function askedWithPage(plan: Plan): BesideQuery | null {
   if (relation.kind === "several" || reach === null || list === null || read === null) return null;
   const decision = both(both(reach.decision === "deny" ? "deny" : "allow", list.decision), read.decision);
   if (decision === "deny") return null;
-  const question = questionOf(plan, decision === "allow" ? null : decision.only, MAX_BESIDE);
+  const question = questionOf(plan, decision === "allow" ? null : decision.only, MAX_EXPANDED_CHARACTERS);
   return question.long ? null : { ...question, from: relation.kind === "many" ? "id" : relation.column };
 }
 
@@ -268,6 +268,6 @@ function take(writing: Writing, text: string): string {
 }
 
 function tooMuch({ exchange: { call } }: Writing): Error {
-  const detail = `What is to stand beside these records is longer than ${MAX_BESIDE / 1024 / 1024} MiB. Ask for fewer records with limit, or for less beside them.`;
+  const detail = `What is to stand beside these records is longer than ${MAX_EXPANDED_CHARACTERS / 1024 / 1024} MiB. Ask for fewer records with limit, or for less beside them.`;
   return invalid([{ pointer: call.method === "QUERY" ? "/expand" : "?expand", code: "too_many", detail }]);
 }

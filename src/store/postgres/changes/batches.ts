@@ -10,12 +10,12 @@ import type { Key } from "../../store.ts";
 import { stateOf } from "../errors.ts";
 import { postgresSchema } from "../migration.ts";
 import type { Session } from "../network/session.ts";
-import { madeByProgram, makeBeside, movedOf, setBySQL, type Beside } from "./beside.ts";
-import { commit, passing, patiently } from "./patiently.ts";
+import { commit, passing, retryOnLock } from "./lock-retry.ts";
+import { madeByProgram, createShadowColumns, movedOf, setBySQL, type ShadowColumn } from "./shadow-column.ts";
 
-/** The number of rows of the first portion, and how long a portion may take in milliseconds. */
-export const firstPortion = 500;
-export const portionMs = 100;
+/** The number of rows of the first batch, and how long a batch may take in milliseconds. */
+export const FIRST_BATCH = 500;
+export const BATCH_MS = 100;
 
 /** The work on one table. */
 export interface Work {
@@ -25,7 +25,7 @@ export interface Work {
 }
 
 /** Fills new columns while the old ones are read and written. Returns how many rows were written. */
-export async function fillBeside(work: Work, besides: readonly Beside[]): Promise<Unfinished> {
+export async function fillShadowColumns(work: Work, shadows: readonly ShadowColumn[]): Promise<Unfinished> {
   const { session, plan, options } = work;
   const { name } = plan.collection;
   const target = targetOf(plan, options.dropped ?? []);
@@ -33,43 +33,43 @@ export async function fillBeside(work: Work, besides: readonly Beside[]): Promis
   let state = await session.play(readUnfinished(postgresSchema, name));
   if (state?.target !== target) {
     state = { target, cursor: null, rows: 0, filled: false };
-    await patiently(session, [name], makeBeside(plan, besides), async () =>
+    await retryOnLock(session, [name], createShadowColumns(plan, shadows), async () =>
       stepsIn(writeUnfinished(postgresSchema, name, state!)),
     );
   }
-  let portion = firstPortion;
+  let batch = FIRST_BATCH;
   while (!state.filled) {
     const start = performance.now();
     const before: Unfinished = state;
-    state = await inPortion(session, (part) => fill(work, besides, before, Math.ceil(portion * part)));
+    state = await inBatch(session, (part) => fill(work, shadows, before, Math.ceil(batch * part)));
     const took = performance.now() - start;
-    portion = nextPortion(portion, took);
+    batch = nextBatchSize(batch, took);
     options.tell?.(name, state.rows, Number(count!["counted"]));
     await sleep(took / 2);
   }
   return state;
 }
 
-/** Returns the size of the next portion, from the size and the time of the last one. */
-export function nextPortion(portion: number, tookMs: number): number {
+/** Returns the size of the next batch, from the size and the time of the last one. */
+export function nextBatchSize(batch: number, tookMs: number): number {
   // On a busy machine most of the time passes between the statements, so fewer rows would take as long.
-  return Math.min(Math.max(Math.round((portion * portionMs) / Math.max(tookMs, 1)), firstPortion), 10_000);
+  return Math.min(Math.max(Math.round((batch * BATCH_MS) / Math.max(tookMs, 1)), FIRST_BATCH), 10_000);
 }
 
 /**
- * The result of a portion, and the steps that are sent together with the COMMIT. No row stays locked during another
+ * The result of a batch, and the steps that are sent together with the COMMIT. No row stays locked during another
  * round trip.
  */
-export interface Portion<T> {
+export interface Batch<T> {
   readonly done: T;
   readonly last: readonly Step[];
 }
 
 /**
- * Runs a portion. Gives way to other transactions: the next try takes about half as many rows, and fewer of them are
+ * Runs a batch. Gives way to other transactions: the next try takes about half as many rows, and fewer of them are
  * locked.
  */
-export async function inPortion<T>(session: Session, task: (part: number) => Promise<Portion<T>>): Promise<T> {
+export async function inBatch<T>(session: Session, task: (part: number) => Promise<Batch<T>>): Promise<T> {
   for (let tries = 1; ; tries++) {
     await session.run("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL lock_timeout = 50");
     try {
@@ -86,15 +86,15 @@ export async function inPortion<T>(session: Session, task: (part: number) => Pro
 
 async function fill(
   work: Work,
-  besides: readonly Beside[],
+  shadows: readonly ShadowColumn[],
   state: Unfinished,
-  portion: number,
-): Promise<Portion<Unfinished>> {
+  batch: number,
+): Promise<Batch<Unfinished>> {
   const type = keyType(postgresSchema, work.plan.collection.key);
-  const next = `WHERE ($1::${type} IS NULL OR "id" > $1) ORDER BY "id" LIMIT ${portion} FOR NO KEY UPDATE`;
-  const { ids, renew } = await take(work, besides, next, [state.cursor]);
+  const next = `WHERE ($1::${type} IS NULL OR "id" > $1) ORDER BY "id" LIMIT ${batch} FOR NO KEY UPDATE`;
+  const { ids, renew } = await take(work, shadows, next, [state.cursor]);
   // New rows are noted from now on. A loop that follows them would never finish.
-  const filled = ids.length < portion;
+  const filled = ids.length < batch;
   const cursor = ids.length === 0 ? state.cursor : (ids.at(-1) as Key);
   return kept(work, { ...state, cursor, rows: state.rows + ids.length, filled }, renew);
 }
@@ -102,18 +102,18 @@ async function fill(
 /** Fills rows that have changed since they were filled. Skips those that others are changing, until later. */
 export async function catchUp(
   work: Work,
-  besides: readonly Beside[],
+  shadows: readonly ShadowColumn[],
   state: Unfinished,
   most: number,
-): Promise<Portion<Unfinished>> {
+): Promise<Batch<Unfinished>> {
   const moved = quote(movedOf(work.plan.collection.name));
   // Not a join: the planner does not know how few rows are noted, and might read the whole table for them.
   const noted = `WHERE "id" = ANY(ARRAY(SELECT "id" FROM ${moved} LIMIT ${most})) FOR NO KEY UPDATE SKIP LOCKED`;
-  const { ids, renew } = await take(work, besides, noted, []);
+  const { ids, renew } = await take(work, shadows, noted, []);
   return kept(work, { ...state, rows: state.rows + ids.length }, renew);
 }
 
-function kept({ plan }: Work, state: Unfinished, renew: readonly Step[]): Portion<Unfinished> {
+function kept({ plan }: Work, state: Unfinished, renew: readonly Step[]): Batch<Unfinished> {
   return { done: state, last: [...renew, ...stepsIn(writeUnfinished(postgresSchema, plan.collection.name, state))] };
 }
 
@@ -124,15 +124,15 @@ function kept({ plan }: Work, state: Unfinished, renew: readonly Step[]): Portio
  */
 async function take(
   { session, plan }: Work,
-  besides: readonly Beside[],
+  shadows: readonly ShadowColumn[],
   which: string,
   values: readonly Cell[],
 ): Promise<{ readonly ids: readonly Cell[]; readonly renew: readonly Step[] }> {
   const { name, key } = plan.collection;
   const [table, moved] = [name, movedOf(name)].map(quote);
   const type = keyType(postgresSchema, key);
-  const bySQL = setBySQL(besides);
-  const { selected, columns, make } = madeByProgram(plan, besides);
+  const bySQL = setBySQL(shadows);
+  const { selected, columns, make } = madeByProgram(plan, shadows);
   const taken = bySQL === null ? selected : [`"id"`];
   const rows = await session.sendForCells(statement(`SELECT ${taken.join(", ")} FROM ${table!} ${which}`, values));
   const ids = rows.map(([id]) => id as Cell);

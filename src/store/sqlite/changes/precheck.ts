@@ -11,7 +11,7 @@ import { findObjects, makeIndexOn, ownObjects } from "./own-objects.ts";
 import { madeEmpty, namesFor, shadowFor } from "./shadow.ts";
 
 /** Adds to the plans the objects of others that would not work after the migration. */
-export function withForeseen(
+export function addObstacles(
   database: DatabaseSync,
   plans: readonly TablePlan[],
   dropped: readonly string[],

@@ -6,7 +6,7 @@ import type { Session } from "../network/session.ts";
 const beginning = "latchkey_try_";
 
 /** Returns the quoted name of a schema for a dry run of a migration. */
-export function makeTryName(): string {
+export function makeDryRunName(): string {
   return quote(`${beginning}${randomBytes(6).toString("hex")}`);
 }
 
@@ -14,7 +14,7 @@ export function makeTryName(): string {
  * Removes the schemas of dry runs that were killed. The caller holds the lock for migrations, so no other dry run is
  * active.
  */
-export async function removeTries(session: Session): Promise<void> {
+export async function removeDryRuns(session: Session): Promise<void> {
   const left = await session.send(
     statement("SELECT nspname::text AS name FROM pg_namespace WHERE nspname ~ $1 AND pg_has_role(nspowner, 'USAGE')", [
       `^${beginning}[0-9a-f]{12}$`,

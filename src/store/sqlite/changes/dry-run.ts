@@ -4,22 +4,22 @@ import type { Collection } from "../../store.ts";
 import { DatabaseSync } from "../node-sqlite.ts";
 import { copyFile } from "../whole/backup.ts";
 import { requireSound } from "../whole/check.ts";
+import { requireSpaceForCopy } from "./disk-space.ts";
+import { beginningOf, copyIn, removeDryRuns } from "./dry-run-cleanup.ts";
 import { migrateFile } from "./migrate.ts";
-import { requireRoomForCopy } from "./room.ts";
-import { beginningOf, copyIn, removeTries } from "./tries.ts";
-import { takeTurn } from "./turns.ts";
+import { takeMigrationLock } from "./migration-lock.ts";
 
 /** Migrates a copy of a file next to it, checks the whole copy and deletes it. */
-export async function tryFile(
+export async function dryRunFile(
   path: string,
   collections: readonly Collection[],
   options: MigrateOptions,
 ): Promise<readonly MigratedTable[]> {
-  const release = takeTurn(path);
+  const release = takeMigrationLock(path);
   let folder: string | null = null;
   try {
-    removeTries(path);
-    requireRoomForCopy(path);
+    removeDryRuns(path);
+    requireSpaceForCopy(path);
     folder = mkdtempSync(beginningOf(path));
     const copy = copyIn(folder);
     await copyFile(path, copy, () => undefined);

@@ -11,10 +11,10 @@ import { prepareFile } from "../schema.ts";
 /** Writes as fast as possible for some seconds. All processes start at the same time. */
 const busy = `
   import { connect } from ${JSON.stringify(new URL("../connection.ts", import.meta.url).href)};
-  import { turnsOf } from ${JSON.stringify(new URL("./turns.ts", import.meta.url).href)};
+  import { makeWriteLock } from ${JSON.stringify(new URL("./write-lock.ts", import.meta.url).href)};
   const [file, who, at] = process.argv.slice(1);
   const database = connect(file, 0);
-  const turns = turnsOf(database, 20000);
+  const turns = makeWriteLock(database, 20000);
   const insert = database.prepare("INSERT INTO t VALUES (?, ?)");
   while (Date.now() < Number(at));
   while (Date.now() < Number(at) + 3000) {

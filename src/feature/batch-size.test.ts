@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { pauseMs, portionSize } from "./portions.ts";
+import { pauseMs, portionSize } from "./batch-size.ts";
 
 test("makes portions small for slow rows, but not for a slow disk", () => {
   const sizesWhere = (tookMs: (rows: number, at: number) => number): readonly number[] => {

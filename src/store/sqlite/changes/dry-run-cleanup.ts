@@ -20,7 +20,7 @@ export function copyIn(folder: string): string {
 /**
  * Deletes the remains of dry runs that were killed. The caller has the turn to migrate, so no other dry run is active.
  */
-export function removeTries(path: string): void {
+export function removeDryRuns(path: string): void {
   for (const each of readdirSync(dirname(path), { withFileTypes: true })) {
     try {
       if (isTry(each, basename(beginningOf(path)))) rmSync(join(each.parentPath, each.name), { recursive: true });

@@ -8,8 +8,8 @@ import { StoreFull } from "../../store.ts";
  */
 const reserve = 16 << 20;
 
-/** Throws `StoreFull` if the next portion would take space that other writers need. */
-export function requireRoom(database: DatabaseSync): void {
+/** Throws `StoreFull` if the next batch would take space that other writers need. */
+export function requireSpace(database: DatabaseSync): void {
   const path = database.location();
   const free = path === null ? Infinity : freeAt(path);
   if (free >= reserve) return;
@@ -19,7 +19,7 @@ export function requireRoom(database: DatabaseSync): void {
 }
 
 /** Throws `StoreFull` if there is no room for a copy of the file next to it. */
-export function requireRoomForCopy(path: string): void {
+export function requireSpaceForCopy(path: string): void {
   const { size } = statSync(path);
   const free = freeAt(path);
   if (free >= size + reserve) return;

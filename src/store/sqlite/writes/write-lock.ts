@@ -4,7 +4,7 @@ import { isBusy } from "../errors.ts";
 import { pauseThread } from "../thread.ts";
 
 /** Begins write transactions, in turns with other processes. */
-export interface Turns {
+export interface WriteLock {
   /** Begins a transaction as soon as no other process writes. Throws if another one writes for too long. */
   begin(): void;
   /** Must be called at the end of the transaction. */
@@ -28,7 +28,7 @@ const rememberMs = 1000;
  * file is free, in the end ten times a second, and a process that has written continues at once. With several
  * processes, one can wait for seconds. So each process checks often, and takes turns if it has seen others.
  */
-export function turnsOf(database: DatabaseSync, busyMs: number): Turns {
+export function makeWriteLock(database: DatabaseSync, busyMs: number): WriteLock {
   waitForNobody(database);
   const begin = prepare(database, "BEGIN IMMEDIATE");
   let turnBegan = 0;

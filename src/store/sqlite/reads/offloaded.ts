@@ -9,7 +9,7 @@ import type { Reader } from "./reader.ts";
 /**
  * Returns reads that run in threads if they may take long, and otherwise at once. Long pages and counts are cached too.
  */
-export function besideOf(
+export function offloadReads(
   reader: Reader,
   long: LongReads,
   version: () => number,

@@ -9,26 +9,26 @@ import { postgresSchema } from "../migration.ts";
 import type { Session } from "../network/session.ts";
 import { prepareSchema } from "../schema.ts";
 import { connectWhole } from "../whole/whole.ts";
-import { migrateOver, takeTurn } from "./migrate.ts";
-import { unhurried } from "./patiently.ts";
-import { makeTryName, removeTries } from "./tries.ts";
+import { makeDryRunName, removeDryRuns } from "./dry-run-cleanup.ts";
+import { unhurried } from "./lock-retry.ts";
+import { migrateOver, takeMigrationLock } from "./migrate.ts";
 
 /** The number of rows of each table that are tried. */
 const sampleSize = 10_000;
 
 /** Checks all rows by queries. Migrates a sample of them in a temporary schema and removes it. */
-export async function tryDatabase(
+export async function dryRunDatabase(
   url: Secret,
   collections: readonly Collection[],
   options: MigrateOptions,
 ): Promise<readonly MigratedTable[]> {
   const { session, address, told, close } = await connectWhole(url);
   const { dropped = [] } = options;
-  const schema = makeTryName();
+  const schema = makeDryRunName();
   try {
     await session.run(unhurried);
-    await takeTurn(session);
-    await removeTries(session);
+    await takeMigrationLock(session);
+    await removeDryRuns(session);
     const { plans } = await session.play(planTables(postgresSchema, collections, dropped));
     requirePossible(plans, dropped, await session.play(readHistory(postgresSchema)));
     // An empty database remembers nothing.

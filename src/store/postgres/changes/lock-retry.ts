@@ -34,7 +34,7 @@ const inTime: Step = statement(
  * that are changed. `more` returns the steps that are sent together with the COMMIT, because a lock should not be held
  * during another round trip.
  */
-export async function patiently(
+export async function retryOnLock(
   session: Session,
   tables: readonly string[],
   steps: readonly string[],

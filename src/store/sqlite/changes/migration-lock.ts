@@ -10,20 +10,20 @@ import { pauseThread } from "../thread.ts";
 /** The longest wait for a moment without writes, in milliseconds. */
 const patienceMs = 60_000;
 
-/** The number of rows in the first portion. Also the minimum for rows of normal size. The maximum follows. */
-export const firstPortion = 100;
+/** The number of rows in the first batch. Also the minimum for rows of normal size. The maximum follows. */
+export const FIRST_BATCH = 100;
 const mostRows = 2000;
-/** The longest time for a portion, in milliseconds, because other writers wait for it. */
+/** The longest time for a batch, in milliseconds, because other writers wait for it. */
 const portionMs = 15;
 
 /**
- * Returns the number of rows in the next portion, given the rows and the duration of the last one. The next rows may be
+ * Returns the number of rows in the next batch, given the rows and the duration of the last one. The next rows may be
  * larger.
  */
-export function nextPortion(rows: number, tookMs: number): number {
+export function nextBatchSize(rows: number, tookMs: number): number {
   const fitting = Math.round((rows * portionMs) / Math.max(tookMs, 1));
   // On a busy machine a few rows may take long for other reasons, and fewer rows would not be faster.
-  const least = tookMs > 4 * portionMs ? 1 : Math.min(rows, firstPortion);
+  const least = tookMs > 4 * portionMs ? 1 : Math.min(rows, FIRST_BATCH);
   return Math.min(Math.max(fitting, least), rows * 2, mostRows);
 }
 
@@ -39,9 +39,9 @@ export class Unfit extends Error {
  * Locks the migration, because only one may run. The lock is on a file next to the database. The system releases it
  * when the process ends.
  */
-export function takeTurn(path: string): () => void {
-  const beside = `${path}.migrating`;
-  const lock = new Database(beside, { timeout: 0 });
+export function takeMigrationLock(path: string): () => void {
+  const file = `${path}.migrating`;
+  const lock = new Database(file, { timeout: 0 });
   try {
     lock.exec("BEGIN EXCLUSIVE");
   } catch (error) {
@@ -50,7 +50,7 @@ export function takeTurn(path: string): () => void {
     throw new MigrationNeeded([`Another process is migrating ${path}. Wait until it has finished.`]);
   }
   return () => {
-    rmSync(beside, { force: true });
+    rmSync(file, { force: true });
     lock.close();
   };
 }

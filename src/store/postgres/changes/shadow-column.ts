@@ -13,7 +13,7 @@ import { postgresSchema } from "../migration.ts";
 import { convertOrFail } from "./conversions.ts";
 
 /** A new column that is filled while the old one is read and written. */
-export interface Beside {
+export interface ShadowColumn {
   readonly column: Column;
   readonly source: Extract<Source, { kind: "sql" | "program" }>;
   /** The quoted name of the column while it is filled. */
@@ -26,18 +26,18 @@ export interface Beside {
  * Returns the columns of a table that get computed values. The revision is one of them if the records show something
  * different afterwards.
  */
-export function besidesOf(plan: TablePlan): readonly Beside[] {
+export function findShadowColumns(plan: TablePlan): readonly ShadowColumn[] {
   const { collection, sources } = plan;
-  const besides = collection.columns.flatMap((column): Beside[] => {
+  const shadows = collection.columns.flatMap((column): ShadowColumn[] => {
     const source = sources.get(column.name)!;
     if (source.kind !== "sql" && source.kind !== "program") return [];
     const next = quote(nextOf(column.name));
     return [{ column, source, next, foldedNext: isFolded(column) ? quote(nextOf(shadowOf(postgres, column))) : null }];
   });
-  if (!showsAnew(plan)) return besides;
+  if (!showsAnew(plan)) return shadows;
   const conversion = always("nextval('latchkey_revision')");
   const source = { kind: "sql", was: revisionColumn, conversion, fallback: null } as const;
-  return [...besides, { column: revisionColumn, source, next: quote(nextOf(revisionColumn.name)), foldedNext: null }];
+  return [...shadows, { column: revisionColumn, source, next: quote(nextOf(revisionColumn.name)), foldedNext: null }];
 }
 
 /**
@@ -63,16 +63,19 @@ export function typedOf(column: Column): string {
 }
 
 /** Returns the SQL that creates the new columns and the trigger that notes changed rows. */
-export function makeBeside({ collection, found }: TablePlan, besides: readonly Beside[]): readonly string[] {
+export function createShadowColumns(
+  { collection, found }: TablePlan,
+  shadows: readonly ShadowColumn[],
+): readonly string[] {
   const table = quote(collection.name);
   const moved = quote(movedOf(collection.name));
   const text = postgres.collation;
   const watched = [...found.columns.keys()].filter((name) => !name.startsWith("_") && name !== "id").map(quote);
   const when = watched.length === 0 ? "INSERT OR DELETE" : `INSERT OR DELETE OR UPDATE OF ${watched.join(", ")}`;
   return [
-    ...discardBeside({ collection }, besides),
-    ...dropStrays({ collection, found }, besides),
-    `ALTER TABLE ${table} ${besides
+    ...dropShadowColumns({ collection }, shadows),
+    ...dropStrays({ collection, found }, shadows),
+    `ALTER TABLE ${table} ${shadows
       .flatMap((each) => [
         `ADD COLUMN ${each.next} ${typedOf(each.column)}`,
         ...(each.foldedNext === null ? [] : [`ADD COLUMN ${each.foldedNext} text${text}`]),
@@ -94,21 +97,21 @@ export function makeBeside({ collection, found }: TablePlan, besides: readonly B
 /** Returns the SQL that removes what a migration for another declaration has left. */
 export function dropStrays(
   { collection, found }: Pick<TablePlan, "collection" | "found">,
-  besides: readonly Beside[],
+  shadows: readonly ShadowColumn[],
 ): readonly string[] {
-  const ours = new Set(besides.flatMap(({ next, foldedNext }) => [next, foldedNext]));
+  const ours = new Set(shadows.flatMap(({ next, foldedNext }) => [next, foldedNext]));
   return [...found.columns.keys()]
     .filter((name) => name.startsWith(nextPrefix) && !ours.has(quote(name)))
     .map((name) => `ALTER TABLE ${quote(collection.name)} DROP COLUMN IF EXISTS ${quote(name)}`);
 }
 
 /** Returns the SQL that removes the new columns and the notes, even if they are incomplete. */
-export function discardBeside(
+export function dropShadowColumns(
   { collection }: Pick<TablePlan, "collection">,
-  besides: readonly Beside[],
+  shadows: readonly ShadowColumn[],
 ): readonly string[] {
   const [table, moved] = [collection.name, movedOf(collection.name)].map(quote);
-  const columns = besides.flatMap(({ next, foldedNext }) => (foldedNext === null ? [next] : [next, foldedNext]));
+  const columns = shadows.flatMap(({ next, foldedNext }) => (foldedNext === null ? [next] : [next, foldedNext]));
   return [
     `DROP TRIGGER IF EXISTS ${moved!} ON ${table!}`,
     `DROP FUNCTION IF EXISTS ${moved!}()`,
@@ -118,13 +121,13 @@ export function discardBeside(
 }
 
 /** Returns the SET clause for a row if the database can compute all values, or null if the program has to. */
-export function setBySQL(besides: readonly Beside[]): string | null {
-  if (besides.some(({ source, foldedNext }) => source.kind !== "sql" || foldedNext !== null)) return null;
-  return besides.map(({ next, source }) => `${next} = ${guarded(source)}`).join(", ");
+export function setBySQL(shadows: readonly ShadowColumn[]): string | null {
+  if (shadows.some(({ source, foldedNext }) => source.kind !== "sql" || foldedNext !== null)) return null;
+  return shadows.map(({ next, source }) => `${next} = ${guarded(source)}`).join(", ");
 }
 
 /** Returns the SQL of a column's new value. It fails if there is none. */
-export function guarded(source: Beside["source"]): string {
+export function guarded(source: ShadowColumn["source"]): string {
   if (source.kind !== "sql") throw new TypeError("A function is no SQL");
   const value = convertOrFail(source.conversion, quote(source.was.name));
   return source.fallback === null ? value : `coalesce(${value}, ${source.fallback})`;
@@ -136,7 +139,7 @@ export function guarded(source: Beside["source"]): string {
  */
 export function madeByProgram(
   { found }: TablePlan,
-  besides: readonly Beside[],
+  shadows: readonly ShadowColumn[],
 ): {
   readonly selected: readonly string[];
   readonly columns: readonly { readonly name: string; readonly type: string }[];
@@ -145,20 +148,20 @@ export function madeByProgram(
   const { selected: before, rowOf } = rowsBefore(postgresSchema, found);
   const selected = [
     ...before,
-    ...besides.map(({ source }) => (source.kind === "sql" ? `(${guarded(source)})::text` : "NULL")),
+    ...shadows.map(({ source }) => (source.kind === "sql" ? `(${guarded(source)})::text` : "NULL")),
   ];
-  const columns = besides.flatMap(({ column, next, foldedNext }) => [
+  const columns = shadows.flatMap(({ column, next, foldedNext }) => [
     { name: next, type: postgres.storageOf(column) },
     ...(foldedNext === null ? [] : [{ name: foldedNext, type: "text" }]),
   ]);
-  const cellOf = ({ column, source }: Beside, row: StoredRecord, sql: unknown): Cell =>
+  const cellOf = ({ column, source }: ShadowColumn, row: StoredRecord, sql: unknown): Cell =>
     source.kind === "program" ? encode(postgres, column, source.compute(row)) : (sql as Cell);
   return {
     selected,
     columns,
     make(cells) {
       const row = rowOf(cells);
-      return besides.flatMap((each, at) => {
+      return shadows.flatMap((each, at) => {
         const cell = cellOf(each, row, cells[before.length + at]);
         return each.foldedNext === null ? [cell] : [cell, foldCell(cell)];
       });
@@ -170,12 +173,12 @@ export function madeByProgram(
  * Returns the indexes on the new columns, which are made before the switch. Each has a temporary name and its final
  * name.
  */
-export function indexesBeside(
+export function createShadowIndexes(
   { collection }: TablePlan,
-  besides: readonly Beside[],
+  shadows: readonly ShadowColumn[],
 ): readonly { readonly name: string; readonly temporary: string; readonly sql: string }[] {
   const renamed = new Map(
-    besides.flatMap(({ column, next, foldedNext }): [string, string][] => [
+    shadows.flatMap(({ column, next, foldedNext }): [string, string][] => [
       [quote(column.name), next],
       ...(foldedNext === null ? [] : ([[quote(shadowOf(postgres, column)), foldedNext]] as [string, string][])),
     ]),
@@ -196,16 +199,16 @@ export function indexesBeside(
  */
 export function switchColumns(
   plan: TablePlan,
-  besides: readonly Beside[],
+  shadows: readonly ShadowColumn[],
   dropped: readonly string[],
   indexes: ReadonlySet<string>,
 ): readonly string[] {
   const { collection, found, sources } = plan;
   const table = `ALTER TABLE ${quote(collection.name)}`;
-  const steps: string[] = [...discardBeside(plan, []), ...dropStrays(plan, besides)];
+  const steps: string[] = [...dropShadowColumns(plan, []), ...dropStrays(plan, shadows)];
   // A renamed column is kept. If several columns are made of the same one, it is dropped only once.
   const kept = new Set([...sources.values()].flatMap((source) => (source.kind === "same" ? [source.from] : [])));
-  for (const { column, source, next, foldedNext } of besides) {
+  for (const { column, source, next, foldedNext } of shadows) {
     const was = source.kind === "sql" ? source.was.name : (source.was?.name ?? null);
     const old = was === null || kept.has(was) ? null : was;
     if (old !== null) kept.add(old);
@@ -216,7 +219,7 @@ export function switchColumns(
     steps.push(`${table} ALTER COLUMN ${quote(column.name)} SET DEFAULT ${defaultLiteral(postgres, column)}`);
     if (foldedNext !== null) steps.push(`${table} RENAME COLUMN ${foldedNext} TO ${quote(shadowOf(postgres, column))}`);
   }
-  for (const { name, temporary } of indexesBeside(plan, besides))
+  for (const { name, temporary } of createShadowIndexes(plan, shadows))
     steps.push(`DROP INDEX IF EXISTS ${quote(name)}`, `ALTER INDEX ${quote(temporary)} RENAME TO ${quote(name)}`);
   for (const [name, source] of sources)
     if (source.kind === "same" && source.from !== name) steps.push(...renameColumn(plan, source.from, name, indexes));
