@@ -8,11 +8,12 @@ export interface Answers {
   readonly folder: string;
   readonly resource: string;
   readonly login: string;
+  readonly signUp: boolean;
 }
 
 /** Asks for the missing answers. An empty answer takes the default. Returns null if the user cancels. */
 export async function ask(
-  given: Partial<{ [K in keyof Answers]: string | undefined }>,
+  given: Partial<{ [K in keyof Answers]: Answers[K] | undefined }>,
   standard: Answers,
 ): Promise<Answers | null> {
   const lines = createInterface({ input: process.stdin, output: process.stdout });
@@ -28,6 +29,14 @@ export async function ask(
       if (mistake === null) return answer;
       process.stdout.write(`${mistake}\n`);
     }
+  }
+
+  async function agrees(): Promise<boolean> {
+    const text = "Do people sign up themselves, with an address that they prove by mail?";
+    const answer = await question(text, standard.signUp ? "yes" : "no", (each) =>
+      /^(?:y|yes|n|no)$/i.test(each) ? null : "Write yes or no.",
+    );
+    return /^y/i.test(answer);
   }
 
   try {
@@ -48,7 +57,8 @@ export async function ask(
       (await question("Which", standard.login, (answer) =>
         isLogin(answer) ? null : `Write one of ${Object.keys(logins).join(", ")}.`,
       ));
-    return { folder, resource, login };
+    const signUp = given.signUp ?? (await agrees());
+    return { folder, resource, login, signUp };
   } catch {
     process.stdout.write("\n");
     return null;

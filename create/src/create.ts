@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { parseArgs, styleText } from "node:util";
-import { ask } from "./asking.ts";
+import { ask, type Answers } from "./asking.ts";
 import { isLogin, logins, packageName, resourceMistake, titleOf, type Plan } from "./names.ts";
 import { CreateError, projectFiles, writeProject, type Versions } from "./project.ts";
 
@@ -11,12 +11,13 @@ Usage: npm create latchkey [folder] [-- options]
 
   --resource <name>   one of what you keep, like book or order_line
   --login <way>       ${Object.keys(logins).join(", ")}
-  --yes               ask nothing, and take what is not given: my-api, book, session
+  --sign-up           people create their own accounts, with an address that they prove by mail
+  --yes               ask nothing, and take what is not given: my-api, book, session, no sign-up
   --version           show the version
   --help              show this
 `;
 
-const standard = { folder: "my-api", resource: "book", login: "session" } as const;
+const standard = { folder: "my-api", resource: "book", login: "session", signUp: false } as const;
 
 /** Returns the exit status: 0 done, 1 failed, 2 wrong usage. */
 async function run(args: readonly string[]): Promise<number> {
@@ -43,6 +44,7 @@ interface Given {
   readonly folder?: string | undefined;
   readonly resource?: string | undefined;
   readonly login?: string | undefined;
+  readonly signUp?: boolean | undefined;
   readonly yes: boolean;
   readonly help: boolean;
   readonly version: boolean;
@@ -56,24 +58,27 @@ function readArguments(args: readonly string[]): Given | string {
       options: {
         resource: { type: "string" },
         login: { type: "string" },
+        "sign-up": { type: "boolean" },
         yes: { type: "boolean", short: "y", default: false },
         help: { type: "boolean", short: "h", default: false },
         version: { type: "boolean", default: false },
       },
     });
     if (positionals.length > 1) return `Give one folder: ${positionals.join(" ")} are ${positionals.length}.`;
-    return { folder: positionals[0], ...values };
+    const { "sign-up": signUp, ...others } = values;
+    return { folder: positionals[0], signUp, ...others };
   } catch (error) {
     return `${error instanceof Error ? error.message.split(". ")[0] : String(error)}. See: npm create latchkey -- --help`;
   }
 }
 
-function known({ folder, resource, login }: Given): Partial<Record<keyof typeof standard, string>> {
-  return Object.fromEntries(Object.entries({ folder, resource, login }).filter(([, value]) => value !== undefined));
+function known({ folder, resource, login, signUp }: Given): Partial<Answers> {
+  const given = { folder, resource, login, signUp };
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
 
 /** Returns the plan, or a sentence with the mistake. */
-function planOf({ folder, resource, login }: Readonly<Record<keyof typeof standard, string>>): Plan | string {
+function planOf({ folder, resource, login, signUp }: Answers): Plan | string {
   if (/[\0-\x1f\x7f]/.test(folder) || folder.trim() === "")
     return "The folder needs a name without control characters.";
   const base = path.basename(path.resolve(folder));
@@ -83,7 +88,7 @@ function planOf({ folder, resource, login }: Readonly<Record<keyof typeof standa
   if (mistake !== null) return mistake;
   if (!isLogin(login))
     return `${JSON.stringify(login)} is no way of logging in. There are ${Object.keys(logins).join(", ")}.`;
-  return { folder, name, title: titleOf(base), resource, login };
+  return { folder, name, title: titleOf(base), resource, login, signUp };
 }
 
 /** Reads the versions of this release, which the build has written. */

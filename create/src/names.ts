@@ -9,6 +9,8 @@ export interface Plan {
   /** The name of the resource in the singular: `order_line`. */
   readonly resource: string;
   readonly login: Login;
+  /** True if people create their own accounts, with an address that they prove by mail. */
+  readonly signUp: boolean;
 }
 
 /** The login methods to choose from, with their descriptions. */

@@ -47,7 +47,8 @@ function nameOf(file: string, { resource }: Plan): string {
 }
 
 /** The template is a project that works, of books: their words become the words of the plan. */
-function fill(text: string, file: string, { name, title, resource, login }: Plan, versions: Versions): string {
+function fill(text: string, file: string, plan: Plan, versions: Versions): string {
+  const { name, title, resource, login, signUp } = plan;
   const plural = pluralOf(resource);
   const isCode = file.endsWith(".ts");
   const words: Readonly<Record<string, string>> = {
@@ -64,6 +65,7 @@ function fill(text: string, file: string, { name, title, resource, login }: Plan
       .replaceAll("my-api", name)
       .replaceAll('"My API"', () => JSON.stringify(title))
       .replaceAll("My API", () => title)
+      .replace('  settings: { schemes: ["session"] },\n', signUp ? signUpSettings : "$&")
       .replace('["session"]', JSON.stringify([login]))
       .replace(/(?<=How people log in\. Others: ).*?(?=\. S)/, otherLogins(login))
       // A session has no registered challenge, so an unknown caller gets 403. The other methods answer 401.
@@ -73,8 +75,33 @@ function fill(text: string, file: string, { name, title, resource, login }: Plan
       )
       .replaceAll("NODE_VERSION", versions.node)
       .replaceAll("HOW_TO_WRITE", () => howToWrite(login, plural))
+      .replace("HOW_TO_SIGN_UP\n", () => (signUp ? howToSignUp : ""))
   );
 }
+
+/** The settings of a project in which people sign up. */
+const signUpSettings = `  settings: {
+    schemes: ["session"],
+    // Everyone may create an account, and proves an e-mail address first.
+    registration: "verified",
+    // Each mail is a file in mails/. In production, LATCHKEY_MAIL_URL names a mail server, and LATCHKEY_MAIL_FROM the sender.
+    mailURL: "file:mails",
+    mailFrom: "no-reply@example.com",
+  },
+`;
+
+/** The section of the README about sign-ups. */
+const howToSignUp = `## How people sign up
+
+\`\`\`sh
+curl -H 'Content-Type: application/json' -d '{"name":"Ann","email":"ann@example.com"}' http://127.0.0.1:8000/users
+\`\`\`
+
+The answer is the same for every address, and a mail follows: \`npm run dev\` prints its link, and \`mails/\` has it as a file. The link leads to a page on which Ann
+chooses a password. Forgotten passwords and invitations work in the same way. In production, set \`LATCHKEY_MAIL_URL\`, \`LATCHKEY_MAIL_FROM\` and \`LATCHKEY_PUBLIC_URL\`, and
+install \`nodemailer\`. \`npx latchkey mail test ann@example.com\` tries it.
+
+`;
 
 function otherLogins(login: string): string {
   return ["session", "basic", "token", "bearer"].filter((each) => each !== login).join(", ");

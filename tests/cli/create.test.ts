@@ -19,7 +19,14 @@ import { projectFiles, writeProject } from "../../create/src/project.ts";
 // `npm run verify -- create` makes projects with the packed packages and runs them. This file tests the parts that need no installation.
 const root = path.join(import.meta.dirname, "../..");
 const versions = { latchkey: "1.2.3", node: "26.0.0", typescript: "7.0.0", nodeTypes: "26.0.0" };
-const plan: Plan = { folder: "shop", name: "shop", title: "Shop", resource: "order_line", login: "bearer" };
+const plan: Plan = {
+  folder: "shop",
+  name: "shop",
+  title: "Shop",
+  resource: "order_line",
+  login: "bearer",
+  signUp: false,
+};
 
 function emptyPlace(t: TestContext): string {
   const place = mkdtempSync(path.join(tmpdir(), "latchkey-new-"));
@@ -149,6 +156,20 @@ test("writes a title of any text into the config file unchanged", () => {
   const config = projectFiles({ ...plan, title }, versions).get("latchkey.config.ts")!;
 
   assert.ok(config.includes(`title: ${JSON.stringify(title)}, version`), config);
+});
+
+test("lets people sign up in a project that was made for it, with mails as files", () => {
+  const files = projectFiles({ ...plan, signUp: true }, versions);
+  const config = files.get("latchkey.config.ts")!;
+
+  assert.match(
+    config,
+    /settings: \{\n    schemes: \["bearer"\],[^]*registration: "verified",[^]*mailURL: "file:mails",/,
+  );
+  assert.match(files.get("README.md")!, /## How people sign up\n[^]*## Where things stand/);
+  assert.match(files.get(".gitignore")!, /^mails\/$/m);
+  assert.match(files.get(".dockerignore")!, /^mails$/m);
+  assert.doesNotMatch(projectFiles(plan, versions).get("latchkey.config.ts")!, /registration|mail/);
 });
 
 test("gives create-latchkey the version of this release", () => {

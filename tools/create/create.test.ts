@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, before, test, type TestContext } from "node:test";
@@ -44,6 +44,16 @@ after(() => rmSync(place, { recursive: true, force: true }));
 
 /** Starts a script of a project and returns the URL that it prints. */
 async function start(t: TestContext, folder: string, script: string): Promise<string> {
+  return (await launch(t, folder, script)).url;
+}
+
+interface Running {
+  readonly url: string;
+  /** Reads what it prints until a text matches, and returns the first group. */
+  read(pattern: RegExp): Promise<string>;
+}
+
+async function launch(t: TestContext, folder: string, script: string): Promise<Running> {
   // A separate process group, because npm does not forward every signal.
   const child = spawn("npm", ["run", script], {
     cwd: folder,
@@ -55,13 +65,18 @@ async function start(t: TestContext, folder: string, script: string): Promise<st
     process.kill(-child.pid!, "SIGTERM");
     if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
   });
+  const chunks: AsyncIterator<unknown> = child.stdout[Symbol.asyncIterator]();
   let said = "";
-  for await (const chunk of child.stdout) {
-    said += String(chunk);
-    const url = /Latchkey listens on (http:\/\/[^\s,]+)/.exec(said)?.[1];
-    if (url !== undefined) return url;
+  async function read(pattern: RegExp): Promise<string> {
+    for (;;) {
+      const found = pattern.exec(said)?.[1];
+      if (found !== undefined) return found;
+      const { value, done } = await chunks.next();
+      if (done === true) throw new Error(`It ended without ${String(pattern)}: ${said}`);
+      said += String(value);
+    }
   }
-  throw new Error(`It ended without an address: ${said}`);
+  return { url: await read(/Latchkey listens on (http:\/\/[^\s,]+)/), read };
 }
 
 test("gets from nothing to the first request of a custom resource in a minute, plus the installation", async (t) => {
@@ -134,6 +149,30 @@ for (const [login, resource] of [
 
     assert.match(said, /ℹ pass 4\n/);
   });
+
+test("creates a project in which people sign up, with the link of the mail in the terminal and in a file", async (t) => {
+  const folder = path.join(place, "members");
+  const create = ["exec", "--yes", `--package=${packed.create}`, "--", "create-latchkey"];
+  await inFolder(place, "npm", ...create, "members", "--sign-up");
+  symlinkSync(path.join(shop, "node_modules"), path.join(folder, "node_modules"));
+  await inFolder(folder, "npm", "run", "types");
+  assert.match(await inFolder(folder, "npm", "test"), /ℹ pass 4\n/);
+
+  const { url, read } = await launch(t, folder, "dev");
+  const post = (address: string, body: unknown): Promise<Response> =>
+    fetch(`${url}${address}`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+  assert.equal((await post("/users", { name: "Ann", email: "ann@example.com" })).status, 202);
+  const token = await read(/\/verify\?token=(\S+)\s/);
+  const confirmed = await post("/api/email/confirm/", { token, password: "difference-engine" });
+  const login = await post("/api/session/", { username: "ann@example.com", password: "difference-engine" });
+
+  assert.deepEqual([confirmed.status, login.status], [201, 201]);
+  assert.equal(readdirSync(path.join(folder, "mails")).filter((name) => name.endsWith(".eml")).length, 1);
+});
 
 test("pins the versions of this release in the project exactly", () => {
   const made = JSON.parse(readFileSync(path.join(place, "bearer/package.json"), "utf8"));
