@@ -1,6 +1,7 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Answered, AskOptions } from "./serve.ts";
 import { startService, type ServiceProcess } from "./service-process.ts";
 
@@ -15,6 +16,8 @@ export interface Processes extends AsyncDisposable {
   readonly admin: Headers;
   /** Creates a user and logs in. */
   user(role?: "user" | "admin"): Promise<User>;
+  /** Waits for mails to an address. Returns those that were sent so far. */
+  mails(address: string): Promise<readonly string[]>;
   /** Logs in at one of them. */
   login(which: number, user: Pick<User, "username" | "password">): Promise<Pair>;
 }
@@ -35,10 +38,13 @@ const administrator = { username: "admin", password: "first-administrator" };
 /** Starts three processes on a separate SQLite file, or on a PostgreSQL database. */
 export async function startProcesses(postgres?: string): Promise<Processes> {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-many-"));
+  const mails = path.join(folder, "mails");
   const settings = {
     LATCHKEY_DATABASE: postgres ?? `sqlite:${path.join(folder, "latchkey.db")}`,
     LATCHKEY_SECRET: "a secret that all of the processes know",
     LATCHKEY_ADMIN_PASSWORD: administrator.password,
+    LATCHKEY_MAIL_URL: `file:${mails}`,
+    LATCHKEY_MAIL_FROM: "no-reply@example.com",
   };
   // The first one creates the tables and the administrator.
   const first = await startService(settings);
@@ -67,6 +73,17 @@ export async function startProcesses(postgres?: string): Promise<Processes> {
     ask,
     login,
     admin,
+    async mails(address) {
+      const deadline = performance.now() + 10_000;
+      while (performance.now() < deadline) {
+        const files = existsSync(mails) ? readdirSync(mails).filter((name) => name.endsWith(".eml")) : [];
+        const sent = files.map((name) => readFileSync(path.join(mails, name), "utf8"));
+        const found = sent.filter((text) => text.includes(`To: ${address}\r\n`));
+        if (found.length > 0) return found;
+        await sleep(20);
+      }
+      throw new Error(`No mail to ${address}.`);
+    },
     async user(role = "user") {
       const [username, password] = [`user-${++made}@example.com`, `password of user ${made}`];
       const body = { name: "Somebody", email: username, password };
@@ -87,11 +104,22 @@ export function bearer({ access }: Pick<Pair, "access">): { readonly authorizati
   return { authorization: `Bearer ${access}` };
 }
 
+/** Returns the token of the link in a mail. */
+export function tokenOf(mail: string): string {
+  return /\?token=([\w-]+)/.exec(mail)![1]!;
+}
+
 /** The ways to revoke an access token, at the first process. */
 export const endings: Readonly<Record<string, (processes: Processes, user: User) => Promise<Answered>>> = {
   "a logout": ({ ask }, { refresh }) => ask(0, "DELETE", "/api/token/", { body: { refresh } }),
   "a changed password": ({ ask, admin }, { id }) =>
     ask(0, "PATCH", `/users/${id}`, { headers: admin, body: { password: "another password" } }),
+  "a reset password": async ({ ask, mails }, { username }) => {
+    await ask(0, "POST", "/api/password/reset/", { body: { email: username } });
+    const [mail = ""] = await mails(username);
+    const token = tokenOf(mail);
+    return ask(0, "POST", "/api/password/reset/confirm/", { body: { token, password: "another password" } });
+  },
   "a deactivation": ({ ask, admin }, { id }) =>
     ask(0, "PATCH", `/users/${id}/account`, { headers: admin, body: { active: false } }),
   "a deletion": ({ ask, admin }, { id }) => ask(0, "DELETE", `/users/${id}`, { headers: admin }),

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { codeOf, stepOf } from "../../src/features/auth/totp/codes.ts";
 import { parseBase32 } from "../harness/factors.ts";
-import { bearer, endings, startProcesses, watchEnding, type Processes } from "../harness/many-processes.ts";
+import { bearer, endings, startProcesses, tokenOf, watchEnding, type Processes } from "../harness/many-processes.ts";
 import { startPostgres, type TestServer } from "../harness/postgres.ts";
 
 let postgres: TestServer;
@@ -107,6 +107,26 @@ for (const { engine, database, worstMs } of engines) {
         assert.equal(refused.status, 429);
         assert.ok(Number(refused.headers.get("retry-after")) > 3000);
       }
+    });
+
+    test("sends one mail for requests to all processes at the same time, and uses its link once", async () => {
+      const { username: email } = await processes.user();
+      const path = "/api/password/reset/";
+      const asked = await Promise.all(
+        Array.from({ length: 9 }, (_, at) => processes.ask(at % 3, "POST", path, { body: { email } })),
+      );
+      assert.deepEqual([...new Set(asked.map(({ status }) => status))], [202]);
+      const token = tokenOf((await processes.mails(email))[0]!);
+
+      const used = await Promise.all(
+        Array.from({ length: 50 }, (_, at) =>
+          processes.ask(at % 3, "POST", `${path}confirm/`, { body: { token, password: `another password ${at}` } }),
+        ),
+      );
+      assert.equal(used.filter(({ status }) => status === 204).length, 1);
+      assert.equal(used.filter(({ json }) => json?.code === "invalid_link").length, 49);
+      const resets = (await processes.mails(email)).filter((mail) => mail.includes("?token="));
+      assert.equal(resets.length, 1);
     });
 
     // This test is last: after it, this address has too many guesses.

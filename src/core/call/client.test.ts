@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { callOf } from "../../testing/calls.ts";
 import { makeClientReader } from "./client.ts";
-import { formatNetwork, formatSite, parseTrustedProxies } from "./trusted-proxies.ts";
+import { formatBlock, formatNetwork, formatSite, parseTrustedProxies } from "./trusted-proxies.ts";
 
 const direct = [
   { peer: "127.0.0.1", address: "127.0.0.1", loopback: true },
@@ -220,6 +220,15 @@ test("treats the networks of one /48 as one site, and an IPv4 address as one sit
   assert.equal(formatSite("::ffff:192.0.2.7"), "192.0.2.7");
   assert.notEqual(formatSite("192.0.2.7"), formatSite("192.0.2.8"));
   assert.equal(formatSite("unix"), "unix");
+});
+
+test("treats the addresses of one /24 or one /64 as one block", () => {
+  assert.equal(formatBlock("192.0.2.7"), "192.0.2.0/24");
+  assert.equal(formatBlock("::ffff:192.0.2.9"), "192.0.2.0/24");
+  assert.notEqual(formatBlock("192.0.2.7"), formatBlock("192.0.3.7"));
+  assert.equal(formatBlock("2001:db8:1:2:aaaa::1"), formatBlock("2001:db8:1:2::ffff"));
+  assert.notEqual(formatBlock("2001:db8:1:2::1"), formatBlock("2001:db8:1:3::1"));
+  assert.equal(formatBlock("unix"), "unix");
 });
 
 test("treats the addresses of one /64 as one network", () => {
