@@ -12,12 +12,16 @@ import type { Readings } from "./reading.ts";
  * wrong.
  */
 export function readMail(readings: Readings, { send }: MailConfig, problems: string[]): MailSettings | null {
-  const { mailURL, mailPasswordFile, mailFrom, publicURL } = readings;
+  const { mailURL, mailPasswordFile, mailFrom, publicURL, registration } = readings;
   if (mailURL.isWrong) return null;
   if (mailURL.value !== null && send !== undefined)
     problems.push(`${mailURL.label} is given, and the config file has mail.send. Keep one.`);
   const target: MailTarget | null = send === undefined ? mailURL.value : { kind: "function", send };
   if (target === null) {
+    if (registration.value === "verified")
+      problems.push(
+        `${registration.label} is verified, and mail is off. Give ${mailURL.label} and ${mailFrom.label}: file:mails writes mails into a folder.`,
+      );
     problems.push(
       ...[mailPasswordFile, mailFrom]
         .filter(({ from }) => from !== null)
