@@ -18,6 +18,8 @@ export {
 export type { SchemeCheck } from "./scheme-contract/bench.ts";
 export type { MakeSubject, SchemeSubject, SchemeTools } from "./scheme-contract/subject.ts";
 export { callOf, type CallSketch } from "./calls.ts";
+export { admitAsOperator } from "../features/auth/gate/admission.ts";
+export { totpCode } from "./totp-code.ts";
 export {
   testLatchkey,
   testService,

@@ -92,6 +92,22 @@ test("imports nothing from a neighboring plug-in", () => {
   assert.deepEqual(strays, []);
 });
 
+/** The only files that make the right to start a login: the gate, `vouch`, and the test kit. */
+const makersOfAdmissions = [
+  "features/auth/accounts/passwords/proof.ts",
+  "features/auth/gate/gate.ts",
+  "testing/testing.ts",
+];
+
+test("makes the right to start a login only in the gate", () => {
+  const makers = files
+    .filter((file) => !file.endsWith(".test.ts"))
+    .filter((file) => imports.get(file)!.includes("features/auth/gate/admission.ts"))
+    .filter((file) => /\badmit(?:AsOperator)?\b/.test(readFileSync(path.join(source, file), "utf8")));
+
+  assert.deepEqual(makers, makersOfAdmissions);
+});
+
 test("imports in no circle", () => {
   const done = new Set<string>();
   const circles: string[] = [];

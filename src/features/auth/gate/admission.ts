@@ -54,7 +54,19 @@ export function admit(account: Account, proofs: readonly Proof[], notices: reado
   return make(account, proofs, notices);
 }
 
-/** Makes an admission for the operator of the machine: for the command and the test kit. */
+/**
+ * Makes an admission for tests, as the operator of the machine. Its only proof is `operator`, which is level 2. `now` in
+ * milliseconds since the epoch.
+ *
+ * @example
+ * ```ts
+ * import type { Account, SessionLogin } from "latchkey/auth";
+ * import { admitAsOperator, callOf } from "latchkey/testing";
+ *
+ * export const startSession = ({ sessions }: SessionLogin, account: Account) =>
+ *   sessions.create(admitAsOperator(account, 0), callOf());
+ * ```
+ */
 export function admitAsOperator(account: Account, now: number): Admission {
   return make(account, [{ method: "operator", at: now }]);
 }

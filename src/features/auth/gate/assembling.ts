@@ -68,6 +68,7 @@ export function assembleGate(options: GateOptions): AssembledGate {
     pending,
     rule,
     use: factors.use,
+    challenge: options.challenge,
     askFor: (context, waiting) => askFor(parts, context, waiting),
   });
   const parts: FactorEndpointsParts = {

@@ -192,7 +192,7 @@ async function confirm(parts: GateEndpointsParts, context: Context, proved: Prov
   const { login, account, proofs, changes } = proved;
   const beginning = parts.gate.beginnings.get(login.beginning);
   if (beginning?.renew === undefined || login.holder === null) throw expired(parts, context.call);
-  const admission = await parts.gate.admitConfirmed(account, proofs, changes);
+  const admission = await parts.gate.admitConfirmed(context.call, { account, proofs }, changes);
   if (admission === null) throw await lost(parts, context, login);
   return beginning.renew(context, admission, { id: login.holder, options: login.options });
 }

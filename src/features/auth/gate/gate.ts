@@ -37,6 +37,8 @@ export interface GateParts {
   readonly rule: SecondFactorRule;
   /** Stores the data that a factor keeps after an answer. */
   use(factor: StoredFactor, data: JSONValue, now: number): Change;
+  /** Returns the challenge of a 401 for this call. */
+  challenge(call: Call): string;
   /** Describes a waiting login to its client: its factors, and the answers that they need. */
   askFor(context: Context, waiting: Waiting): Promise<Problem>;
 }
@@ -63,15 +65,15 @@ export interface Gate {
    */
   beginLogin<O extends BeginningOptions>(context: Context, attempt: LoginAttempt<O>): Promise<Reply>;
   /**
-   * Admits a login whose proofs are enough. Used to complete a waiting login: `more` is written in the same
-   * transaction.
+   * Admits a waiting login after its last proof. `more` is written in the same transaction. Returns null if another
+   * request was faster. Ends the request with 401 `factor_required` if the proofs are not enough for the account.
    */
   admitLogin(call: Call, login: ProvedLogin, more: readonly Change[]): Promise<Admission | null>;
   /**
    * Makes the admission of a confirmed login, and writes the changes that use up its proof. Returns null if another
-   * request was faster.
+   * request was faster. Ends the request with 401 `factor_required` if the proofs are not enough for the account.
    */
-  admitConfirmed(account: Account, proofs: readonly Proof[], changes: readonly Change[]): Promise<Admission | null>;
+  admitConfirmed(call: Call, login: ProvedLogin, changes: readonly Change[]): Promise<Admission | null>;
   /** Decides about every accepted credential. */
   readonly standing: Standing;
   /** True if these proofs are enough for the account. */
@@ -114,6 +116,12 @@ export function makeGate(parts: GateParts): Gate {
   const judge = (identity: Identity, needs: 0 | 1 | 2): Identity | Rejection =>
     (identity.level ?? 1) >= neededByIdentity(identity, needs, rule) ? identity : insufficient;
 
+  const refused = (call: Call, code: "invalid_credentials" | "factor_required", detail?: string): Problem =>
+    problem(code, {
+      headers: [["WWW-Authenticate", parts.challenge(call)]],
+      ...(detail === undefined ? {} : { detail }),
+    });
+
   return {
     rule,
     mail: { step: null },
@@ -126,7 +134,7 @@ export function makeGate(parts: GateParts): Gate {
       const { account, proofs, begin, options } = attempt;
       const keptBy = begin.keptBy(options);
       if (keptBy === "cookie") refuseLoginCSRF(context);
-      if (!account.active) throw problem("invalid_credentials");
+      if (!account.active) throw refused(context.call, "invalid_credentials");
       if (!isEnough(account, proofs)) {
         const login = { purpose: "login", proofs, beginning: begin.name, options, holder: null } as const;
         const created = await pending.create(account, login, context.call.now);
@@ -135,11 +143,15 @@ export function makeGate(parts: GateParts): Gate {
       const { used } = attempt;
       const changes = used === undefined ? [] : [parts.use(used.factor, used.data, context.call.now)];
       const admission = await admitLogin(parts, context.call, attempt, changes);
-      if (admission === null) throw problem("invalid_credentials");
+      if (admission === null) throw refused(context.call, "invalid_credentials");
       return begin.start(context, admission, options);
     },
-    admitLogin: (call, login, more) => admitLogin(parts, call, login, more),
-    async admitConfirmed(account, proofs, changes) {
+    async admitLogin(call, login, more) {
+      if (!isEnough(login.account, login.proofs)) throw refused(call, "factor_required", oneKind);
+      return admitLogin(parts, call, login, more);
+    },
+    async admitConfirmed(call, { account, proofs }, changes) {
+      if (!isEnough(account, proofs)) throw refused(call, "factor_required", oneKind);
       const { kind } = await parts.store.write({ changes });
       return kind === "written" ? admit(account, proofs) : null;
     },
@@ -159,6 +171,9 @@ export function makeGate(parts: GateParts): Gate {
     },
   };
 }
+
+const oneKind =
+  "The proofs of this login are of one kind. The account needs another kind of proof: log in with the password and a second factor, or with a passkey that checks the person.";
 
 const insufficient: Rejection = {
   ...rejected(

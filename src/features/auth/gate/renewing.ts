@@ -12,7 +12,8 @@ export interface RenewedLogin {
 
 /**
  * Starts the caller's login again, because the first factor ends every login of the account. The new login has the
- * earlier proofs and the new one. Returns null if the caller's credential is not a login, for example Basic.
+ * earlier proofs and the new one. Returns null if the caller's credential is not a login, for example Basic, or if these
+ * proofs are not enough for an account with a factor.
  */
 export async function renewLogin(
   parts: GateEndpointsParts,
@@ -23,10 +24,11 @@ export async function renewLogin(
   const account = await parts.accounts.find(userId);
   if (account === null) return null;
   const proofs = [...(context.requireIdentity().proofs ?? []), proof];
+  if (!parts.gate.isEnough(account, proofs)) return null;
   for (const beginning of parts.gate.beginnings.values()) {
     const current = beginning.current?.(context) ?? null;
     if (current === null) continue;
-    const admission = await parts.gate.admitConfirmed(account, proofs, []);
+    const admission = await parts.gate.admitConfirmed(context.call, { account, proofs }, []);
     if (admission === null) return null;
     const { headers = [], body } = await beginning.start(context, admission, current.options);
     const members = body?.kind === "data" && beginning.keptBy(current.options) === "text" ? body.value : {};

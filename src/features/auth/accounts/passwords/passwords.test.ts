@@ -40,6 +40,7 @@ function gateOf(store: Store, accounts: Accounts, throttle: LoginThrottle): Gate
     throttle,
     pending: makePendingLogins(store),
     rule: "optional",
+    challenge: () => "Session",
     askFor,
     use: askFor,
   });
