@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { consolePages } from "../../src/door/features.ts";
 import { addTOTP } from "../harness/factors.ts";
 import { serve, withMail } from "../harness/serve.ts";
 import { ada, as, password, root, startMailed, type Mailed } from "../harness/verified-emails.ts";
@@ -186,17 +187,46 @@ test("ends an invitation when an administrator changes the address", async (t) =
 });
 
 test("keeps a link through requests of a mail scanner, and gives no login for them", async (t) => {
+  const pages = consolePages({ title: "Shop" });
+  const api = await startMailed(t, undefined, [pages]);
+  assert.equal((await api.post("/users", { name: "Eve", email: "eve@example.com" })).status, 202);
+  const signUp = await api.onlyMail();
+  assert.equal((await api.post("/users", { name: "Ben", email: "ben@example.com", invite: true }, root)).status, 201);
+  const invitation = await api.onlyMail();
+  const change = await requestMove(api);
+  const html = { accept: "text/html,*/*;q=0.8" };
+
+  for (const mail of [signUp, invitation, change]) {
+    const { pathname, search } = new URL(mail.values["link"]!);
+    for (let count = 0; count < 20; count++)
+      for (const method of ["GET", "HEAD", "OPTIONS"])
+        for (const path of [`${pathname}${search}`, `${confirm}${search}`]) {
+          const reply = await api.ask(method, path, undefined, html);
+          assert.equal(reply.headers.get("set-cookie"), null);
+        }
+    const page = await api.ask("GET", `${pathname}${search}`, undefined, html);
+    assert.equal(page.status, 200);
+    assert.match(page.text, /<form[^>]*method="post"/);
+    assert.match(page.headers.get("cache-control")!, /no-store/);
+  }
+
+  // The button of the page sends a form.
+  const form = { "content-type": "application/x-www-form-urlencoded", "sec-fetch-site": "same-origin", ...html };
+  const click = async (token: string | null, more: string, headers = {}) =>
+    (await api.post(confirm, `token=${token}${more}`, { ...form, ...headers })).status;
+  assert.equal(await click(signUp.token, `&password=${password}`), 303);
+  assert.equal(await click(invitation.token, `&password=${password}`), 303);
+  assert.equal(await click(change.token, "", as(ada)), 303);
+  assert.equal(await emailOf(api, 2), next);
+});
+
+test("refuses the form of another site", async (t) => {
   const api = await startMailed(t);
-  await api.post("/users", { name: "Eve", email: "eve@example.com" });
-  const { values, token } = await api.onlyMail();
-  const { pathname, search } = new URL(values["link"]!);
-  for (let count = 0; count < 20; count++)
-    for (const method of ["GET", "HEAD", "OPTIONS"])
-      for (const path of [`${pathname}${search}`, `${confirm}${search}`]) {
-        const reply = await api.ask(method, path, undefined, { accept: "text/html,*/*;q=0.8" });
-        assert.equal(reply.headers.get("set-cookie"), null);
-      }
-  assert.equal((await api.post(confirm, { token, password })).status, 201);
+  const form = { "content-type": "application/x-www-form-urlencoded", origin: "https://evil.example" };
+  for (const path of [confirm, "/users", "/users/2/email", "/users/2/invitation"]) {
+    const reply = await api.post(path, "token=x", path.startsWith("/users/") ? { ...form, ...root } : form);
+    assert.deepEqual([reply.status, reply.json.code], [403, "cross_site"], path);
+  }
 });
 
 test("needs a login with the second factor for an own address, and no password, if the account has a factor", async (t) => {

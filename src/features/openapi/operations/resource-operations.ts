@@ -226,7 +226,10 @@ function later({ mount: { deferral }, formats }: Subject): Readonly<Record<strin
   if (deferral === null) return {};
   const able = formats.filter(({ shows }) => shows !== "lists");
   const content = contentOf(able, { type: "object" }, {});
-  return { 202: { description: deferral.description, headers: answerHeaders(), content } };
+  return {
+    202: { description: deferral.description, headers: answerHeaders(), content },
+    303: { description: "The same for the form of a page.", headers: answerHeaders("Location") },
+  };
 }
 
 /** Returns the schema of one record, or of several: either all of them are created, or none. XML has no arrays. */
