@@ -90,7 +90,7 @@ const makers: Readonly<Record<string, Make>> = {
   "sessions.create": ({ sessions }, { call }, given) => sessions.sessions.create(given, call),
   "session-login, begin.start": ({ sessions }, context, given) => sessions.begin.start(context, given, {}),
   "session-login, begin.renew": ({ sessions }, context, given) =>
-    sessions.begin.renew!(context, given, { id: "a", options: {} }),
+    sessions.begin.renew!(context, given, { id: context.requireIdentity().sessionId!, options: {} }),
   "pairs.issue": async ({ tokens }, { now }, given) => tokens.pairs.issue(given, now),
   "pairs.renew": async ({ tokens }, { now }, given) => tokens.pairs.renew(given, "family", now),
   "token-login, begin.start": ({ tokens }, context, given) => tokens.begin.start(context, given, { cookie: false }),

@@ -1,12 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { accountsCollection, type Beginning, type FactorKind } from "../../src/door/auth.ts";
+import { accounts, createService, defineFeature, Secret, type Feature } from "../../src/door/index.ts";
+import { DeclarationError } from "../../src/door/resources.ts";
 import { totpCode } from "../../src/testing/testing.ts";
 import { addTOTP, cookiesOf, startLogin } from "../harness/factors.ts";
 import { outsideLogins } from "../harness/outside-logins.ts";
-import { serve } from "../harness/serve.ts";
+import { serve, type API } from "../harness/serve.ts";
+import { emptyStore } from "../harness/test-store.ts";
 
-// What the gate refuses after its first step: proofs that are not enough together, logins that have ended meanwhile, and
-// bodies that lack something.
+// The refusals of the gate after the first step of a login.
 
 const bearer = (access: string) => ({ authorization: `Bearer ${access}` });
 
@@ -43,4 +46,164 @@ test("gives no login that is not enough to a user who adds the first factor", as
   assert.equal(confirmed.status, 200, confirmed.text);
   assert.equal("access" in confirmed.json, false);
   assert.equal((await api.get("/protected/", bearer(access))).status, 401);
+});
+
+/** Starts a confirmation of this login. Returns the name of the waiting login and the headers that complete it. */
+async function startConfirmation(api: API, headers: Readonly<Record<string, string>>) {
+  const started = await api.post("/api/login/confirm/", undefined, headers);
+  assert.equal(started.status, 200, started.text);
+  const cookie = cookiesOf(started)["cookie"]!;
+  return { pending: started.json.login?.pending ?? started.json.pending, cookie };
+}
+
+test("confirms no login that has ended in the meantime", async (t) => {
+  const api = await serve(t);
+  const { id, email: username, password } = await api.user("Ann");
+  const login = { username, password };
+
+  const session = cookiesOf(await api.post("/api/session/", login));
+  const { cookie } = await startConfirmation(api, session);
+  assert.equal((await api.delete("/api/session/", session)).status, 204);
+  const bySession = await api.post("/api/login/", { factor: "password", password }, { cookie });
+  assert.deepEqual([bySession.status, bySession.json.code], [401, "login_expired"], bySession.text);
+  assert.doesNotMatch(bySession.headers.getSetCookie().join(), /session=[^;]/);
+
+  const pair = (await api.post("/api/token/", login)).json;
+  const { pending } = await startConfirmation(api, bearer(pair.access));
+  assert.equal((await api.ask("DELETE", "/api/token/", { body: { refresh: pair.refresh } })).status, 204);
+  const byToken = await api.post("/api/login/", { pending, factor: "password", password });
+  assert.deepEqual([byToken.status, byToken.json.code], [401, "login_expired"], byToken.text);
+
+  const other = cookiesOf(await api.post("/api/session/", login));
+  const ended = await startConfirmation(api, other);
+  assert.equal((await api.delete(`/users/${id}/sessions`, api.admin)).status, 204);
+  const after = await api.post("/api/login/", { factor: "password", password }, { cookie: ended.cookie });
+  assert.equal(after.json.code, "login_expired");
+});
+
+test("ends a waiting login with the account", async (t) => {
+  const api = await serve(t);
+  const ann = await addTOTP(api, "Ann");
+  const { pending } = (await startLogin(api, ann)).json.login;
+  assert.equal((await api.patch(`/users/${ann.id}/account`, { active: false }, api.admin)).status, 200);
+  const refused = await api.post("/api/login/", { pending, factor: ann.factor, code: ann.code() });
+  assert.deepEqual([refused.status, refused.json.code], [401, "login_expired"]);
+});
+
+test("names the member that a completion lacks, and the factor that the login does not wait for", async (t) => {
+  const api = await serve(t);
+  const ann = await addTOTP(api, "Ann");
+  const { pending } = (await startLogin(api, ann)).json.login;
+  const complete = (body: object) => api.post("/api/login/", { pending, ...body });
+
+  for (const [body, pointer] of [
+    [{ factor: ann.factor }, "/code"],
+    [{ factor: "999", code: "000000" }, "/factor"],
+    [{ factor: "password", password: ann.password }, "/factor"],
+    [{ code: "000000" }, "/factor"],
+  ] as const) {
+    const { status, json } = await complete(body);
+    assert.deepEqual([status, json.errors[0].pointer], [400, pointer], JSON.stringify(body));
+  }
+  const { email: username, password } = await api.user("Bob");
+  const { access } = (await api.post("/api/token/", { username, password })).json;
+  const confirmation = await startConfirmation(api, bearer(access));
+  const lacking = await api.post("/api/login/", { pending: confirmation.pending, factor: "password" });
+  assert.deepEqual([lacking.status, lacking.json.errors[0].pointer], [400, "/password"]);
+  const others = await api.post("/api/login/", {
+    pending: confirmation.pending,
+    factor: "password",
+    password: ann.password,
+  });
+  assert.deepEqual([others.status, others.json.code], [401, "invalid_credentials"]);
+});
+
+test("lets no waiting login add a factor unless its account must have one and has none", async (t) => {
+  const api = await serve(t);
+  const ann = await addTOTP(api, "Ann");
+  const { pending } = (await startLogin(api, ann)).json.login;
+  const add = (name: string) => api.post("/api/login/factors/", { pending: name, kind: "totp" });
+  assert.deepEqual([(await add(pending)).status, (await add("A".repeat(43))).json.code], [403, "login_expired"]);
+
+  const { email: username, password } = await api.user("Bob");
+  const { access } = (await api.post("/api/token/", { username, password })).json;
+  assert.equal((await add((await startConfirmation(api, bearer(access))).pending)).status, 403);
+});
+
+test("keeps the factors of a user to themselves and to their state", async (t) => {
+  const api = await serve(t);
+  const ann = await addTOTP(api, "Ann");
+  const path = `/users/${ann.id}/factors`;
+  const again = await api.post(`${path}/${ann.factor}/confirm`, { code: ann.code() }, ann.headers);
+  assert.deepEqual([again.status, again.json.code], [409, "conflict"]);
+  const made = (await api.post(path, { kind: "totp" }, ann.headers)).json;
+  const lacking = await api.post(`${path}/${made.id}/confirm`, {}, ann.headers);
+  assert.deepEqual([lacking.status, lacking.json.errors[0].pointer], [400, "/code"]);
+  assert.equal((await api.post(path, { kind: "sms" }, ann.headers)).json.errors[0].pointer, "/kind");
+
+  const bob = await api.user("Bob");
+  const { access } = (await api.post("/api/token/", { username: bob.email, password: bob.password })).json;
+  const bobs = `/users/${bob.id}/factors`;
+  const none = await api.post(`${bobs}/recovery`, undefined, bearer(access));
+  assert.deepEqual([none.status, none.json.code], [409, "conflict"]);
+  for (const [method, target] of [
+    ["POST", path],
+    ["GET", path],
+    ["POST", `${path}/recovery`],
+    ["DELETE", `${path}/${ann.factor}`],
+    ["POST", `${path}/${made.id}/confirm`],
+  ] as const) {
+    const body = method === "GET" ? {} : { body: { kind: "totp", code: "1" } };
+    assert.equal((await api.ask(method, target, { ...body, headers: bearer(access) })).status, 403, target);
+  }
+  // Ann's factor under Bob's address.
+  assert.equal((await api.delete(`${bobs}/${ann.factor}`, bearer(access))).status, 404);
+  assert.equal((await api.delete(`${path}/${made.id}`, ann.headers)).status, 204);
+});
+
+test("hides the factor that a waiting login adds from other logins of the user", async (t) => {
+  const api = await serve(t, { settings: { LATCHKEY_SECOND_FACTOR: "admins" } });
+  const login = { username: "admin", password: "first-administrator" };
+  const begin = async () => (await api.post("/api/token/", login)).json.login.pending as string;
+  const [one, other] = [await begin(), await begin()];
+  const made = (await api.post("/api/login/factors/", { pending: one, kind: "totp" })).json;
+  const code = () => totpCode(made.secret, api.clock.now);
+
+  const stolen = await api.post("/api/login/", { pending: other, factor: made.id, code: code() });
+  assert.deepEqual([stolen.status, stolen.json.errors[0].pointer], [400, "/factor"]);
+  const rows = await api.service.store.find(accountsCollection, 1);
+  assert.equal(rows!.record["factors"], 0);
+  assert.equal((await api.post("/api/login/", { pending: one, factor: made.id, code: code() })).status, 200);
+});
+
+test("refuses two kinds of logins or of factors with one name", async () => {
+  const people = accounts();
+  const kind: FactorKind = {
+    name: "badge",
+    method: "hwk",
+    answeredBy: "code",
+    enrol: () => ({ data: null, shown: {} }),
+    confirm: () => null,
+    check: () => null,
+  };
+  const twice = (register: (host: ReturnType<typeof offered>) => void): Feature =>
+    defineFeature({
+      name: "twice",
+      needs: [people],
+      setUp(host) {
+        register(host.use(people));
+        register(host.use(people));
+        return { offer: null };
+      },
+    });
+  const offered = (service: Awaited<ReturnType<typeof createService>>) => service.use(people);
+  const begin: Beginning = { name: "own", keptBy: () => "text", start: () => Promise.reject(new Error("never")) };
+  for (const [feature, reason] of [
+    [twice(({ factorKind }) => factorKind(kind)), /two kinds of factors are called badge; rename one/],
+    [twice(({ begins }) => begins(begin)), /two kinds of logins are called own; rename one/],
+  ] as const) {
+    const secret = new Secret("a secret of the service, long enough");
+    const started = createService({ store: await emptyStore(), secret, features: [people, feature] });
+    await assert.rejects(started, (error) => error instanceof DeclarationError && reason.test(error.message));
+  }
 });

@@ -194,7 +194,9 @@ async function confirm(parts: GateEndpointsParts, context: Context, proved: Prov
   if (beginning?.renew === undefined || login.holder === null) throw expired(parts, context.call);
   const admission = await parts.gate.admitConfirmed(context.call, { account, proofs }, changes);
   if (admission === null) throw await lost(parts, context, login);
-  return beginning.renew(context, admission, { id: login.holder, options: login.options });
+  const reply = await beginning.renew(context, admission, { id: login.holder, options: login.options });
+  if (reply === null) throw expired(parts, context.call);
+  return reply;
 }
 
 /** Returns the error for a request that lost a race: another request has completed this login or used the same code. */

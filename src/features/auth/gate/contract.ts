@@ -30,8 +30,11 @@ export interface Beginning<O extends BeginningOptions = BeginningOptions> {
   start(context: Context, admission: Admission, options: O): Promise<Reply>;
   /** Returns the login of this kind that the caller came with, which can then be confirmed. Returns null if there is none. */
   current?(context: Context): Current<O> | null;
-  /** Gives a confirmed login its new proofs: a session gets a new id, and a token family gets a new access token. */
-  renew?(context: Context, admission: Admission, current: Current<O>): Promise<Reply>;
+  /**
+   * Gives a confirmed login its new proofs: a session gets a new id, and a token family gets a new access token. Returns
+   * null if the login has ended since its confirmation started.
+   */
+  renew?(context: Context, admission: Admission, current: Current<O>): Promise<Reply | null>;
 }
 
 /** The login that a caller came with. */

@@ -215,14 +215,15 @@ export async function startSession(parts: StartingParts, context: Context, admis
 /** The remaining lifetime of a session that was replaced, for requests that are already on their way. */
 const REPLACED_MS = 10_000;
 
-/** Gives a session its new proofs under a new id. */
+/** Gives a session its new proofs under a new id. Returns null if it has ended. */
 export async function renewSession(
   parts: StartingParts,
   context: Context,
   admission: Admission,
   { id }: Current,
-): Promise<Reply> {
+): Promise<Reply | null> {
   const { call } = context;
+  if (!(await parts.sessions.isLive(id, call.now))) return null;
   const created = await parts.sessions.create(admission, call);
   await parts.sessions.endSoon(id, call.now + REPLACED_MS);
   return sessionReply(parts, context, admission, created);

@@ -71,6 +71,8 @@ export interface Sessions {
   ): Promise<{ readonly id: string; readonly expiresAt: number }>;
   /** Returns the live session of that id, and records its use. */
   find(id: string, now: number): Eventually<StoredSession | null>;
+  /** True if a session has not ended. `key` is `identity.sessionId`. */
+  isLive(key: string, now: number): Promise<boolean>;
   /** Lets a replaced session work for a moment, for active requests: until `at` at most. */
   endSoon(key: string, at: number): Promise<void>;
   /** Logs out. An unknown id is no error. */
@@ -137,6 +139,7 @@ export function sessions(options: SessionsOptions): Sessions {
       if (!idForm.test(id)) return null;
       return after(store.find(sessionsCollection, keyOf(id)), (row) => living(row, now));
     },
+    isLive: async (key, now) => living(await store.find(sessionsCollection, key), now) !== null,
     async endSoon(key, at) {
       const where: Where = { all: [equals("id", key), later("expires_at", at)] };
       const values = { expires_at: timeText(at) };

@@ -218,14 +218,15 @@ export async function startTokens(
   return reply;
 }
 
-/** Gives a token family a new access token with new proofs. */
+/** Gives a token family a new access token with new proofs. Returns null if the family has ended. */
 export async function renewTokens(
   parts: StartingParts,
   context: Context,
   admission: Admission,
   { id: family, options: { cookie } }: Current<TokenOptions>,
-): Promise<Reply> {
-  return deliver(parts, context, await parts.pairs.renew(admission, family, context.call.now), cookie);
+): Promise<Reply | null> {
+  const pair = await parts.pairs.renew(admission, family, context.call.now);
+  return pair === null ? null : deliver(parts, context, pair, cookie);
 }
 
 function deliver(

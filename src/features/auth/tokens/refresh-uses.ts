@@ -59,6 +59,8 @@ export interface RefreshUses {
   look(token: RefreshToken, call: Call): Promise<Use | { readonly kind: "unused" }>;
   /** Returns true if the token was never used and its family is live. The caller checks its account. */
   isFresh(token: RefreshToken): Promise<boolean>;
+  /** True if the family has not ended. */
+  isLive(family: string): Promise<boolean>;
   /** Ends the family and its access tokens. Returns false if it was already ended. */
   endFamily(token: Family, now: number): Promise<boolean>;
   /** Returns the changes that erase the nonces of windows that closed two seconds ago. */
@@ -82,6 +84,9 @@ export function refreshUses({
   graceSeconds,
 }: RefreshUsesOptions): RefreshUses {
   const isOpen = (usedAt: number, now: number) => now < usedAt + graceSeconds * 1000;
+
+  const isLive = async (family: string): Promise<boolean> =>
+    (await store.find(deadFamiliesCollection, family)) === null;
 
   async function readUse(token: RefreshToken, now: number): Promise<Use | null> {
     const use = await store.find(refreshUsesCollection, keyOf(token));
@@ -141,11 +146,9 @@ export function refreshUses({
       return known ?? { kind: "unused" };
     },
     async isFresh(token) {
-      return (
-        (await store.find(refreshUsesCollection, keyOf(token))) === null &&
-        (await store.find(deadFamiliesCollection, token.family)) === null
-      );
+      return (await store.find(refreshUsesCollection, keyOf(token))) === null && isLive(token.family);
     },
+    isLive,
     sweep: (now) => [eraseNonces(until("used_at", now - graceSeconds * 1000 - sweepSlackMs))],
     prune: (now) => [...deleteExpired(now), ...families.prune(now)],
   };

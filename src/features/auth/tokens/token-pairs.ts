@@ -58,8 +58,8 @@ export interface TokenPairsOptions {
 export interface TokenPairs {
   /** Creates a new family. Spends the admission. Writes nothing. */
   issue(admission: Admission, now: number): Promise<TokenPair>;
-  /** Creates an access token with new proofs for an existing family. Spends the admission. */
-  renew(admission: Admission, family: string, now: number): Promise<FreshAccess>;
+  /** Creates an access token with new proofs for an existing family. Spends the admission. Returns null if the family has ended. */
+  renew(admission: Admission, family: string, now: number): Promise<FreshAccess | null>;
   /** Returns a new access token, and the successor of the refresh token if refresh tokens are rotated. */
   refresh(token: string, call: Call): Promise<TokenPair | FreshAccess | Rejection>;
   /**
@@ -126,8 +126,10 @@ export function tokenPairs(options: TokenPairsOptions): TokenPairs {
       const { account, token } = tokens.start(admission, now);
       return pair(account, token, now);
     },
-    renew: (admission, family, now) =>
-      accessAlone(Admission.spend(admission), { family, proofs: admission.proofs }, now),
+    async renew(admission, family, now) {
+      const account = Admission.spend(admission);
+      return (await uses.isLive(family)) ? accessAlone(account, { family, proofs: admission.proofs }, now) : null;
+    },
     async refresh(text, call) {
       const standing = await read(reading, text, call.now);
       if (standing.kind === "rejected") return standing;
