@@ -109,7 +109,8 @@ async function findRecipient(
 /** Ids begin at 1. */
 const NO_ID = 0;
 
-function accepted(context: Context, next: string | null): Reply {
+/** Returns the answer to a call that requests a mail. */
+export function accepted(context: Context, next: string | null): Reply {
   if (prefersRedirect(context)) return redirect(wayBack(context, next));
   return { status: 202, cache: "no-store", body: { kind: "data", value: {}, element: "mail_request" } };
 }

@@ -5,45 +5,47 @@ import { builtInEndpoint } from "../../../http/endpoint/built-in.ts";
 import type { Endpoint } from "../../../http/endpoint/endpoint.ts";
 import { invalid, type Context } from "../../../http/exchange.ts";
 import { requireDraft } from "../../../http/mount/writes/drafting.ts";
+import { prefersRedirect } from "../../../http/pipeline.ts";
 import { text } from "../../../resource/kinds/fields.ts";
 import { defineResource } from "../../../resource/resource.ts";
 import type { Outcome } from "../../../store/store.ts";
 import type { Account } from "../accounts/stored-accounts.ts";
-import { loginTypes, MAX_LOGIN_BODY_BYTES } from "../credentials.ts";
 import { userSchema } from "../documentation.ts";
 import { ownPassword } from "../fresh-login.ts";
+import {
+  nextField,
+  nextPage,
+  openPost,
+  proofFields,
+  redirect,
+  requireGiven,
+  requireOwnForm,
+} from "../mailbox/asking.ts";
 import type { GivenProof, RedeemedProof } from "../mailbox/contract.ts";
 import { readNewcomer } from "./purposes.ts";
-import { redirected, requireOwnForm, type EmailParts } from "./requesting.ts";
+import type { EmailParts } from "./requesting.ts";
 
 const confirmation = defineResource({
   name: "confirmation",
   fields: {
-    token: text({ maxLength: 2048, optional: true, description: "Of the link in the mail." }),
-    email: text({ maxLength: 254, optional: true, description: "With `code`." }),
-    code: text({ maxLength: 100, optional: true, description: "Of the mail, with `email`." }),
+    ...proofFields,
     password: text({
       ...ownPassword,
       minLength: 8,
       description: "For sign-ups and invitations: the password of the user.",
     }),
-    next: text({ maxLength: 2048, optional: true }),
+    next: nextField,
   },
 });
 
 /** Returns `POST /api/email/confirm/`: the person who reads the mailbox completes a sign-up, an invitation or a changed address. */
 export function confirmEndpoint(parts: EmailParts): Endpoint {
   return builtInEndpoint({
-    method: "POST",
+    ...openPost,
     path: "/api/email/confirm/",
     access: anyone,
     // Only a changed address needs a caller. Other credentials must not prevent a sign-up.
     refusals: "told",
-    logsIn: true,
-    consumes: loginTypes,
-    redirectsFor: ["text/html"],
-    maxBodyBytes: MAX_LOGIN_BODY_BYTES,
-    guard: (context) => context.requireSameSite(),
     documentation: {
       summary: "Confirm an e-mail address with the link or the code of a mail",
       tag: "email",
@@ -68,9 +70,9 @@ interface Given {
 
 async function confirm(parts: EmailParts, context: Context): Promise<Reply> {
   const { values, transient } = requireDraft(confirmation, context, { id: null, current: null });
-  requireOwnForm(parts, context);
+  requireOwnForm(context, parts.ownOrigins);
   const { token, email, code, next } = values;
-  const given: Given = { proof: requireGivenProof({ token, email, code }), password: transient.password, next };
+  const given: Given = { proof: requireGiven({ token, email, code }), password: transient.password, next };
   const { purposes, mailbox } = parts;
   const all = [purposes.signUp, purposes.invitation, purposes.change];
   const redeem = () => mailbox.redeem(context, all, given.proof);
@@ -142,8 +144,7 @@ async function answered(
 ): Promise<Done> {
   if (outcome.kind !== "written") return { kind: "refused", refusal: refusalOf(outcome) };
   const userId = id ?? (outcome.rows[0]!.record["id"] as number);
-  const redirect = redirected(context, next);
-  if (redirect !== null) return { kind: "written", reply: redirect };
+  if (prefersRedirect(context)) return { kind: "written", reply: redirect(nextPage(context, next)) };
   const user = await people.requireUser(userId);
   const headers = status === 201 ? [["Location", context.at(`/users/${userId}`)] as const] : [];
   const reply: Reply = { status, cache: "no-store", headers, body: { kind: "data", value: user, element: "user" } };
@@ -168,25 +169,6 @@ const usernameTaken: Issue = {
   code: "taken",
   detail: "An account has this username by now. Choose another one.",
 };
-
-function requireGivenProof({
-  token,
-  email,
-  code,
-}: {
-  readonly token: string | null;
-  readonly email: string | null;
-  readonly code: string | null;
-}): GivenProof {
-  if (token !== null && email === null && code === null) return { token };
-  if (token === null && email !== null && code !== null) return { email, code };
-  const missing = email === null && code === null ? ["token"] : email === null ? ["email"] : ["code"];
-  throw invalid(
-    token === null
-      ? missing.map((name) => ({ pointer: `/${name}`, code: "required", detail: "This field is required." }))
-      : [{ pointer: "/token", code: "invalid", detail: "Send either token, or email and code." }],
-  );
-}
 
 function requirePassword({ password }: Given): string {
   if (password !== undefined) return password;

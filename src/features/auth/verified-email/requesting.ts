@@ -1,22 +1,18 @@
 import { administrator, allOf, unlimited } from "../../../access/permission/permission.ts";
 import type { Reply } from "../../../core/call/call.ts";
-import { requireSameSite } from "../../../core/call/cross-site.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import { builtInEndpoint } from "../../../http/endpoint/built-in.ts";
 import type { Endpoint } from "../../../http/endpoint/endpoint.ts";
 import type { Context } from "../../../http/exchange.ts";
-import { formType } from "../../../http/formats/form.ts";
 import { requireDraft } from "../../../http/mount/writes/drafting.ts";
-import { prefersOneOf } from "../../../http/pipeline.ts";
 import { email, text } from "../../../resource/kinds/fields.ts";
 import { defineResource } from "../../../resource/resource.ts";
 import type { Store } from "../../../store/store.ts";
 import { ownOrAnyUnlimited } from "../access.ts";
-import { loginTypes, MAX_LOGIN_BODY_BYTES } from "../credentials.ts";
 import { ownPassword } from "../fresh-login.ts";
 import type { People } from "../login.ts";
+import { accepted, nextField, openPost, requireOwnForm } from "../mailbox/asking.ts";
 import type { Mailbox } from "../mailbox/contract.ts";
-import { wayBack } from "../session/way-back.ts";
 import { notices, type EmailPurposes } from "./purposes.ts";
 
 /** The parts of verified addresses of one service. */
@@ -28,8 +24,6 @@ export interface EmailParts {
   /** The service's origins, compared exactly. */
   readonly ownOrigins: readonly string[];
 }
-
-const nextField = text({ maxLength: 2048, optional: true });
 
 const newAddress = defineResource({
   name: "new_address",
@@ -45,15 +39,7 @@ const invitation = defineResource({ name: "invitation", fields: { next: nextFiel
 
 /** Returns the endpoints that send mails about the address of one user. */
 export function requestEndpoints(parts: EmailParts): readonly Endpoint[] {
-  const common = {
-    method: "POST",
-    logsIn: true,
-    consumes: loginTypes,
-    redirectsFor: ["text/html"],
-    maxBodyBytes: MAX_LOGIN_BODY_BYTES,
-    guard: (context: Context) => context.requireSameSite(),
-    target: (context: Context) => parts.people.requireAccount(context),
-  } as const;
+  const common = { ...openPost, target: (context: Context) => parts.people.requireAccount(context) } as const;
   const responses = {
     202: { description: "The mail is queued.", schema: { type: "object" } },
     303: { description: "The same for the form of a page.", headers: { Location: "A path of this service." } },
@@ -92,7 +78,7 @@ export function requestEndpoints(parts: EmailParts): readonly Endpoint[] {
 async function invite(parts: EmailParts, context: Context): Promise<Reply> {
   const { people, purposes, store } = parts;
   const { next } = requireDraft(invitation, context, noRecord).values;
-  requireOwnForm(parts, context);
+  requireOwnForm(context, parts.ownOrigins);
   const account = await people.requireAccount(context);
   if (!account.active) throw problem("conflict", { detail: "The account is not active." });
   if (account.passwordHash !== null) throw problem("conflict", { detail: "The user has a password already." });
@@ -105,7 +91,7 @@ async function invite(parts: EmailParts, context: Context): Promise<Reply> {
 async function requestChange(parts: EmailParts, context: Context): Promise<Reply> {
   const { people, purposes, store } = parts;
   const { values, transient } = requireDraft(newAddress, context, noRecord);
-  requireOwnForm(parts, context);
+  requireOwnForm(context, parts.ownOrigins);
   const account = await people.requireAccount(context);
   await people.requireProof(context, account, transient.current_password);
   const owner = await store.findBy(people.users.collection, "email", values.email);
@@ -118,23 +104,6 @@ async function requestChange(parts: EmailParts, context: Context): Promise<Reply
       : { address: values.email, user: account, data: {} },
   );
   return accepted(context, values.next);
-}
-
-/** Ends the request if a page of another site sent the form. Any site can make a browser send one. */
-export function requireOwnForm({ ownOrigins }: EmailParts, { body, call }: Context): void {
-  if (body?.mediaType === formType) requireSameSite(call, ownOrigins);
-}
-
-function accepted(context: Context, next: string | null): Reply {
-  return (
-    redirected(context, next) ?? { status: 202, cache: "no-store", body: { kind: "data", value: {}, element: "mail" } }
-  );
-}
-
-/** Returns the redirect for the form of a page. Returns null for all other callers. */
-export function redirected(context: Context, next: string | null): Reply | null {
-  if (context.body?.mediaType !== formType || !prefersOneOf(context, ["text/html"])) return null;
-  return { status: 303, cache: "no-store", headers: [["Location", wayBack(context, next)]] };
 }
 
 const noRecord = { id: null, current: null } as const;
