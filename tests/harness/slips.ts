@@ -543,6 +543,11 @@ export const slips: readonly Slip[] = [
     /feature custom-header-login: there is no option tokn; did you mean token\?/,
   ),
   feature(
+    `identityProviders(people, { sesions: sessionLogin(people), providers: [] })`,
+    /'sesions'.*Did you mean.*'sessions'/,
+    /feature identity-providers: there is no option sesions; did you mean sessions\?/,
+  ),
+  feature(
     `issuerLogin(people, { isuers: [] })`,
     /'isuers'.*Did you mean.*'issuers'/,
     /feature issuer-login: there is no option isuers; did you mean issuers\?/,

@@ -105,6 +105,7 @@ const asked = new Set([
   "prefersRedirect",
   "problem",
   "processFamilies",
+  "providersMistakes",
   "readJSON",
   "readPage",
   "readProxyText",

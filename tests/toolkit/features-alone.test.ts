@@ -25,11 +25,21 @@ const people = accounts();
 const notes = defineResource({ name: "note", fields: { body: text() } });
 const mounted = mount(notes, { permission: anyone });
 
+const sessions = latchkey.sessionLogin(people);
+const issuer = "https://a.example";
+const company = { id: "company", title: "Company", issuer, clientId: "b", clientSecret: secret };
+const metadata = {
+  issuer,
+  authorization_endpoint: `${issuer}/a`,
+  token_endpoint: `${issuer}/t`,
+  jwks_uri: `${issuer}/k`,
+};
+
 /** The built-in features with minimal options. */
 const builtIn = [
   people,
   latchkey.basicLogin(people),
-  latchkey.sessionLogin(people),
+  sessions,
   latchkey.tokenLogin(people),
   latchkey.apiTokens(people),
   auth.namedKeys(people),
@@ -40,6 +50,7 @@ const builtIn = [
   auth.issuerLogin(people, {
     issuers: [{ issuer: "https://a.example", audience: "b", jwksURL: "https://a.example/keys", algorithms: ["ES256"] }],
   }),
+  auth.identityProviders(people, { sessions, providers: [company], fetch: async () => Response.json(metadata) }),
   features.health(),
   features.metrics(),
   features.documentation({ title: "Notes", version: "1" }),
@@ -130,6 +141,7 @@ async function start(
     store: await emptyStore(),
     secret,
     trustedProxies: ["192.0.2.0/24"],
+    ownOrigins: ["https://own.example"],
     features: [...list, defineFeature({ name: "visitors", setUp: () => ({ offer: null, schemes: [visitor] }) })],
     mounts: [mounted],
     observe: (seen) => void (seen.kind === "fault" && faults.push(String(seen.error))),

@@ -1,5 +1,5 @@
 import { aCookieName } from "../../../access/scheme/checking.ts";
-import { aFunction, anObject, anything, optional } from "../../../core/checking/members.ts";
+import { aFunction, anObject, anything, isObject, optional } from "../../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
 import { defineFeature, type Feature, type Host } from "../../../feature/feature.ts";
 import type { Beginning } from "../gate/contract.ts";
@@ -56,9 +56,10 @@ const checks: ChecksOf<IdentityProvidersOptions> = {
 export function identityProviders(people: AccountsFeature, options: IdentityProvidersOptions): Feature {
   return defineFeature({
     name: "identity-providers",
-    needs: [people, options.sessions],
+    needs: [people, ...neededBy(options)],
     setUp(host) {
-      requireOptions(options, checks, { more: [...providersMistakes(options.providers), ...originMistakes(host)] });
+      const { providers: declared }: Partial<IdentityProvidersOptions> = options ?? {};
+      requireOptions(options, checks, { more: [...providersMistakes(declared), ...originMistakes(host)] });
       const { parts, start } = assemble(host, people, options);
       const { providers } = options;
       return {
@@ -72,6 +73,12 @@ export function identityProviders(people: AccountsFeature, options: IdentityProv
       };
     },
   });
+}
+
+/** Returns the login that starts. `setUp` reports options that are missing. */
+function neededBy(options: Partial<IdentityProvidersOptions> | null | undefined): readonly Feature[] {
+  const sessions = options?.sessions;
+  return isObject(sessions) ? [sessions] : [];
 }
 
 /** The address of the callback must not depend on a request. */
