@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { consolePages } from "../../src/door/features.ts";
-import { accounts, basicLogin, createService, text } from "../../src/door/index.ts";
+import { consolePages, type RecordWrite } from "../../src/door/features.ts";
+import { accounts, basicLogin, createService, defineFeature, text } from "../../src/door/index.ts";
 import { secret } from "../harness/own-logins.ts";
 import { emptyStore } from "../harness/test-store.ts";
 import { ada, as, password, root, startMailed, type Mailed } from "../harness/verified-emails.ts";
@@ -203,6 +203,25 @@ test("leads to the page of a console that has moved it", async (t) => {
   const sent = await api.post("/users", "name=Ben&email=ben%40example.com", headers);
   assert.deepEqual([sent.status, sent.headers.get("location")], [303, "/people/verify"], sent.text);
   assert.match((await api.onlyMail()).values["link"]!, /^https:\/\/shop\.example\/people\/verify\?token=/);
+});
+
+test("makes the writes of other features with the new user, and none with the request for a mail", async (t) => {
+  const writes: string[] = [];
+  const trail = defineFeature({
+    name: "trail",
+    setUp: () => ({
+      offer: null,
+      alongside({ kind, resource }: RecordWrite) {
+        writes.push(`${kind} ${resource.name}`);
+        return [];
+      },
+    }),
+  });
+  const api = await startMailed(t, undefined, [trail]);
+  const { token } = await signUp(api);
+  assert.deepEqual(writes, []);
+  assert.equal((await api.post(confirm, { token, password })).status, 201);
+  assert.deepEqual(writes, ["create user"]);
 });
 
 test("answers a sign-up in XML", async (t) => {
