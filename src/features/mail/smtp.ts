@@ -47,7 +47,7 @@ async function loadNodemailer(): Promise<Nodemailer> {
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND")) throw error;
     throw new DeclarationError(
-      ["mail by SMTP needs the package nodemailer, which is not installed. Install it: npm install nodemailer"],
+      ["mail by SMTP needs the package nodemailer, which is not installed. Install it: npm install nodemailer@10"],
       { cause: error },
     );
   }
