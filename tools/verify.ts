@@ -47,7 +47,7 @@ const checks: Readonly<Record<string, Check>> = {
     commands: [
       install("browser"),
       ["tsc", "-p", "tools/browser"],
-      tests("tools/browser/{accounts,browser,console,forms,passkeys}.test.ts"),
+      tests("tools/browser/{account-pages,accounts,browser,console,forms,passkeys}.test.ts"),
     ],
     everySubmission: true,
   },

@@ -86,3 +86,32 @@ test("shows the factors of an account on its page", async (t) => {
   assert.match(account.text, /Phone/);
   assert.match(account.text, /Add an authenticator app/);
 });
+
+test("adds an app on the account page without the script, also after the login is older than ten minutes", async (t) => {
+  const api = await serve(t);
+  const { id, email, password } = await api.user("Ann");
+  const session = cookiesOf(await send(api, "/api/session/", { username: email, password }));
+  api.clock.turn(601);
+  const account = (await api.get(`/users/${id}/account`, { ...page, ...session })).text.replaceAll(/\s+/g, " ");
+  const path = `/users/${id}/factors`;
+  const [, form] = new RegExp(`(<form[^>]*method="post" action="${path}".*?</form>)`).exec(account)!;
+  assert.match(form!, /name="current_password"/);
+  assert.doesNotMatch(form!, /data-js hidden/);
+
+  const old = await send(api, path, { label: "", current_password: "", kind: "totp" }, session);
+  assert.equal(old.status, 400, old.text);
+  const made = await send(api, path, { label: "Phone", current_password: password, kind: "totp" }, session);
+  assert.equal(made.status, 201, made.text);
+  const [, secret] = /<pre id="secret"[^>]*>([A-Z2-7]+)</.exec(made.text)!;
+  const [, action] = /method="post" action="([^"]*\/confirm)"/.exec(made.text)!;
+  const wrong = await send(api, action!, { code: "000000" }, session);
+  assert.equal(wrong.status, 400);
+  assert.match(wrong.text, new RegExp(`method="post" action="${action}"`));
+  const code = codeOf(parseBase32(secret!), stepOf(api.clock.now));
+  const done = await send(api, action!, { code }, session);
+  assert.equal(done.status, 200, done.text);
+  assert.match(done.text, /Your recovery codes/);
+  assert.match(done.text, new RegExp(`href="/users/${id}/account"`));
+  const cross = { ...cookiesOf(done), "sec-fetch-site": "cross-site" };
+  assert.equal((await send(api, path, { kind: "totp" }, cross)).status, 403);
+});

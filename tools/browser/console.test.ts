@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { createRequire } from "node:module";
 import { after, before, test } from "node:test";
 import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from "playwright-core";
 import { anyone, defineResource, mount, reference, text } from "../../src/door/index.ts";
 import { references } from "../../src/door/resources.ts";
+import { findings } from "./axe.ts";
 import { startBrowser } from "./browser.ts";
 import { startObservedService, type ObservedService } from "./observed-service.ts";
 
@@ -83,28 +83,6 @@ async function logIn(page: Page, path = "/"): Promise<void> {
   await page.getByRole("button", { name: "Log in" }).click();
   await page.waitForURL(`${service.address}/`);
   if (path !== "/") await page.goto(service.address + path);
-}
-
-const axeSource = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
-
-/** Returns the findings of axe. The page's policy blocks other scripts, so axe is injected from outside. */
-async function findings(page: Page): Promise<string[]> {
-  await page.evaluate(await source());
-  return page.evaluate(async () => {
-    const { axe } = globalThis as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } };
-    const { violations } = await axe.run();
-    return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`));
-  });
-}
-
-interface Violation {
-  readonly id: string;
-  readonly nodes: readonly { readonly html: string }[];
-}
-
-async function source(): Promise<string> {
-  const { readFile } = await import("node:fs/promises");
-  return readFile(axeSource, "utf8");
 }
 
 const addresses = [

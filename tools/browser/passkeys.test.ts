@@ -138,7 +138,7 @@ test("asks for the passkey after a password, and keeps the next page", async () 
 
   await page.goto(`${here(service)}/login?next=/orders`);
   await logInByPassword(page, ben.email, PASSWORD);
-  await page.getByRole("heading", { name: "Enter your code" }).waitFor();
+  await page.getByRole("heading", { name: "Use your passkey" }).waitFor();
   await page.goto(`${here(service)}/login/factor?next=/orders`);
   await page.getByRole("button", { name: "Use a passkey" }).click();
   await page.waitForURL(`${here(service)}/orders`);

@@ -243,7 +243,7 @@ const replace = (page, sent) => {
     if (typed.closest("details.more") !== null) typed.closest("details.more").open = true;
   }
   furnish(document);
-  (one("main [role=alert]") ?? one("main")).focus();
+  (one("main [autofocus]") ?? one("main [role=alert]") ?? one("main")).focus();
 };
 
 /** Opens the next page. If it is the current page, loads it again. After a login, the whole page is another one. */
@@ -275,7 +275,7 @@ const show = async (form, button, reply, then) => {
   if (!reply.ok && (again === undefined || form.dataset.raw !== undefined)) return tell(form, page, reply.status);
   if (!reply.ok && again.dataset.then === undefined && then !== undefined) again.setAttribute("data-then", then);
   replace(page, form);
-  if (reply.ok) return say("Done.");
+  if (reply.ok) return form.dataset.confirm === undefined ? say("Done.") : undefined;
   // No page sends a password back.
   for (const { name, value } of all("[type=password]", form))
     for (const field of all(`[type=password][name="${name}"]`, again)) field.value = value;

@@ -12,6 +12,7 @@ import type { JSONValue } from "../../../store/store.ts";
 import { ownOrAny, ownOrAnyUnlimited } from "../access.ts";
 import { requireConfirmed } from "../accounts/passwords/proof.ts";
 import type { Account } from "../accounts/stored-accounts.ts";
+import { loginTypes, MAX_LOGIN_BODY_BYTES } from "../credentials.ts";
 import { proofField, withoutKey } from "../fresh-login.ts";
 import type { StoredFactor } from "./contract.ts";
 import { activate, enrol, replaceCodes, requireKind } from "./enrolling.ts";
@@ -54,8 +55,12 @@ export function factorEndpoints(parts: FactorEndpointsParts): readonly Endpoint[
   const change = {
     access: ownOrAnyUnlimited,
     logsIn: true,
-    guard: withoutKey,
-    consumes: ["application/json"],
+    guard(context: Context) {
+      withoutKey(context);
+      context.requireSameSite();
+    },
+    consumes: loginTypes,
+    maxBodyBytes: MAX_LOGIN_BODY_BYTES,
   } as const;
   const target = (context: Context) => parts.requireAccount(context);
   return [

@@ -37,23 +37,26 @@ export interface FormParts {
   readonly note?: PageContent;
   /** The content after the fields that does not come from a declaration. */
   readonly more?: PageContent;
+  /** True if the endpoint also takes the form as a browser sends it, without the script. */
+  readonly isPlain?: boolean;
   /** True if its fields are in two columns when there is room. */
   readonly isWide?: boolean;
   /** The prefix of the ids of its fields, for a page with several forms. */
   readonly prefix?: string;
 }
 
-/** Writes a form for an offer. Only the script can send it. */
+/** Writes a form for an offer. Only the script can send it, unless the endpoint takes forms. */
 export function writeForm(parts: FormParts): Markup {
-  const { offer, only, mistakes = [], does, note, more, looks = "main" } = parts;
+  const { view, offer, only, mistakes = [], does, note, more, looks = "main", isPlain = false } = parts;
+  const plain = isPlain ? html` method="post" action="${addressOf(view, offer.path)}"` : "";
   const inputs = inputsOf(offer).filter(({ name }) => only?.includes(name) ?? true);
   const fields = inputs.map((input) =>
     writeField(input, { ...parts, mistakes: mistakes.filter(({ pointer }) => isAt(pointer, input.name)) }),
   );
-  return html`<form class="${inputs.length === 0 ? "" : "panel form"}" ${attributesOf(parts)} novalidate>
+  return html`<form class="${inputs.length === 0 ? "" : "panel form"}" ${attributesOf(parts)}${plain} novalidate>
     ${parts.isWide === true ? html`<div class="duo">${fields}</div>` : fields}${more}
-    <div class="row" data-js hidden><button class="btn ${looks}">${does}</button>${note}</div>
-    ${needsScript}
+    <div class="row"${isPlain ? "" : html` data-js hidden`}><button class="btn ${looks}">${does}</button>${note}</div>
+    ${isPlain ? "" : needsScript}
   </form>`;
 }
 

@@ -42,15 +42,14 @@ export interface Input {
 export function inputsOf({ resource, body, request, method, name }: Offer): readonly Input[] {
   if (!["POST", "PUT", "PATCH"].includes(method)) return [];
   if (name !== null) return body === null ? [] : inputsOfFields(body, method);
-  if (resource !== null) return inputsOfFields(resource, method);
+  if (resource !== null)
+    return inputsOfFields(resource, method).filter(({ name: each }) => method !== "POST" || !OF_CHANGES.has(each));
   if (request === null) return [];
   return isResource(request) ? inputsOfFields(request, method) : inputsOfSchema(request);
 }
 
 function inputsOfFields({ fields }: Resource, method: string): readonly Input[] {
-  const writable = Object.entries(fields).filter(
-    ([name, field]) => isWritable(field) && !(method === "POST" && OF_CHANGES.has(name)),
-  );
+  const writable = Object.entries(fields).filter(([, field]) => isWritable(field));
   return writable.map(([name, field]) => inputOfField(name, field, method));
 }
 

@@ -81,7 +81,8 @@ function loginOf({ view, offers, tag }: Drawing, values: Profile["record"], isOw
 /** Returns the fields of the form. Users confirm changes of their own account with their password, administrators do not for others. */
 function sentFrom(next: string, offer: Offer, isOwn: boolean, without: readonly string[]) {
   const names = inputsOf(offer).map(({ name }) => name);
-  const left = isOwn ? without : [...without, "current_password"];
+  // Only a new user is invited.
+  const left = ["invite", ...without, ...(isOwn ? [] : ["current_password"])];
   return { only: names.filter((name) => !left.includes(name)), next };
 }
 

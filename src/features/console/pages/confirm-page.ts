@@ -101,7 +101,7 @@ export function drawConfirming(view: View, { factors }: Waiting, wrong?: string)
       ${wrong === undefined ? "" : html`<p class="wrong" id="${error}" role="alert">${wrong}</p>`}
       ${passkey === undefined ? "" : writePasskeyForm(view, { path: LOGIN_PATH, does, looks: "main", asks: { options: passkey["ask"] }, fields: { ...fields, factor: String(passkey["id"]) }, next, label: does, restores: true }, next)}
       ${byPassword ? confirmForm(view, fields, passwordField(error)) : ""}
-      ${codes.length === 0 ? "" : confirmForm(view, fields, html`${choiceOf(codes)}${codeField(error)}`)}
+      ${codes.length === 0 ? "" : confirmForm(view, fields, html`${choiceOf(codes)}${codeField(codes, error)}`)}
       ${all.length === 0 ? html`<p>Your account has nothing to confirm with. Log out, then log in again.</p>` : ""}
     </div>`;
   return { title: TITLE, main, narrow: true };

@@ -54,7 +54,8 @@ export function drawWaiting(site: Site, view: View, { needs, factors }: Waiting,
   }
   const passkey = all.find(({ kind }) => kind === "passkey");
   const codes = all.filter(({ kind }) => kind === "totp" || kind === "recovery" || kind === "mail");
-  const title = codes.length === 0 && passkey !== undefined ? "Use your passkey" : "Enter your code";
+  const isByPasskey = passkey !== undefined && codes.every(({ kind }) => kind === "recovery");
+  const title = isByPasskey ? "Use your passkey" : "Enter your code";
   const text = isMail
     ? "Your password is correct. We have sent a code to your e-mail address."
     : "Your password is correct. Your account also needs a second factor.";
@@ -82,7 +83,7 @@ function passkeyForm(site: Site, view: View, { id, ask }: Values): PageContent {
 export function codeForm(view: View, factors: readonly Values[], error: string): Markup {
   return html`<form class="panel form" method="post" action="${addressOf(view, LOGIN_PATH)}" aria-label="Complete the login">
     <input type="hidden" name="next" value="${nextOf(view)}" />
-    ${choiceOf(factors)}${codeField(error)}
+    ${choiceOf(factors)}${codeField(factors, error)}
     <div class="row"><button class="btn main">Log in</button></div>
   </form>`;
 }

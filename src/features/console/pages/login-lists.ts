@@ -42,7 +42,7 @@ export async function factorsOf(drawing: Drawing, user: string, isOwn: boolean):
   return section(
     "factors",
     "Second factors and passkeys",
-    await newCodesOf(view, `${path}/recovery`, add),
+    rows.length === 0 ? "" : await newCodesOf(view, `${path}/recovery`, add),
     html`${list}${forms}`,
   );
 }
@@ -54,7 +54,15 @@ async function newCodesOf(view: View, path: string, add: Offer | undefined): Pro
 }
 
 function newFactor(view: View, offer: Offer, kind: string, what: string, does: string): Markup {
-  const parts = { view, offer, only: ["label", "current_password"], values: { kind }, does, prefix: kind };
+  const parts = {
+    view,
+    offer,
+    only: ["label", "current_password"],
+    values: { kind },
+    does,
+    prefix: kind,
+    isPlain: kind === "totp",
+  };
   return html`<details class="more">
     <summary>Add ${what}</summary>
     ${writeForm({ ...parts, more: html`<input type="hidden" name="kind" value="${kind}" />` })}

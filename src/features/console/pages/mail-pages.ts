@@ -117,9 +117,11 @@ function drawVerifyAgain(site: Site, view: View, choosesPassword: boolean, refus
   const text =
     token === undefined
       ? "A mail is on its way. Open its link, or enter its code here."
-      : "Press the button to confirm it.";
+      : choosesPassword
+        ? "Choose the password of your account."
+        : "Press the button to confirm it.";
   const below = choosesPassword
-    ? html`<p>Do you change the address of your account? <a href="${login}">Log in first</a></p>`
+    ? html`<p>Are you changing the address of an account? <a href="${login}">Log in first</a></p>`
     : "";
   return drawPage(view, { title: "Confirm your e-mail address", text, form, refused, below });
 }

@@ -66,7 +66,7 @@ async function confirmForm(view: View, { id }: Values): Promise<PageContent> {
   const offer = (await view.offers(path)).find(({ method }) => method === "POST");
   return offer === undefined
     ? ""
-    : writeForm({ view, offer, only: ["code"], does: "Confirm the app", prefix: "confirm" });
+    : writeForm({ view, offer, only: ["code"], does: "Confirm the app", prefix: "confirm", isPlain: true });
 }
 
 /** Recovery codes are shown once. The page can be printed. */

@@ -2,6 +2,7 @@ import { isUnsafe } from "../../../core/call/cross-site.ts";
 import { isObject } from "../../../core/checking/members.ts";
 import { html, type PageContent, type Markup } from "../../../core/html/markup.ts";
 import { catalogueWith } from "../../../core/problem/definition.ts";
+import { formType } from "../../../http/formats/form.ts";
 import type { ProblemDocument } from "../../../http/formats/format.ts";
 import type { Offer, View } from "../../../http/formats/view.ts";
 import { isTooLong, onPage } from "../excerpt.ts";
@@ -198,6 +199,7 @@ async function formAgain(site: Site, view: View, document: ProblemDocument): Pro
     mistakes: errors,
     tag: call.header("if-match") ?? null,
     does: "Send again",
+    isPlain: call.header("content-type")?.startsWith(formType) === true,
   };
   const main = html`<div class="head">
       <div>

@@ -41,13 +41,19 @@ export function choiceOf(factors: readonly Values[]): Markup {
   </p>`;
 }
 
-/** Returns the field for a code. */
-export function codeField(error: string): Markup {
+/** Returns the field for a code of one of these factors. */
+export function codeField(factors: readonly Values[], error: string): Markup {
   const attributes: PageContent = error === "" ? "" : html` aria-invalid="true" aria-describedby="${error}"`;
   return html`<p class="field">
-    <label for="code">Code</label>
+    <label for="code">${codeNameOf(factors)}</label>
     <input id="code" name="code" autocomplete="one-time-code" autocapitalize="none" spellcheck="false" required autofocus${attributes} />
   </p>`;
+}
+
+function codeNameOf(factors: readonly Values[]): string {
+  const [kind, ...others] = factors.map((factor) => factor["kind"]);
+  if (kind === "recovery" && others.length === 0) return "Recovery code";
+  return kind === "mail" ? "Code from the mail" : "Code";
 }
 
 /** The page to show after the login: the one that the form names, if it is a path of this service. */
