@@ -51,6 +51,11 @@ const checks: Readonly<Record<string, Check>> = {
     ],
     everySubmission: true,
   },
+  "gate-mutations": {
+    about:
+      "Removes each call of the gate, one at a time, and counts what the tests of logins notice. Takes --only, --list.",
+    commands: [["node", "tools/gate/mutations.ts"]],
+  },
   sbom: {
     about: "Writes latchkey.cdx.json, the bill of materials in CycloneDX, from the lock file.",
     commands: [

@@ -1,0 +1,128 @@
+/**
+ * Removes each call of the gate, one at a time, in a copy of the sources, and runs the tests of logins. Reports the
+ * share of removed calls that a test notices, and every one that none does. Run by hand or at night:
+ *
+ *   npm run verify -- gate-mutations [--only PATTERN] [--list]
+ */
+import { spawn } from "node:child_process";
+import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { parseArgs } from "node:util";
+import { mutantsOf, type Mutant } from "./mutants.ts";
+
+const LEAST_SHARE = 0.95;
+const LONGEST_MS = 120_000;
+
+const { values } = parseArgs({ options: { only: { type: "string" }, list: { type: "boolean", default: false } } });
+const root = path.join(import.meta.dirname, "../..");
+
+/** Files with calls of the gate. */
+const files = [
+  ...globSync("src/features/auth/**/*.ts", { cwd: root, exclude: ["**/*.test.ts", "**/mailbox/**"] }),
+  "src/access/permission/permission.ts",
+  "src/access/scheme/joining.ts",
+];
+/** Files that only refuse: each `if … throw` in them is removed too. */
+const refusing = /^src\/features\/auth\/gate\/|\/passwords\/proof\.ts$/;
+
+/** The fast tests of logins. Those that notice most come first. */
+const tests = [
+  "tests/auth/gate-admissions.test.ts",
+  "tests/auth/second-factor.test.ts",
+  "tests/auth/gate-ways-in.test.ts",
+  "tests/auth/confirmed.test.ts",
+  "tests/auth/second-factor-rule.test.ts",
+  "tests/auth/passkeys.test.ts",
+  "tests/auth/auth-fresh-logins.test.ts",
+  "tests/auth/factor-limits.test.ts",
+  "tests/auth/never-locked-out.test.ts",
+  "tests/auth/gate-refusals.test.ts",
+  "tests/auth/users-writes.test.ts",
+  "tests/auth/one-time-passwords.test.ts",
+  "tests/auth/auth-named-keys.test.ts",
+  "tests/auth/auth-api-tokens.test.ts",
+  "tests/auth/identity-providers.test.ts",
+  "tests/auth/mail-login.test.ts",
+  "tests/auth/password-reset.test.ts",
+  "tests/auth/verified-addresses.test.ts",
+].filter((file) => globSync(file, { cwd: root }).length > 0);
+
+const pattern = values.only === undefined ? null : new RegExp(values.only);
+const mutants = files
+  .flatMap((file) => mutantsOf(root, file, refusing.test(file)))
+  .filter((mutant) => pattern === null || pattern.test(titleOf(mutant)))
+  // The calls come first, and then the refusals.
+  .toSorted((one, other) => Number(one.removed.startsWith("if ")) - Number(other.removed.startsWith("if ")));
+if (values.list) {
+  for (const mutant of mutants) process.stdout.write(`${titleOf(mutant)}\n`);
+  process.exit();
+}
+
+const place = mkdtempSync(path.join(tmpdir(), "latchkey-mutations-"));
+const survivors: Mutant[] = [];
+try {
+  for (const each of ["src", "tests", "package.json", "tsconfig.json"])
+    cpSync(path.join(root, each), path.join(place, each), { recursive: true });
+  symlinkSync(path.join(root, "node_modules"), path.join(place, "node_modules"));
+  cheapenHashes();
+  // A busy machine may fail once.
+  const failing = (await findFailure()) === null ? null : await findFailure();
+  if (failing !== null) throw new Error(`A test fails without a change. Mend it first: ${failing}`);
+  for (const [at, mutant] of mutants.entries()) {
+    const file = path.join(place, mutant.file);
+    const before = readFileSync(file, "utf8");
+    writeFileSync(file, mutant.source);
+    const noticed = (await findFailure()) !== null;
+    writeFileSync(file, before);
+    if (!noticed) survivors.push(mutant);
+    process.stdout.write(`${at + 1}/${mutants.length} ${noticed ? "noticed " : "SURVIVED"} ${titleOf(mutant)}\n`);
+  }
+} finally {
+  rmSync(place, { recursive: true, force: true });
+}
+const share = mutants.length === 0 ? 0 : (mutants.length - survivors.length) / mutants.length;
+process.stdout.write(`The tests notice ${(share * 100).toFixed(1)} % of ${mutants.length} removed calls.\n`);
+for (const mutant of survivors) process.stdout.write(`Survived: ${titleOf(mutant)}\n`);
+process.exitCode = share >= LEAST_SHARE ? 0 : 1;
+
+function titleOf({ file, line, removed }: Mutant): string {
+  return `${file}:${line} ${removed}`;
+}
+
+/** Most of the time of these tests is password hashes. Their cost is not tested here. */
+function cheapenHashes(): void {
+  const file = path.join(place, "src/core/crypto/password-hash.ts");
+  const source = readFileSync(file, "utf8");
+  const cheap = source
+    .replace(
+      "{ memoryKiB: memoryCost, passes: timeCost, lanes: parallelism } = cost;",
+      "{ lanes: parallelism } = cost, memoryCost = 64, timeCost = 1;",
+    )
+    .replace(/(export function needsUpgrade\([^{]*\{)/, "$1\n  return false;");
+  if (cheap.split("\n").length === source.split("\n").length)
+    throw new Error(`${file} has changed: adapt cheapenHashes.`);
+  writeFileSync(file, cheap);
+}
+
+/** Runs the tests in one process until the first one fails. Returns its title, or null if all pass. */
+async function findFailure(): Promise<string | null> {
+  const args = ["--test", "--test-isolation=none", "--test-reporter=tap", "--test-force-exit", ...tests];
+  const child = spawn(process.execPath, args, { cwd: place, stdio: ["ignore", "pipe", "ignore"] });
+  const timer = setTimeout(() => child.kill("SIGKILL"), LONGEST_MS);
+  let output = "";
+  child.stdout.setEncoding("utf8");
+  const ended = new Promise<string | null>((resolve) => {
+    child.stdout.on("data", (chunk: string) => {
+      output += chunk;
+      const failed = /^\s*not ok (.*)\n/m.exec(output);
+      if (failed !== null) resolve(failed[0].trim());
+      output = output.slice(output.lastIndexOf("\n") + 1);
+    });
+    child.on("close", (status) => resolve(status === 0 ? null : `status ${status}`));
+  });
+  const failure = await ended;
+  clearTimeout(timer);
+  child.kill("SIGKILL");
+  return failure;
+}
