@@ -320,7 +320,7 @@ test("sends a program's request without the cookie, and ends the session at logo
   await page.locator(".tools summary").click();
   await page.getByRole("button", { name: "Log out" }).click();
   await page.waitForURL(`${service.address}/`);
-  assert.ok(await page.getByRole("link", { name: "Log in" }).isVisible());
+  assert.ok(await page.getByRole("link", { name: "Log in", exact: true }).isVisible());
 });
 
 test("requests a page again before Back shows it, so that it shows nothing of a user who has logged out", async (t) => {
