@@ -129,7 +129,6 @@ test("reads and changes the account as a separate record", async (t) => {
     active: true,
     created_at: "2026-01-31T09:30:00.000Z",
     last_login_at: null,
-    email_verified_at: null,
   });
   const patched = await api.patch(path, [{ op: "replace", path: "/role", value: "admin" }], {
     ...api.admin,

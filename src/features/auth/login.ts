@@ -171,6 +171,8 @@ export interface People {
    * Called in `setUp`.
    */
   takeOutsideLogins(): void;
+  /** Announces that mails prove addresses. Accounts then show `email_verified_at`. Called in `setUp`. */
+  takeMailProofs(): void;
 }
 
 /** A new password of an account. */

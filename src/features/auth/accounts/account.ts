@@ -21,8 +21,17 @@ import { accountOf, accountsCollection } from "./stored-accounts.ts";
 import { requireFree, requireMayProbe } from "./taken.ts";
 import { requireMayName, usernameOriginOf } from "./usernames.ts";
 
+/** The field that only services with mail show. */
+const verified = {
+  email_verified_at: dateTime({
+    readOnly: true,
+    optional: true,
+    description: "The first proof of the e-mail address.",
+  }),
+};
+
 /** The visible fields of an account. `roles` are the roles that a user may have. */
-const accountResource = (roles: readonly Role[]) =>
+const accountResource = (roles: readonly Role[], sendsMail: boolean) =>
   defineResource({
     name: "account",
     description: "How a user logs in.",
@@ -32,11 +41,7 @@ const accountResource = (roles: readonly Role[]) =>
       active: boolean(),
       created_at: dateTime({ readOnly: true }),
       last_login_at: dateTime({ readOnly: true, optional: true }),
-      email_verified_at: dateTime({
-        readOnly: true,
-        optional: true,
-        description: "The first proof of the e-mail address.",
-      }),
+      ...(sendsMail ? verified : {}),
       current_password: text(ownPassword),
     },
   });
@@ -46,7 +51,8 @@ type Account = ReturnType<typeof accountResource>;
 /** Returns the endpoints of `/users/{id}/account`: how a user logs in. */
 export function accountEndpoints(parts: AccountsParts): readonly Endpoint[] {
   const path = "/users/{id}/account";
-  const account = accountResource(parts.roles);
+  // The mails of both options prove addresses.
+  const account = accountResource(parts.roles, parts.invitations || parts.registration === "verified");
   const placed = placeAccounts(parts, account);
   const documentation = documentationOf(account);
   return [
@@ -113,19 +119,13 @@ function placeAccounts(parts: AccountsParts, account: Account): MountInPlace {
     write.kind === "update" ? prepareChange(parts, write) : {};
   const noted = ["last_login_at"];
   const place = { parent: null, newer: null, relations: [], listedBy: [], referrers: [] };
-  return { ...mounted, ...place, collection: accountsCollection, beforeWrite, show: showAccount, noted };
-}
-
-/** Leaves out the id, because it is in the path. */
-function showAccount({
-  username,
-  role,
-  active,
-  created_at,
-  last_login_at,
-  email_verified_at,
-}: StoredRecord): Readonly<Record<string, unknown>> {
-  return { username, role, active, created_at, last_login_at, email_verified_at };
+  const names = Object.keys(account.fields).filter((name) => name !== "current_password" && !(name in verified));
+  // Without the id, because it is in the path.
+  const show = (record: StoredRecord): Readonly<Record<string, unknown>> =>
+    Object.fromEntries(
+      [...names, ...(parts.provesAddresses() ? Object.keys(verified) : [])].map((name) => [name, record[name]]),
+    );
+  return { ...mounted, ...place, collection: accountsCollection, beforeWrite, show, noted };
 }
 
 /** Prepares columns of the accounts' own table. The resource shows some of them. */

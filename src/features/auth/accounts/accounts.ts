@@ -124,7 +124,7 @@ function setUp(host: Host, options: AccountsOptions): ReturnType<AccountsFeature
   const endings = makeEndings();
   const sources: LoginSource[] = [];
   const verifier = makeVerifierPlace();
-  const told = { revocationSeconds: 0, outside: false };
+  const told = { revocationSeconds: 0, outside: false, mails: false };
   const notifiers: Notify[] = [];
   const notify: Notify = (...event) => notifiers.flatMap((each) => each(...event));
   const rule = options.secondFactor ?? "optional";
@@ -167,6 +167,7 @@ function setUp(host: Host, options: AccountsOptions): ReturnType<AccountsFeature
     outsideLogins: assembled.parts.outsideLogins,
     sources,
     roles,
+    provesAddresses: () => told.mails,
     takesOutsideLogins: () => told.outside,
   };
   const parts: AccountsParts = { ...usersParts, users: mountUsers(usersParts, ownUserFields(options)) };
@@ -216,7 +217,7 @@ function passwordsOf(
 /** The parts that the accounts of one service collect during setup of its features. */
 interface Collected {
   readonly sources: LoginSource[];
-  readonly told: { revocationSeconds: number; outside: boolean };
+  readonly told: { revocationSeconds: number; outside: boolean; mails: boolean };
   readonly notifiers: Notify[];
   readonly endings: ReturnType<typeof makeEndings>;
   readonly identityFields: readonly string[];
@@ -279,6 +280,9 @@ function offerOf(host: Host, parts: AccountsParts, collected: Collected): People
     },
     takeOutsideLogins() {
       told.outside = true;
+    },
+    takeMailProofs() {
+      told.mails = true;
     },
   };
 }

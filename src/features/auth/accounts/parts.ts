@@ -40,6 +40,8 @@ export interface AccountsParts extends CreatingParts {
   readonly outsideLogins: OutsideLogin[];
   /** The sources of logins that can be listed and ended. */
   readonly sources: readonly LoginSource[];
+  /** True if mails prove addresses. */
+  provesAddresses(): boolean;
   /** True if another system decides who logs in. */
   takesOutsideLogins(): boolean;
   readonly users: UsersMount;

@@ -86,6 +86,7 @@ export function mailbox(
         queue: mailer.kind({ name: "mailbox", compose: composer.compose }),
       };
       offered.endsWith("password", mailProofsCollection);
+      offered.takeMailProofs();
       function purpose(declaration: PurposeDeclaration): Purpose {
         if (declarations.has(declaration.name))
           throw new DeclarationError([`two purposes of mails are called ${declaration.name}; rename one`]);
