@@ -4,6 +4,7 @@ import { accountsCollection, type Beginning, type FactorKind } from "../../src/d
 import { accounts, createService, defineFeature, Secret, type Feature } from "../../src/door/index.ts";
 import { DeclarationError } from "../../src/door/resources.ts";
 import { totpCode } from "../../src/testing/testing.ts";
+import { arrive } from "../harness/arrive.ts";
 import { addTOTP, cookiesOf, startLogin } from "../harness/factors.ts";
 import { outsideLogins } from "../harness/outside-logins.ts";
 import { serve, type API } from "../harness/serve.ts";
@@ -206,4 +207,51 @@ test("refuses two kinds of logins or of factors with one name", async () => {
     const started = createService({ store: await emptyStore(), secret, features: [people, feature] });
     await assert.rejects(started, (error) => error instanceof DeclarationError && reason.test(error.message));
   }
+});
+
+/** The calls of the gate. `known` are those of a caller who is logged in. */
+const gateCalls = [
+  { path: "/api/login/", body: { pending: "A".repeat(43), factor: "1", code: "000000" }, known: false },
+  { path: "/api/login/factors/", body: { pending: "A".repeat(43), kind: "totp" }, known: false },
+  { path: "/api/login/passkey/", body: undefined, known: false },
+  { path: "/api/login/confirm/", body: undefined, known: true },
+  { path: "/users/ID/factors", body: { kind: "totp" }, known: true },
+  { path: "/users/ID/factors/recovery", body: undefined, known: true },
+] as const;
+
+test("applies the rules of logins to every call of the gate", async (t) => {
+  const api = await serve(t);
+  const ann = await addTOTP(api, "Ann");
+  for (const { path, body, known } of gateCalls) {
+    const target = path.replace("ID", String(ann.id));
+    const headers: Readonly<Record<string, string>> = known ? ann.headers : {};
+
+    const repeated = await api.post(target, body, { ...headers, "idempotency-key": "once" });
+    assert.equal(repeated.status, 400, `${path} ${repeated.text}`);
+
+    const foreign = { "sec-fetch-site": "cross-site", origin: "https://evil.example" };
+    const crossSite = await api.post(target, body, { ...headers, ...foreign });
+    assert.deepEqual([crossSite.status, crossSite.json.code], [403, "cross_site"], path);
+
+    const overCleartext = await arrive(api, target, {
+      method: "POST",
+      peer: "203.0.113.7",
+      headers: Object.entries(headers),
+      body: body ?? {},
+    });
+    assert.deepEqual([overCleartext.status, overCleartext.json.code], [403, "insecure_transport"], path);
+
+    const answer = await api.post(target, body, headers);
+    assert.equal(answer.headers.get("cache-control"), "no-store", path);
+  }
+});
+
+test("ignores other credentials at the calls that complete a login", async (t) => {
+  const api = await serve(t);
+  const ann = await addTOTP(api, "Ann");
+  const wrong = { authorization: "Bearer nonsense" };
+  const { pending } = (await startLogin(api, ann)).json.login;
+  assert.equal((await api.post("/api/login/passkey/", undefined, wrong)).status, 200);
+  const done = await api.post("/api/login/", { pending, factor: ann.factor, code: ann.code() }, wrong);
+  assert.equal(done.status, 200, done.text);
 });
