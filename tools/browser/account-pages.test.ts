@@ -14,7 +14,7 @@ let service: ObservedService;
 const mails = mkdtempSync(path.join(tmpdir(), "mails-"));
 const company = defineFeature({
   name: "company",
-  setUp: () => ({ offer: null, waysIn: [{ title: "Log in with Company", href: "/api/login/company/start" }] }),
+  setUp: () => ({ offer: null, waysIn: [{ title: "Company", href: "/api/login/company/start" }] }),
 });
 
 before(async () => {
@@ -108,7 +108,7 @@ test("logs in by keyboard alone, in the order of the page", async () => {
     "password",
     "Log in",
     "Log in with a passkey",
-    "Log in with Company",
+    "Company",
     "Log in with a code by mail",
     "Forgot your password?",
     "Sign up",

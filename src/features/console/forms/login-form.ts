@@ -36,7 +36,7 @@ export async function loginFormOf(site: Site, view: View, state: LoginState = {}
     ${wrong === undefined ? "" : html`<p class="wrong" id="login-error" role="alert">${wrong.reason}</p>`}
     ${password === null ? "" : passwordForm(site, view, state)}
     ${passkey === null ? "" : writePasskeyForm(view, passkeyLogin(passkey, next), `${addressOf(view, site.pages.login)}?${query}`)}
-    ${buttons.length === 0 ? "" : html`<div class="row">${buttons}</div>`}
+    ${buttons.length === 0 ? "" : html`<div class="row"><span class="dim">Or log in with</span> ${buttons}</div>`}
     ${isServed(site, MAIL_CODE_PATH, "POST") ? mailForm(site, view, next) : ""} ${await linksOf(site, view)}
   </div>`;
 }

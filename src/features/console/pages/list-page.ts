@@ -1,7 +1,7 @@
 import { isUnsafe } from "../../../core/call/cross-site.ts";
 import { html, type PageContent, type Markup } from "../../../core/html/markup.ts";
-import { inTurns } from "../../../http/scheduling/slices.ts";
 import type { View } from "../../../http/formats/view.ts";
+import { inTurns } from "../../../http/scheduling/slices.ts";
 import { shownFields, type Resource } from "../../../resource/resource.ts";
 import { linksOf, parameterOf, parametersOf, withParameters } from "../addresses.ts";
 import { excerptOf, inCell } from "../excerpt.ts";
