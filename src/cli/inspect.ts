@@ -4,7 +4,7 @@ import { inspectPostgres, inspectSQLite, type FoundExisting } from "../door/stor
 import { declarationsOf } from "../service/inspecting/inspect.ts";
 import { codeOf } from "../service/settings/error.ts";
 import type { Database } from "../service/settings/values.ts";
-import { collectionsOf } from "../service/system/migrate.ts";
+import { assembleFor } from "../service/system/migrate.ts";
 import { CommandFailed, messageOf } from "./exit.ts";
 import { show } from "./output.ts";
 import { requirePlace } from "./settings.ts";
@@ -20,7 +20,7 @@ export async function inspect({ table = [], out }: InspectOptions): Promise<void
   const { database } = await requirePlace(false);
   const all = await readTables(database);
   // With those of mail, which may have been on before.
-  const own = database.tablePrefix === undefined ? await collectionsOf(database, {}, true) : [];
+  const own = database.tablePrefix === undefined ? (await assembleFor(database, {}, true)).collections : [];
   const unknown = table.filter((name) => !all.has(name));
   if (unknown.length > 0)
     throw new CommandFailed(

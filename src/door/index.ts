@@ -13,7 +13,13 @@
  */
 import "../core/node-version.ts";
 
-export { createService, type Service, type ServiceOptions } from "../composition/create-service.ts";
+export {
+  assembleService,
+  createService,
+  type AssembledService,
+  type Service,
+  type ServiceOptions,
+} from "../composition/create-service.ts";
 export { defineFeature, type Feature } from "../feature/feature.ts";
 export {
   boolean,

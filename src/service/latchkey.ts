@@ -1,9 +1,9 @@
 import type { People } from "../door/auth.ts";
 import { csv, type Format } from "../door/http.ts";
-import { createService, type Feature, type Service } from "../door/index.ts";
+import { assembleService, type Feature, type Service, type ServiceOptions } from "../door/index.ts";
 import type { MetricFamily, Observer } from "../door/ops.ts";
 import { DeclarationError } from "../door/resources.ts";
-import { postgresStore, sqliteStore, StoreUnavailable, type Store } from "../door/stores.ts";
+import { postgresStore, sqliteStore, StoreUnavailable, type Collection, type Store } from "../door/stores.ts";
 import { optionalFeatures, type BuiltIn } from "./built-in.ts";
 import { builtInFeatures, chosenFeatures } from "./features.ts";
 import { ownAddress, senderOf, sharedOutbox } from "./mail.ts";
@@ -41,6 +41,13 @@ export interface OpenLatchkey {
   listensAt(url: string): void;
   /** Returns true if the service has a feature. A config file may leave features out. */
   has(feature: Feature): boolean;
+}
+
+/** The complete service over a store that is still closed. */
+export interface AssembledLatchkey {
+  /** The tables with which it opens its store. */
+  readonly collections: readonly Collection[];
+  open(): Promise<OpenLatchkey>;
 }
 
 /**
@@ -83,8 +90,13 @@ function withCSV(own: readonly Format[]): readonly Format[] {
   return own.some(({ mediaType }) => mediaType === "text/csv") ? own : [...own, csv()];
 }
 
-/** Assembles the service from its features and its settings. */
-export async function openLatchkey({
+/** Assembles the service and opens its store. */
+export async function openLatchkey(options: LatchkeyOptions): Promise<OpenLatchkey> {
+  return (await assembleLatchkey(options)).open();
+}
+
+/** Assembles the service from its features and its settings. Opens nothing. */
+export async function assembleLatchkey({
   settings,
   config = {},
   observe = null,
@@ -95,7 +107,7 @@ export async function openLatchkey({
   over = (below) => below,
   overMail = (below) => below,
   makeUUID = (draw) => draw(),
-}: LatchkeyOptions): Promise<OpenLatchkey> {
+}: LatchkeyOptions): Promise<AssembledLatchkey> {
   let service: Service | null = null;
   const tell: Observer = (observation) => (service === null ? observe : service.observe)?.(observation);
   const store = over(storeOf(settings, tell));
@@ -104,7 +116,7 @@ export async function openLatchkey({
   const address = ownAddress(settings);
   const builtIn = builtInFeatures({ settings, config, measured, gather, send, outbox, address });
   const features = chosenFeatures(settings, builtIn, config, outbox);
-  service = await openedWith(settings, {
+  const options: ServiceOptions = {
     name: serviceName,
     allowedOriginsSetting: "LATCHKEY_ALLOWED_ORIGINS",
     store,
@@ -128,16 +140,26 @@ export async function openLatchkey({
     observe,
     makeUUID,
     ...(now === undefined ? {} : { now }),
-  });
-  const { listensAt } = address;
-  const has = (feature: Feature): boolean => features.includes(feature);
-  return { service, people: service.use(builtIn.accounts), builtIn, listensAt, has };
+  };
+  const assembled = await explaining(settings, () => assembleService(options));
+  return {
+    collections: assembled.collections,
+    async open() {
+      const opened = (service = await explaining(settings, assembled.open));
+      const has = (feature: Feature): boolean => features.includes(feature);
+      const people = opened.use(builtIn.accounts);
+      return { service: opened, people, builtIn, listensAt: address.listensAt, has };
+    },
+  };
 }
 
-/** Throws `ConfigError` if the file is not a SQLite database. Only SQLite can detect this, with the code NOTADB. */
-async function openedWith({ database }: Settings, options: Parameters<typeof createService>[0]): Promise<Service> {
+/**
+ * Adds the names of the settings to errors. Throws `ConfigError` if the file is not a SQLite database. Only SQLite can detect this, with the
+ * code NOTADB.
+ */
+async function explaining<T>({ database }: Settings, task: () => T | Promise<T>): Promise<T> {
   try {
-    return await createService(options);
+    return await task();
   } catch (error) {
     const code = error instanceof StoreUnavailable ? (error.cause as { readonly errcode?: number }).errcode : null;
     if (database.kind === "sqlite" && code === NOT_A_DATABASE)

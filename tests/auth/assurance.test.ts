@@ -7,7 +7,7 @@ import { opaqueTokenPattern } from "../../src/door/auth.ts";
 import { sqliteCollections } from "../../src/door/stores.ts";
 import { items, orders } from "../../src/service/endpoints/orders.ts";
 import { settingsTable } from "../../src/service/settings/table.ts";
-import { migrateDatabase } from "../../src/service/system/migrate.ts";
+import { assembleFor, migrateDatabase } from "../../src/service/system/migrate.ts";
 import { asvsRequirements } from "../harness/asvs.ts";
 import { serve } from "../harness/serve.ts";
 
@@ -106,7 +106,7 @@ test("names every table of the database with its retention", async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-assurance-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const file = path.join(folder, "a.db");
-  await migrateDatabase({ kind: "sqlite", path: file }, {});
+  await migrateDatabase(await assembleFor({ kind: "sqlite", path: file }, {}));
   const data = namedIn("Data");
 
   for (const { name } of (await sqliteCollections(file))!) assert.ok(data.has(name), name);

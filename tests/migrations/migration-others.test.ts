@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { administrator, decimal, defineResource, mount, text } from "../../src/door/index.ts";
 import type { Collection } from "../../src/door/stores.ts";
-import { migrateDatabase } from "../../src/service/system/migrate.ts";
+import { assembleFor, migrateDatabase } from "../../src/service/system/migrate.ts";
 import { bothDatabases, type TestDatabase } from "../harness/both-databases.ts";
 
 // Objects of other programs on our tables are never lost silently: they are kept, or the migration does not start.
@@ -125,7 +125,7 @@ test("keeps a column of another program in `latchkey db migrate`", async (t) => 
   for (const database of await databases(t)) {
     await touched(database, extra);
 
-    const { changed } = await migrateDatabase(database.place, config);
+    const { changed } = await migrateDatabase(await assembleFor(database.place, config));
 
     assert.deepEqual(changed, [{ table: "things", columns: ["name", "price", "note"] }]);
     const price = database.engine === "sqlite" ? 700 : "7.00";

@@ -10,7 +10,7 @@ import { ConfigError, type ConfigFile } from "../../src/service/service.ts";
 import { readSettings } from "../../src/service/settings/settings.ts";
 import type { Database } from "../../src/service/settings/values.ts";
 import { checkDatabase, measureDatabase, restoreDatabase, backupDatabase } from "../../src/service/system/databases.ts";
-import { collectionsOf, migrateDatabase, planDatabase } from "../../src/service/system/migrate.ts";
+import { assembleFor, migrateDatabase, planDatabase } from "../../src/service/system/migrate.ts";
 import { onBoth } from "../harness/existing.ts";
 import { serve } from "../harness/serve.ts";
 import "../harness/doors-of-source.ts";
@@ -49,7 +49,7 @@ onBoth("tables of Rails are inspected and served beside Latchkey's own of the sa
       ? { kind: "sqlite", path: before.url.replace("sqlite:", "") }
       : { kind: "postgres", url: new Secret(before.url) };
   const found = await (database.kind === "sqlite" ? inspectSQLite(database.path) : inspectPostgres(database.url));
-  const own = await collectionsOf(database, {});
+  const own = (await assembleFor(database, {})).collections;
   const text = declarationsOf(
     found,
     own.map(({ name }) => name),
@@ -82,9 +82,9 @@ onBoth("tables of Rails are inspected and served beside Latchkey's own of the sa
   await api.service.close();
 
   const place = { ...database, tablePrefix: "lk_" };
-  const planned = await planDatabase(place, config);
+  const planned = await planDatabase(await assembleFor(place, config));
   assert.deepEqual([planned.tables, planned.obstacles], [[], []]);
-  assert.deepEqual((await migrateDatabase(place, config)).made, []);
+  assert.deepEqual((await migrateDatabase(await assembleFor(place, config))).made, []);
   assert.deepEqual((await checkDatabase(place)).problems, []);
   assert.ok((await measureDatabase(place)).tables.some(({ table }) => table === "lk_users"));
   await assert.rejects(

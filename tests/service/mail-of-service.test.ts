@@ -9,7 +9,7 @@ import type { BuiltIn } from "../../src/service/built-in.ts";
 import { createLatchkey, type Latchkey } from "../../src/service/latchkey.ts";
 import { ConfigError, readSettings } from "../../src/service/settings/settings.ts";
 import type { ConfigFile } from "../../src/service/system/config-file.ts";
-import { migrateDatabase, planDatabase } from "../../src/service/system/migrate.ts";
+import { assembleFor, migrateDatabase, planDatabase } from "../../src/service/system/migrate.ts";
 
 interface Running {
   readonly latchkey: Latchkey;
@@ -206,13 +206,13 @@ test("plans and makes the tables of mail with the command, for config files whos
   const database = { kind: "sqlite", path: path.join(folder, "a.db") } as const;
   const config: ConfigFile = { features: (builtIn) => [greeting(builtIn)] };
 
-  const { made } = await migrateDatabase(database, config, { mail: true });
+  const { made } = await migrateDatabase(await assembleFor(database, config, true));
 
   assert.ok(
     ["outbox", "outbox_leases", "mail_proofs"].every((name) => made.includes(name)),
     made.join(),
   );
-  assert.deepEqual((await planDatabase(database, config, { mail: true })).tables, []);
+  assert.deepEqual((await planDatabase(await assembleFor(database, config, true))).tables, []);
 });
 
 test("uses the outbox of the config file for mail, so that there is only one", async (t) => {

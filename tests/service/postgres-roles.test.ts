@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { integer, defineResource, administrator, mount, text } from "../../src/door/index.ts";
 import { database as parseDatabase, type Database } from "../../src/service/settings/values.ts";
-import { migrateDatabase } from "../../src/service/system/migrate.ts";
+import { assembleFor, migrateDatabase } from "../../src/service/system/migrate.ts";
 import { placeFor } from "../harness/cli.ts";
 import { makeRoles, type Roles } from "../harness/postgres-roles.ts";
 import { askPostgres, startPostgres, type TestServer } from "../harness/postgres.ts";
@@ -139,7 +139,7 @@ test("refuses to start a serving role on outdated tables, which the owner migrat
     defineResource({ name: "book", fields: { title: text({ maxLength: 20 }), pages: integer({ optional: true }) } }),
     { permission: administrator },
   );
-  assert.deepEqual(await migrateDatabase(read(roles.owner), { mounts: [books] }), {
+  assert.deepEqual(await migrateDatabase(await assembleFor(read(roles.owner), { mounts: [books] })), {
     made: ["books"],
     changed: [],
     tables: [],
@@ -150,7 +150,7 @@ test("refuses to start a serving role on outdated tables, which the owner migrat
     serve(t, { settings, config: { mounts: [paged] } }),
     /must be owner of table books.* `latchkey db migrate`/,
   );
-  const migrated = await migrateDatabase(read(roles.owner), { mounts: [paged] });
+  const migrated = await migrateDatabase(await assembleFor(read(roles.owner), { mounts: [paged] }));
   const newer = await serve(t, { settings, config: { mounts: [paged] } });
 
   assert.deepEqual([migrated.made, migrated.changed], [[], [{ table: "books", columns: ["pages"] }]]);
@@ -167,7 +167,7 @@ test("hands over a database from before there were two roles, with its content",
   await using started = await startService({ ...secret, LATCHKEY_DATABASE: service });
 
   assert.equal((await fetch(`${started.address}/readyz`)).status, 200);
-  assert.deepEqual(await migrateDatabase(read(owner), {}), { made: [], changed: [], tables: [] });
+  assert.deepEqual(await migrateDatabase(await assembleFor(read(owner), {})), { made: [], changed: [], tables: [] });
   const others =
     "SELECT FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relowner <> 'latchkey_owner'::regrole";
   assert.deepEqual(await askPostgres(old, others), []);

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createService, type ServiceOptions } from "../../src/door/index.ts";
+import { assembleService, createService, type ServiceOptions } from "../../src/door/index.ts";
 import { DeclarationError } from "../../src/door/resources.ts";
-import { sqliteStore } from "../../src/door/stores.ts";
+import { sqliteStore, type Collection, type Store } from "../../src/door/stores.ts";
 
 const due = () => [];
 const feature = (upkeep: unknown) => ({
@@ -52,4 +52,31 @@ test("lets a store serve one service, and another one after that is closed or co
   await assert.rejects(createService({ store, collections: [{ name: "a", key: "none" as "text", columns: [] }] }));
 
   await (await createService({ store })).close();
+});
+
+test("assembles a service without opening its store, which only one of several may open", async () => {
+  const opened: string[][] = [];
+  const memory = sqliteStore({ path: ":memory:" });
+  const store: Store = {
+    ...memory,
+    open(collections) {
+      opened.push(collections.map(({ name }) => name));
+      return memory.open(collections);
+    },
+  };
+  const events: Collection = { name: "events", key: "integer", columns: [] };
+  const [first, second] = [
+    assembleService({ store, collections: [events] }),
+    assembleService({ store, collections: [events] }),
+  ];
+  assert.equal(opened.length, 0);
+
+  const service = await first.open();
+
+  assert.deepEqual(opened, [first.collections.map(({ name }) => name)]);
+  assert.ok(opened[0]!.includes("events"));
+  await assert.rejects(second.open(), /store already serves an open service/);
+  await service.close();
+  await (await second.open()).close();
+  assert.throws(() => assembleService({ store, hsts: "all" as "host" }), DeclarationError);
 });

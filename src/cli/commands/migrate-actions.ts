@@ -1,7 +1,13 @@
 import { createInterface } from "node:readline/promises";
 import type { Plan, PlannedTable } from "../../door/stores.ts";
 import { visible } from "../../door/terminal.ts";
-import { migrateDatabase, planDatabase, type Migrated, type Renamed } from "../../service/system/migrate.ts";
+import {
+  assembleFor,
+  migrateDatabase,
+  planDatabase,
+  type Migrated,
+  type Renamed,
+} from "../../service/system/migrate.ts";
 import { CommandFailed, exits, UsageError } from "../exit.ts";
 import { formatTable, printError, show } from "../output.ts";
 import { makeProgress } from "../progress.ts";
@@ -23,7 +29,7 @@ export async function plan({
 }: MigrationCommandOptions): Promise<void> {
   // A missing database has no state to plan from. Its name may be misspelt.
   const { database, config, mail } = await requirePlace(false);
-  const planned = await planDatabase(database, config, { dropped: allowDataLoss, mail });
+  const planned = await planDatabase(await assembleFor(database, config, mail), { dropped: allowDataLoss });
   requireColumns(planned);
   if (check) process.exitCode = exitFor(planned);
   show(json, planned, describePlan(planned));
@@ -33,13 +39,13 @@ export async function plan({
 export async function migrate(options: MigrationCommandOptions, program: string): Promise<void> {
   const { allowDataLoss = [], dryRun = false, json = false } = options;
   const { database, config, mail } = await requirePlace(!dryRun);
-  const planned = await planDatabase(database, config, { dropped: allowDataLoss, mail });
+  const target = await assembleFor(database, config, mail);
+  const planned = await planDatabase(target, { dropped: allowDataLoss });
   requireColumns(planned);
   const renamed = await askForRenames(planned);
   const progress = makeProgress("Rows");
   const removing = makeProgress("Old rows");
-  const migrated = await migrateDatabase(database, config, {
-    mail,
+  const migrated = await migrateDatabase(target, {
     dropped: allowDataLoss,
     renamed,
     dryRun,

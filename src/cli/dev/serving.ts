@@ -1,8 +1,8 @@
 import path from "node:path";
 import type { Listener } from "../../door/http.ts";
 import { openTelemetry } from "../../door/ops.ts";
-import { MigrationNeeded, type Store } from "../../door/stores.ts";
-import { createLatchkey, openLatchkey, type Latchkey } from "../../service/latchkey.ts";
+import { MigrationNeeded } from "../../door/stores.ts";
+import { assembleLatchkey, createLatchkey, type Latchkey } from "../../service/latchkey.ts";
 import { ConfigError, readSettings, type Settings } from "../../service/settings/settings.ts";
 import { configFileNames, loadConfigFile, type ConfigFile } from "../../service/system/config-file.ts";
 import { passwordFileOf } from "../../service/system/password-file.ts";
@@ -39,7 +39,8 @@ export function serveForDev(): void {
       tellLoadedFiles((file) => tell({ kind: "file", path: file }));
       const config = (await loadConfigFile(directory)) ?? {};
       loaded = { config, settings: readSettings(withMail(process.env, config), config) };
-      await requireSound(loaded);
+      // Checks the declarations together while the old process still serves. Opens nothing.
+      await assembleLatchkey(loaded);
       tell({ kind: "prepared" });
     },
     async listen() {
@@ -97,15 +98,6 @@ function explainFailure(error: unknown, tellFault: (error: unknown, isTold?: boo
   const told = explainStart(error, tellFault).trimEnd();
   const cause = error instanceof ConfigError ? error.cause : undefined;
   return cause instanceof Error ? `${told}\n${tellFault(cause, true)}`.trimEnd() : told;
-}
-
-/** Checks the declarations together while the old process still serves. Opens nothing. */
-async function requireSound({ config, settings }: Loaded): Promise<void> {
-  const enough = new Error("The declarations have no mistakes.");
-  const over = (store: Store): Store => ({ ...store, open: () => Promise.reject(enough) });
-  await openLatchkey({ config, settings, over }).catch((error: unknown) => {
-    if (error !== enough) throw error;
-  });
 }
 
 /** Returns the tables to empty. Only those of the project: users and their login data belong together. */

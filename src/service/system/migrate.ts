@@ -15,9 +15,8 @@ import {
   type MigratedTable,
   type MigrateOptions,
   type Plan,
-  type Store,
 } from "../../door/stores.ts";
-import { openLatchkey } from "../latchkey.ts";
+import { assembleLatchkey } from "../latchkey.ts";
 import { readSettings } from "../settings/settings.ts";
 import type { Database } from "../settings/values.ts";
 import type { ConfigFile } from "./config-file.ts";
@@ -37,32 +36,53 @@ export interface MigrationOptions extends Partial<MigrateOptions> {
   readonly renamed?: readonly Renamed[];
   /** Tries everything on a copy, and changes nothing. */
   readonly dryRun?: boolean;
-  /** True if the service sends mail: some features and their tables exist only then. Default: false. */
-  readonly mail?: boolean;
 }
 
 /** A renamed column. */
 export type Renamed = Plan["renames"][number];
 
-/** Returns the changes that a database needs for the service with this config file. Changes nothing. */
+/** The service whose tables a database should have. It is assembled once, and opened at most once. */
+export interface Target {
+  readonly database: Database;
+  /** Its tables, with the prefix of the database. */
+  readonly collections: readonly Collection[];
+  /** Starts and stops the service, which creates the tables. Nothing is signed, so any secret works. */
+  start(): Promise<void>;
+}
+
+/**
+ * Assembles the service with this config file over a database. Opens nothing. With `mail`, it has the features that send mails, and their
+ * tables.
+ */
+export async function assembleFor(database: Database, config: ConfigFile, mail = false): Promise<Target> {
+  const assembled = await assembleLatchkey({ settings: settingsFor(database, mail), config, overMail });
+  return {
+    database,
+    collections: assembled.collections.map((each) => prefixed(each, database.tablePrefix ?? "")),
+    async start() {
+      const { service } = await assembled.open();
+      await service.close();
+    },
+  };
+}
+
+/** Returns the changes that the database needs. Changes nothing. */
 export async function planDatabase(
-  database: Database,
-  config: ConfigFile,
-  { dropped = [], renamed = [], mail = false }: MigrationOptions = {},
+  { database, collections: declared }: Target,
+  { dropped = [], renamed = [] }: MigrationOptions = {},
 ): Promise<Plan> {
-  const collections = withNames(await collectionsOf(database, config, mail), renamed);
+  const collections = withNames(declared, renamed);
   return database.kind === "sqlite"
     ? planSQLite(path.resolve(database.path), collections, dropped)
     : planPostgres(database.url, collections, dropped);
 }
 
-/** Creates and changes the tables for the service with this config file. Throws `MigrationNeeded` with all obstacles before any change. */
+/** Creates and changes the tables of the database. Throws `MigrationNeeded` with all obstacles before any change. */
 export async function migrateDatabase(
-  database: Database,
-  config: ConfigFile,
-  { renamed = [], dryRun = false, mail = false, program = "0.0.0", ...options }: MigrationOptions = {},
+  { database, collections: declared, start }: Target,
+  { renamed = [], dryRun = false, program = "0.0.0", ...options }: MigrationOptions = {},
 ): Promise<Migrated> {
-  const collections = withNames(await collectionsOf(database, config, mail), renamed);
+  const collections = withNames(declared, renamed);
   const before = await collectionsIn(database);
   const migrating = { ...options, program };
   if (dryRun) {
@@ -77,7 +97,7 @@ export async function migrateDatabase(
       : await (database.kind === "sqlite"
           ? migrateSQLite(path.resolve(database.path), collections, migrating)
           : migratePostgres(database.url, collections, migrating));
-  await openOnce(database, config, mail);
+  await start();
   const after = (await collectionsIn(database)) ?? [];
   const known = new Map((before ?? []).map((collection) => [collection.name, collection]));
   const there = after.filter(({ name }) => known.has(name));
@@ -91,39 +111,6 @@ export async function migrateDatabase(
       })),
     tables,
   };
-}
-
-/** Starts the service, which creates the tables. Nothing is signed, so any secret works. */
-async function openOnce(database: Database, config: ConfigFile, mail: boolean): Promise<void> {
-  const { service } = await openLatchkey({ settings: settingsFor(database, mail), config, overMail });
-  await service.close();
-}
-
-/** Returns the collections with which the service would open its store, under the names of the tables. Opens nothing. */
-export async function collectionsOf(
-  database: Database,
-  config: ConfigFile,
-  mail = false,
-): Promise<readonly Collection[]> {
-  const seen: { collections?: readonly Collection[] } = {};
-  const over = (store: Store): Store => ({
-    ...store,
-    open: async (collections) => {
-      seen.collections = collections;
-      throw new NotOpened();
-    },
-  });
-  try {
-    await openLatchkey({ settings: settingsFor(database, mail), config, over, overMail });
-  } catch (error) {
-    if (!(error instanceof NotOpened)) throw error;
-  }
-  return (seen.collections ?? []).map((each) => prefixed(each, database.tablePrefix ?? ""));
-}
-
-/** Thrown after the declarations are known, to stop the start. */
-class NotOpened extends Error {
-  override readonly name = "NotOpened";
 }
 
 /** Sends nothing: the links of a mail would be signed with the wrong secret. The service sends it later. */

@@ -1,0 +1,176 @@
+import { randomBytes } from "node:crypto";
+import { makeChain } from "../access/scheme/chain.ts";
+import { throttleCollections, loginThrottle, type LoginThrottle } from "../access/throttle/throttle.ts";
+import { makeClientReader } from "../core/call/client.ts";
+import { shown } from "../core/checking/members.ts";
+import { Secret } from "../core/crypto/secret.ts";
+import { parseUUID, uuidMaker } from "../core/crypto/uuid.ts";
+import type { Observer } from "../core/observation.ts";
+import { clockOf } from "../feature/clock.ts";
+import { compose, listsOf } from "../feature/composition.ts";
+import { requireDue } from "../feature/due.ts";
+import type { Parts, ServiceFacts } from "../feature/feature.ts";
+import { harmless, observerOf, tellAll } from "../feature/observers.ts";
+import { printFaults } from "../features/ops/log/print-faults.ts";
+import { tracedStore } from "../features/ops/traced-store.ts";
+import { stateTags } from "../http/answer/state-tags.ts";
+import { parseBasePath } from "../http/base-path.ts";
+import { makeHeldBodies } from "../http/body/held-bodies.ts";
+import { readableBy } from "../http/body/readable.ts";
+import { served } from "../http/endpoint/replying.ts";
+import { explainWhole } from "../http/explaining.ts";
+import { withBuiltIn } from "../http/formats/negotiate.ts";
+import { HANDLER_TIMEOUT_SECONDS, InFlight } from "../http/limiting/in-flight.ts";
+import { MAX_BODY_BYTES } from "../http/limits.ts";
+import { makeCursors } from "../http/list/cursors.ts";
+import { endpointsOf } from "../http/mount/endpoints.ts";
+import type { MountInPlace } from "../http/mount/mount.ts";
+import { collectionsOf, placeMounts } from "../http/mount/placing.ts";
+import { idempotencyCountsCollection } from "../http/mount/writes/idempotency.ts";
+import { respond, type RoutedService } from "../http/pipeline.ts";
+import { requestIds } from "../http/request-ids.ts";
+import { makeRoutes } from "../http/routes.ts";
+import { Lines } from "../http/scheduling/lines.ts";
+import { makeLongReads } from "../http/scheduling/long-reads.ts";
+import { SlowLists } from "../http/scheduling/slow-lists.ts";
+import { readerOf } from "../store/reader.ts";
+import type { Collection, Store } from "../store/store.ts";
+import { type ServiceOptions } from "./options.ts";
+import { factsOf, findStanding, ownParts, requireFacts, scopesAllowOf, upkeepOf } from "./parts.ts";
+
+/** The parts of a service before its start. */
+export type Assembly = ReturnType<typeof putTogether>;
+
+/** Puts the parts of a service together. Opens nothing. */
+export function putTogether(options: ServiceOptions, mistakes: readonly string[]) {
+  const { tracer = null, ownOrigins = [], name = "api" } = options;
+  // A value that is not a secret is reported with the other mistakes.
+  const secret = options.secret instanceof Secret ? options.secret : null;
+  const store = tracer === null ? options.store : tracedStore(options.store, tracer);
+  const throttle = options.throttle ?? loginThrottle({ store, ...(secret === null ? {} : { secret }) });
+  const own = ownParts(options);
+  const late: { facts?: ServiceFacts } = {};
+  const inFlight = new InFlight(options.handlerTimeoutSeconds ?? HANDLER_TIMEOUT_SECONDS);
+  const basePath = parseBasePath(String(options.basePath ?? "")) ?? "";
+  const observers = options.observe === null ? [] : [harmless(options.observe ?? printFaults(name), name)];
+  const tell: Observer = (observation) => tellAll(observers, observation);
+  const clock = clockOf(options, tell);
+  const { now } = clock;
+  const composition = compose(options.features ?? [], own, {
+    store,
+    secret,
+    throttle,
+    name,
+    basePath,
+    ownOrigins,
+    tracer,
+    observe: tell,
+    now,
+    service: () => requireFacts(late),
+    xml: options.xml !== false,
+    mistakes,
+  });
+  const all = [own, ...composition.inOrder.map(({ parts }) => parts)];
+  for (const { observe: each } of [...all, ...(tracer === null ? [] : [tracer])])
+    if (each !== undefined) observers.push(harmless(each, name));
+  const observe = observerOf(observers);
+  const facts = (late.facts = factsOf(all, composition, {
+    observe: tell,
+    xml: options.xml !== false,
+    inFlight: () => inFlight.count,
+    clockAheadMs: clock.aheadMs,
+    respond: (arrival) => respond(core, arrival),
+    explain: (arrival) => explainWhole(core, arrival),
+  }));
+  const placed = placeMounts(facts.mounts);
+  const routes = routesOf(placed, facts, basePath);
+  const core = coreOf(
+    options,
+    { store, throttle, secret, basePath, now, observe, all, facts, use: composition.use, inFlight },
+    routes.find,
+  );
+  const tables = tablesOf(all);
+  const upkeep = upkeepOf(composition, throttle);
+  requireDue(upkeep, tables, now());
+  return { store, basePath, inFlight, now, clock, observe, composition, facts, placed, routes, core, tables, upkeep };
+}
+
+function routesOf(
+  placed: readonly MountInPlace[],
+  { endpoints, formats, xml }: ServiceFacts,
+  basePath: string,
+): ReturnType<typeof makeRoutes> {
+  const readable = readableBy(withBuiltIn(formats, xml));
+  return makeRoutes([...placed.flatMap(endpointsOf), ...endpoints.map(served)].map(readable), basePath);
+}
+
+function tablesOf(all: readonly Parts[]): readonly Collection[] {
+  const { mounts, collections } = listsOf(all);
+  return [...collectionsOf(mounts), ...collections, ...throttleCollections, idempotencyCountsCollection];
+}
+
+/** The common parts of the parts of a service. */
+interface Common {
+  readonly store: Store;
+  readonly throttle: LoginThrottle;
+  readonly secret: Secret | null;
+  readonly basePath: string;
+  readonly now: () => number;
+  readonly observe: Observer | null;
+  readonly all: readonly Parts[];
+  readonly facts: ServiceFacts;
+  readonly use: RoutedService["use"];
+  readonly inFlight: InFlight;
+}
+
+function makeUUIDOf({ makeUUID }: ServiceOptions): (now: number) => string {
+  const draw = uuidMaker(randomBytes);
+  if (makeUUID === undefined) return draw;
+  return (now) => {
+    const made: unknown = makeUUID(() => draw(now));
+    if (typeof made === "string" && parseUUID(made) !== null) return made;
+    throw new TypeError(`createService: makeUUID gave ${shown(made)}; it has to give a UUID in lower case`);
+  };
+}
+
+/** Returns the parts that answer every request of the service. */
+function coreOf(options: ServiceOptions, common: Common, find: RoutedService["find"]): RoutedService {
+  const { store, throttle, secret, basePath, now, observe, all, facts, use, inFlight } = common;
+  const { tracer = null, allowedOrigins = [], ownOrigins = [], name = "api" } = options;
+  return {
+    find,
+    store,
+    reader: readerOf(store),
+    chain: makeChain({ schemes: facts.schemes, throttle, observe, standing: findStanding(all) }),
+    basePath,
+    maxBodyBytes: options.maxBodyBytes ?? MAX_BODY_BYTES,
+    compression: options.compression ?? true,
+    formats: withBuiltIn(facts.formats, facts.xml),
+    explainHeader: `x-${name}-explain`,
+    callContext: {
+      now,
+      makeRequestId: requestIds(),
+      readClient: makeClientReader(options.trustedProxies ?? []),
+      about: { name, allowedOrigins: options.allowedOriginsSetting ?? "allowedOrigins" },
+    },
+    makeUUID: makeUUIDOf(options),
+    cursors: makeCursors((secret ?? new Secret(randomBytes(32))).deriveEach("cursor")),
+    stateTag: stateTags(secret?.deriveOldest("etag") ?? new Uint8Array()),
+    fingerprintKey: secret?.deriveOldest("idempotency") ?? new Uint8Array(),
+    heldBodies: makeHeldBodies(),
+    longReads: makeLongReads(),
+    slowLists: new SlowLists(),
+    lines: new Lines(),
+    alongside: all.flatMap(({ alongside = [] }) => alongside),
+    scopesAllow: scopesAllowOf(options.scopesAllow === undefined ? all : [options]),
+    limiters: all.flatMap(({ limiter }) => limiter ?? []),
+    allowsCleartextLogins: options.allowCleartextLogins ?? false,
+    hsts: options.hsts ?? "host",
+    allowedOrigins,
+    sameSiteOrigins: [...allowedOrigins, ...ownOrigins],
+    tracer,
+    observe,
+    use,
+    inFlight,
+  };
+}
