@@ -9,13 +9,14 @@ const folders = path.join(import.meta.dirname, "../../src/store/sqlite");
 
 /** A reader holds the log, so that only a part of it can be moved. In that case SQLite itself syncs nothing. */
 const program = `
+  import { statSync } from "node:fs";
   import { DatabaseSync } from "node:sqlite";
   import { setTimeout as wait } from "node:timers/promises";
   import { connect, logSizesOf } from ${JSON.stringify(`${folders}/connection.ts`)};
   import { filesAt } from ${JSON.stringify(`${folders}/file/place.ts`)};
   import { checkpointsBeside } from ${JSON.stringify(`${folders}/writes/checkpoints.ts`)};
 
-  const file = process.argv[1];
+  const [, file, synced] = process.argv;
   new DatabaseSync(file).exec("PRAGMA journal_mode = WAL; CREATE TABLE t (text)");
   const database = connect(file);
   database.exec("SELECT * FROM t");
@@ -31,6 +32,9 @@ const program = `
   }
   const moved = () => database.prepare("PRAGMA wal_checkpoint(NOOP)").get()[2];
   for (let at = 0; at < 1000 && moved() < 900; at++) await wait(10);
+  // The thread syncs the pages after it has moved them.
+  const syncedBytes = () => statSync(synced, { throwIfNoEntry: false })?.size ?? 0;
+  for (let at = 0; at < 1000 && syncedBytes() < 9 * 400_000; at++) await wait(10);
   await checkpoints.close();
   console.log(moved());
   process.kill(process.pid, "SIGKILL");
@@ -41,7 +45,7 @@ test("syncs the content that the thread has moved into the file before the write
 
   const { stdout, stderr } = spawnSync(
     process.execPath,
-    ["--input-type=module-typescript", "--eval", program, `${disk.folder}/a.db`],
+    ["--input-type=module-typescript", "--eval", program, `${disk.folder}/a.db`, `${disk.kept}/a.db`],
     { env: { ...process.env, ...disk.environment }, encoding: "utf8" },
   );
 

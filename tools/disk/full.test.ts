@@ -128,6 +128,6 @@ test("reports a database without room, and does not start", () => {
     "Latchkey cannot start. SQLite: the disk is full. Free space on its disk (database or disk is full)\n",
   );
   assert.equal(withSecret!.status, 1);
-  assert.match(without!.stderr, /latchkey\.secret cannot be made \(ENOSPC\)\. Make room on its disk/);
+  assert.match(without!.stderr, /latchkey\.secret cannot be created \(ENOSPC\)\. Free space on its disk/);
   assert.equal(without!.status, 78);
 });

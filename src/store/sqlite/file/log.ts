@@ -6,9 +6,9 @@ import { requireInPlace, walBytes, type FilesInUse } from "./place.ts";
 
 /**
  * The new pages of the log to check. A hole ends at the next write, so a process checks only the first and the last of
- * its own new pages.
+ * its own new pages. `some` takes at most a millisecond.
  */
-export type NewPages = "every page" | "ours";
+export type NewPages = "every page" | "some" | "ours";
 
 /** Returns the error if another program has written to the log or cut it off. Throws if the log cannot be read. */
 export type FindForeignLog = (sizes: (() => LogSizes) | null, newPages?: NewPages) => Error | null;
@@ -24,6 +24,9 @@ const saltsOfFrameAt = 8;
 /** The maximum number of new pages per check, which takes some ten milliseconds. */
 const mostPages = 8192;
 
+/** The number of intervals between the checked pages. */
+const intervals = { some: 256, ours: 1 };
+
 /** The number of checks that must agree, because the log may restart during one. */
 const agreeing = 3;
 
@@ -33,20 +36,19 @@ const agreeing = 3;
  * `sizes` must not be in a transaction. The log may be opened and closed here, because SQLite has no lock on it.
  */
 export function foreignLogOf(path: string): FindForeignLog {
-  let seen = { salts: "", pages: 0 };
+  let seen: { readonly salts: Buffer; readonly pages: number } = { salts: Buffer.alloc(0), pages: 0 };
 
   function whyNot(log: number, pages: number, newPages: NewPages): string | null {
     const header = readAt(log, 0, HEADER_BYTES);
     if (!isHeader(header)) return "it has another header";
-    const salts = header.toString("hex", saltsAt, saltsAt + SALTS_BYTES);
+    const salts = header.subarray(saltsAt, saltsAt + SALTS_BYTES);
     const startOf = (page: number): number => HEADER_BYTES + (page - 1) * (FRAME_HEADER_BYTES + header.readUInt32BE(8));
-    const isThere = (page: number): boolean =>
-      readAt(log, startOf(page) + saltsOfFrameAt, SALTS_BYTES).toString("hex") === salts;
+    const isThere = (page: number): boolean => readAt(log, startOf(page) + saltsOfFrameAt, SALTS_BYTES).equals(salts);
     const [size, end] = [fstatSync(log).size, startOf(pages + 1)];
     if (size < end) return `${size} bytes of ${end} are there`;
-    const first = seen.salts === salts ? Math.max(seen.pages, 1) : 1;
-    const last = Math.min(pages, first + mostPages);
-    const step = newPages === "ours" ? Math.max(1, last - first) : 1;
+    const first = seen.salts.equals(salts) ? Math.max(seen.pages, 1) : 1;
+    const last = newPages === "every page" ? Math.min(pages, first + mostPages) : pages;
+    const step = newPages === "every page" ? 1 : Math.max(1, Math.ceil((last - first) / intervals[newPages]));
     for (let page = first; page <= last; page += step) if (!isThere(page)) return "pages of it are gone";
     if (!isThere(pages)) return "pages of it are gone";
     seen = { salts, pages: last };
