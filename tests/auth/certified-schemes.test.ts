@@ -23,7 +23,7 @@ import {
 import { Secret } from "../../src/door/index.ts";
 import { accountsIn } from "../../src/testing/accounts.ts";
 import { callOf, certifyScheme, type SchemeTools } from "../../src/testing/testing.ts";
-import { admitted } from "../harness/admitted.ts";
+import { admitted, admittedBy } from "../harness/admitted.ts";
 
 const serverSecret = new Secret("a secret of the server, long enough");
 const people = [{ username: "ada", password: "difference-engine" }, { username: "bob" }];
@@ -75,9 +75,10 @@ certifyScheme("token", async ({ store, observe, now }) => {
   const accounts = await accountsIn(store, people);
   await store.open([apiTokensCollection]);
   const tokens = storeAPITokens({ store, secret: serverSecret, observe });
-  const [adas, bobs] = [await tokens.issue(admitted(1), now), await tokens.issue(admitted(2), now)].map((issued) =>
-    parseOpaqueToken(issued.token)!,
-  );
+  const [adas, bobs] = [
+    await tokens.issue(await admittedBy(store, 1), now),
+    await tokens.issue(await admittedBy(store, 2), now),
+  ].map((issued) => parseOpaqueToken(issued.token)!);
   return {
     scheme: token({ tokens, accounts }),
     valid: formatOpaqueToken(adas!),
@@ -94,7 +95,11 @@ certifyScheme("token with a named key", async ({ store, observe, now }) => {
   await store.open([apiTokensCollection, namedKeysCollection]);
   const keys = storeNamedKeys({ store, secret: serverSecret, observe });
   const expiresAt = new Date(now + 3600_000).toISOString();
-  const { key, listed } = await keys.create(admitted(1), { name: "laptop", scopes: ["read"], expiresAt }, now);
+  const { key, listed } = await keys.create(
+    await admittedBy(store, 1),
+    { name: "laptop", scopes: ["read"], expiresAt },
+    now,
+  );
   const { secret } = parseOpaqueToken(key)!;
   return {
     scheme: token({ tokens: keys, accounts }),

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { accountsCollection } from "../../src/door/auth.ts";
+import { admitted } from "../harness/admitted.ts";
 import { cookiesOf } from "../harness/factors.ts";
 import { basic, MINUTE_MS, startMailFlows, type Headers, type MailFlows } from "../harness/mail-flows.ts";
 import { email as owner, password } from "../harness/own-logins.ts";
@@ -156,4 +157,20 @@ test("counts an address as unproved after its user changed it without a proof", 
   assert.equal((await api.post("/api/session/", { token: (await api.loginCode(victim)).token })).status, 201);
   assert.equal((await api.get("/users/1", session)).status, 401);
   assert.equal((await api.get("/users/1", basic(victim, password))).status, 401);
+});
+
+test("makes no token and no key for a login that ended while the request was in progress", async (t) => {
+  const api = await startMailFlows(t);
+  const before = (await api.people.accounts.find(1))!;
+  const given = { token: (await api.reset()).token, password: chosen };
+  assert.equal((await api.post("/api/password/reset/confirm/", given)).status, 204);
+  const { now } = api.clock;
+  const isConflict = { code: "conflict" };
+  await assert.rejects(api.tokens.issue(admitted(before, now), now), isConflict);
+  const key = { name: "build", scopes: null, expiresAt: null } as const;
+  await assert.rejects(api.keys.create(admitted(before, now), key, now), isConflict);
+
+  const current = (await api.people.accounts.find(1))!;
+  assert.equal((await api.tokens.issue(admitted(current, now), now)).created, true);
+  await api.keys.create(admitted(current, now), key, now);
 });

@@ -1,9 +1,15 @@
-import type { Account } from "../../src/features/auth/accounts/stored-accounts.ts";
+import { accountOf, accountsCollection, type Account } from "../../src/features/auth/accounts/stored-accounts.ts";
 import { admitAsOperator, type Admission } from "../../src/features/auth/gate/admission.ts";
+import type { Store } from "../../src/store/store.ts";
 
 /** Returns the right to start one login of an account, for tests. */
 export function admitted(who: number | Account, now = 0): Admission {
   return admitAsOperator(typeof who === "number" ? { ...anAccount, id: who } : who, now);
+}
+
+/** Returns the right to start one login of an account of the store, in its present state. */
+export async function admittedBy(store: Pick<Store, "find">, id: number, now = 0): Promise<Admission> {
+  return admitted(accountOf((await store.find(accountsCollection, id))!), now);
 }
 
 const anAccount: Account = {

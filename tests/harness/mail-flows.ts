@@ -1,6 +1,13 @@
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
-import { namedKeys, totp, type AccountsOptions, type People } from "../../src/door/auth.ts";
+import {
+  namedKeys,
+  totp,
+  type AccountsOptions,
+  type APITokens,
+  type NamedKeys,
+  type People,
+} from "../../src/door/auth.ts";
 import {
   accounts,
   apiTokens,
@@ -23,6 +30,8 @@ export type Headers = Readonly<Record<string, string>>;
 
 export interface MailFlows extends Own {
   readonly people: People;
+  readonly tokens: APITokens;
+  readonly keys: NamedKeys;
   readonly mail: TestMail;
   post(path: string, body?: unknown, headers?: Headers): Promise<Answered>;
   /** Delivers the only queued mail that is composed. */
@@ -51,14 +60,8 @@ export async function startMailFlows(
   const feature = accounts({ ...open, ...options });
   const mail = testMail();
   const box = mailbox(feature, mail.feature);
-  const logins = [
-    basicLogin(feature),
-    sessionLogin(feature),
-    tokenLogin(feature),
-    apiTokens(feature),
-    namedKeys(feature),
-    totp(feature),
-  ];
+  const [tokens, keys] = [apiTokens(feature), namedKeys(feature)];
+  const logins = [basicLogin(feature), sessionLogin(feature), tokenLogin(feature), tokens, keys, totp(feature)];
   const flows = [mail.feature, box, passwordReset(feature, box), mailLogin(feature, box)];
   const api = await serve(t, feature, [...logins, ...flows], more);
   const post = (path: string, body?: unknown, headers?: Headers) => api.ask("POST", path, body, headers);
@@ -79,6 +82,8 @@ export async function startMailFlows(
   return {
     ...api,
     people: api.service.use(feature),
+    tokens: api.service.use(tokens),
+    keys: api.service.use(keys),
     mail,
     post,
     sent,

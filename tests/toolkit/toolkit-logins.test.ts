@@ -28,7 +28,7 @@ import {
 } from "../../src/door/index.ts";
 import { DeclarationError } from "../../src/door/resources.ts";
 import { sqliteStore } from "../../src/door/stores.ts";
-import { admitted } from "../harness/admitted.ts";
+import { admittedBy } from "../harness/admitted.ts";
 import { email, notes, open, password, secret, serve, type Answered, type Own } from "../harness/own-logins.ts";
 import { basicHeader } from "../harness/serve.ts";
 import { sharedDatabase } from "../harness/test-store.ts";
@@ -102,7 +102,9 @@ const ways = {
     async logIn({ service, clock }, feature) {
       const keys = service.use(feature as ReturnType<typeof namedKeys>);
       const asked = { name: "laptop", scopes: ["read", "write"], expiresAt: null };
-      return { authorization: `Token ${(await keys.create(admitted(1), asked, clock.now)).key}` };
+      return {
+        authorization: `Token ${(await keys.create(await admittedBy(service.store, 1), asked, clock.now)).key}`,
+      };
     },
     wrong: { authorization: "Token lk_AAAAAAAAAAAAAAAA" },
     path: "/users/1/keys",
@@ -373,7 +375,11 @@ test("writes nothing with a key that is limited to reading", async (t) => {
   const feature = namedKeys(people);
   const api = await serve(t, people, [feature]);
   const keys = api.service.use(feature);
-  const { key } = await keys.create(admitted(1), { name: "reader", scopes: ["read"], expiresAt: null }, api.clock.now);
+  const { key } = await keys.create(
+    await admittedBy(api.service.store, 1),
+    { name: "reader", scopes: ["read"], expiresAt: null },
+    api.clock.now,
+  );
   const headers = { authorization: `Token ${key}` };
 
   assert.equal((await api.get("/notes", headers)).status, 200);

@@ -101,16 +101,19 @@ export function firstGeneration(now: number): number {
 }
 
 /**
- * Returns a change that refuses the transaction if the account is no longer active. It comes after the other changes:
- * an earlier check may be older than a deactivation, and a deactivated account must get nothing new.
+ * Returns a change that refuses the transaction if the account is no longer active, or if its logins have ended since it was read. It comes
+ * after the other changes: an earlier check may be older than the end, and an ended login must make nothing new.
  */
-export function requireActive(id: number): Change {
-  const where = { all: [equals("id", id), equals("active", true)] };
+export function requireActive({ id, generation }: Pick<Account, "id" | "generation">): Change {
+  const where = { all: [equals("id", id), equals("active", true), equals("generation", generation)] };
   return { kind: "require", collection: accountsCollection, where, atLeast: 1, name: NOT_ACTIVE };
 }
 
 /** The name of the refusal by `requireActive`. */
 export const NOT_ACTIVE = "not_active";
+
+/** The detail of a 409 for that refusal. */
+export const notActive = "The account is not active, or its logins have ended at the same time.";
 
 /** Finds accounts, for the schemes. */
 export interface Accounts {

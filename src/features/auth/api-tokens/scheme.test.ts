@@ -26,7 +26,7 @@ function insertAccount(id: number, username: string): Change {
     role: "user",
     active: true,
     password_hash: null,
-    generation: 1,
+    generation: 0,
     created_at,
     last_login_at: null,
   };

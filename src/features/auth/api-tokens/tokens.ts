@@ -12,7 +12,7 @@ import { after, type Eventually } from "../../../core/eventually.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import type { Change, Collection, Row, WrittenValues } from "../../../store/store.ts";
 import { rowLeftBy } from "../../../store/written.ts";
-import { requireActive } from "../accounts/stored-accounts.ts";
+import { notActive, requireActive } from "../accounts/stored-accounts.ts";
 import { ofUser, timeText } from "../conditions.ts";
 import { Admission } from "../gate/admission.ts";
 import { markOf, secretHalfBytes, wasIssued } from "../keys/marks.ts";
@@ -125,7 +125,8 @@ export function storeAPITokens(options: TokensOptions): APITokens {
 
   return {
     async issue(admission, now, expiresAt = null) {
-      const { id: userId } = Admission.spend(admission);
+      const account = Admission.spend(admission);
+      const { id: userId } = account;
       // Tries again if another request made or revoked the token between the two steps. The third try has met both.
       for (let attempt = 0; attempt < 3; attempt += 1) {
         const known = await findRow(userId);
@@ -139,10 +140,10 @@ export function storeAPITokens(options: TokensOptions): APITokens {
         // It has expired, or its server secret was removed, so no caller can have it.
         const ended = known === null ? [] : [endOf(known)];
         const inserted: Change = { kind: "insert", collection: apiTokensCollection, key: makeLookup(), values };
-        const changes = [...ended, inserted, requireActive(userId), ...admission.notices];
+        const changes = [...ended, inserted, requireActive(account), ...admission.notices];
         const outcome = await store.write({ changes });
         if (outcome.kind === "dangling") throw problem("not_found");
-        if (outcome.kind === "refused") throw problem("conflict", { detail: "The account is not active." });
+        if (outcome.kind === "refused") throw problem("conflict", { detail: notActive });
         if (outcome.kind === "written") return { token: textOf(rowLeftBy(inserted, changes, outcome))!, created: true };
       }
       throw problem("unavailable", { headers: [["Retry-After", "1"]] });

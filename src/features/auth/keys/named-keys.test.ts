@@ -13,7 +13,7 @@ const now = Date.parse("2026-03-01T12:00:00Z");
 async function server() {
   const store = sqliteStore({ path: ":memory:" });
   await store.open([accountsCollection, namedKeysCollection]);
-  const account = { username_follows_email: false, role: "user", active: true, password_hash: null, generation: 1 };
+  const account = { username_follows_email: false, role: "user", active: true, password_hash: null, generation: 0 };
   const times = { created_at: new Date(now).toISOString(), last_login_at: null };
   const insert = (username: string): Change => ({
     kind: "insert",
@@ -76,7 +76,7 @@ test("revokes a key that is requested during a deactivation", async () => {
 
   await assert.rejects(keys.create(admitted(2), { name: "x", scopes: null, expiresAt: null }, now), {
     code: "conflict",
-    detail: "The account is not active.",
+    detail: "The account is not active, or its logins have ended at the same time.",
   });
   assert.deepEqual(await keys.list(2), []);
 });

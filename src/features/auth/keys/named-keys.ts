@@ -11,7 +11,7 @@ import { hmac, sameBytes } from "../../../core/crypto/secret.ts";
 import { after, type Eventually } from "../../../core/eventually.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import type { Collection, Row, Store, Value, Change, Outcome } from "../../../store/store.ts";
-import { NOT_ACTIVE, requireActive } from "../accounts/stored-accounts.ts";
+import { NOT_ACTIVE, notActive, requireActive } from "../accounts/stored-accounts.ts";
 import { ofUser, timeText } from "../conditions.ts";
 import { Admission } from "../gate/admission.ts";
 import { makeTouch } from "../touch.ts";
@@ -115,7 +115,8 @@ export function storeNamedKeys(options: TokensOptions): NamedKeys {
 
   return {
     async create(admission, { name, scopes, expiresAt }, now) {
-      const { id: userId } = Admission.spend(admission);
+      const account = Admission.spend(admission);
+      const { id: userId } = account;
       const lookup = makeLookup();
       const drawn = secretPart(randomBytes(secretHalfBytes), secretHalfBytes);
       const token = { lookup, secret: markOf(lookup, markKeys[0]!) + drawn };
@@ -132,7 +133,7 @@ export function storeNamedKeys(options: TokensOptions): NamedKeys {
         changes: [
           requireRoom(userId),
           { kind: "insert", collection: namedKeysCollection, key: lookup, values },
-          requireActive(userId),
+          requireActive(account),
           ...admission.notices,
         ],
       });
@@ -188,7 +189,7 @@ function requireRows(outcome: Outcome): readonly (Row | null)[] {
       throw problem("not_found");
     case "refused": {
       const tooMany = `A user has ${maxKeys} keys at most. Delete one first.`;
-      throw problem("conflict", { detail: outcome.name === NOT_ACTIVE ? "The account is not active." : tooMany });
+      throw problem("conflict", { detail: outcome.name === NOT_ACTIVE ? notActive : tooMany });
     }
     default:
       throw new Error(`The store answered ${outcome.kind} to a new key.`);

@@ -1,6 +1,6 @@
 import type { Call } from "../../../core/call/call.ts";
 import { problem } from "../../../core/problem/problem.ts";
-import { requireActive } from "../accounts/stored-accounts.ts";
+import { NOT_ACTIVE, requireActive } from "../accounts/stored-accounts.ts";
 import type { Header } from "../cookies.ts";
 import type { ConfirmedLogin } from "./client.ts";
 import type { IdentityProvider } from "./declaration.ts";
@@ -30,10 +30,12 @@ export async function linkIdentity(
   if (account === null || !account.active || account.generation !== generation)
     throw refusal({ observe }, call, id, "the account has changed since", headers);
   const identified = { issuer, subject: confirmed.claims.sub };
-  const changes = [...identities.linkMore(identified, userId, call.now), requireActive(userId)];
+  const changes = [...identities.linkMore(identified, userId, call.now), requireActive(account)];
   const outcome = await store.write({ changes });
   if (outcome.kind === "written")
     return observe({ kind: "identity_bound", issuer, subject: identified.subject, userId });
+  if (outcome.kind === "refused" && outcome.name === NOT_ACTIVE)
+    throw refusal({ observe }, call, id, "the account has changed since", headers);
   const linked = await identities.findLinked(identified);
   if (linked?.userId === userId) return;
   if (linked !== null)
