@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -144,6 +144,25 @@ test("serves without a config file and loads a new one, reports a wrong setting,
   write("latchkey.config.ts", "export default {};");
 
   await hear(/Latchkey listens on/);
+});
+
+test("sends mail without a setting: writes it into the project and prints its link and its code", async (t) => {
+  const { folder, hear } = await develop(t, {});
+  const [, url = ""] = await hear(/Latchkey listens on (\S+),/);
+  const post = (path: string, body: object, headers: object = {}) =>
+    fetch(url + path, { method: "POST", headers: { ...json, ...headers }, body: JSON.stringify(body) });
+  const admin = { authorization: `Basic ${btoa(`admin:${password}`)}` };
+  assert.equal((await post("/users", { name: "Ann", email: "ann@example.com" }, admin)).status, 201);
+
+  assert.equal((await post("/api/password/reset/", { email: "ann@example.com" })).status, 202);
+
+  await hear(/Mail to ann@example\.com: Choose a new password/);
+  const [, origin, token] = await hear(/^ {2}(http:\/\/\S+?)\/\S*\?token=(\S+)$/m);
+  await hear(/^ {2}\d{8}$/m);
+  assert.equal(origin, url);
+  assert.equal(readdirSync(path.join(folder, "mails")).filter((name) => name.endsWith(".eml")).length, 1);
+  const chosen = await post("/api/password/reset/confirm/", { token, password: "a new password of Ann" });
+  assert.equal(chosen.status, 204);
 });
 
 test("uses a port that the config file changes at the next start, and keeps a random one", async (t) => {
