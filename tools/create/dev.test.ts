@@ -103,22 +103,22 @@ test("restarts with the same database and logins, explains a broken file, and as
 
   // A broken file stops nothing.
   write("resources/notes.ts", notes("rank: integer({ default: 3 }),", "const = 1;"));
-  await hear(/SyntaxError[^]*resources\/notes\.ts:\d+[^]*goes on as it was before/);
+  await hear(/SyntaxError[^]*resources\/notes\.ts:\d+[^]*The previous service still runs/);
   assert.equal((await ask("/notes")).status, 200);
 
   // The same is true for a mistake in a declaration, and for one that only shows when all of them are combined. Each is reported once.
   write("resources/notes.ts", notes("rank: integer({ defualt: 3 }),"));
-  const [slip] = await hear(/One declaration is wrong:[^]*goes on as it was before/);
+  const [slip] = await hear(/One declaration is wrong:[^]*The previous service still runs/);
   assert.equal(slip.match(/defualt; did you mean default/g)?.length, 1);
   assert.match(slip, /resources\/notes\.ts:\d+\n/);
   const strange = notes('rank: integer({ default: 3 }), by: reference("user"),').replace("text }", "reference, text }");
   write("resources/notes.ts", strange);
-  await hear(/One declaration is wrong:\n- .*refers to user, which is not mounted[^]*goes on as it was before/);
+  await hear(/One declaration is wrong:\n- .*refers to user, which is not mounted[^]*The previous service still runs/);
   assert.equal((await ask("/notes")).status, 200);
 
   // A missing imported file is waited for.
   write("resources/notes.ts", `${notes("rank: integer({ default: 3 }),")} import "../later/words.ts";`);
-  await hear(/Cannot find module[^]*goes on as it was before/);
+  await hear(/Cannot find module[^]*The previous service still runs/);
   write("later/words.ts", "export const word = 1;");
   await hear(/Started again on/);
   assert.equal((await ask("/notes")).status, 200);
@@ -187,7 +187,7 @@ test("reports a used port with the fix, and takes it when the other program ends
   const { hear, child } = await develop(t, {}, ["--port", String(port)]);
 
   await hear(new RegExp(`Another program listens on 127\\.0\\.0\\.1:${port}\\. Stop it, .*--port ${port + 1}`));
-  await hear(/tried again every second, for a minute/);
+  await hear(/Trying again every second, for a minute/);
   other.close();
 
   await hear(new RegExp(`Latchkey listens on http://127\\.0\\.0\\.1:${port},`));
