@@ -108,3 +108,33 @@ test("follows the base path and the prefix of cookies", async (t) => {
 
   assert.equal(done.headers.get("location"), "/api/v1/orders");
 });
+
+test("links an identity by the form of the account page, without JavaScript", async (t) => {
+  const { api, issuer } = await start(t);
+  const ann = await api.user("Ann");
+  const session = await api.post("/api/session/", { username: ann.email, password: ann.password });
+  const own = session.headers.getSetCookie()[0]!.split(";")[0]!;
+  const page = await api.get(`/users/${ann.id}/account`, { ...html, cookie: own });
+  assert.match(page.text, new RegExp(`<form[^>]*method="post" action="/users/${ann.id}/identities"`));
+  const form = { ...html, cookie: own, "content-type": "application/x-www-form-urlencoded" };
+
+  const foreign = await api.post(`/users/${ann.id}/identities`, "provider=company", {
+    ...form,
+    "sec-fetch-site": "cross-site",
+  });
+  const begun = await api.post(`/users/${ann.id}/identities`, "provider=company", {
+    ...form,
+    "sec-fetch-site": "same-origin",
+  });
+
+  assert.equal(foreign.status, 403);
+  assert.equal(begun.status, 200, begun.text);
+  // A form may not be redirected to another origin (`form-action`), so the page has a link.
+  const [, link = ""] = /href="(\/api\/login\/company\/start\?link=[^"]+)"/.exec(begun.text) ?? [];
+  const cookie = `${own}; ${begun.headers.getSetCookie()[0]!.split(";")[0]!}`;
+  const started = await api.get(link, { ...html, cookie });
+  const { pathname, search } = await issuer.authorize(started.headers.get("location")!);
+  const linked = await api.get(pathname + search, { ...html, cookie });
+  assert.deepEqual([linked.status, linked.headers.get("location")], [303, `/users/${ann.id}/account`]);
+  assert.match((await api.get(`/users/${ann.id}/account`, { ...html, cookie: own })).text, /ada-at-the-issuer/);
+});

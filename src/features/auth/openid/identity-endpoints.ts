@@ -8,6 +8,7 @@ import { requireDraft } from "../../../http/mount/writes/drafting.ts";
 import { text } from "../../../resource/kinds/fields.ts";
 import { defineResource } from "../../../resource/resource.ts";
 import { ownOrAny, ownOrAnyUnlimited } from "../access.ts";
+import { loginTypes, MAX_LOGIN_BODY_BYTES } from "../credentials.ts";
 import { proofField, withoutKey } from "../fresh-login.ts";
 import { identitiesCollection, type LinkedIdentity } from "./identities.ts";
 import { requireNext, startPath } from "./login-endpoints.ts";
@@ -34,7 +35,12 @@ export function identityEndpoints(parts: ProviderLoginParts): readonly Endpoint[
   const change = {
     access: ownOrAnyUnlimited,
     logsIn: true,
-    consumes: ["application/json"],
+    consumes: loginTypes,
+    maxBodyBytes: MAX_LOGIN_BODY_BYTES,
+    guard(context: Context) {
+      withoutKey(context);
+      context.requireSameSite();
+    },
   } as const;
   return [
     builtInEndpoint({
@@ -50,10 +56,6 @@ export function identityEndpoints(parts: ProviderLoginParts): readonly Endpoint[
       path,
       target: (context) => parts.people.requireAccount(context),
       documentation: documentation.add,
-      guard(context) {
-        withoutKey(context);
-        context.requireSameSite();
-      },
       handle: (context) => startLink(parts, context),
     }),
     builtInEndpoint({
@@ -63,7 +65,6 @@ export function identityEndpoints(parts: ProviderLoginParts): readonly Endpoint[
       bodyOptional: true,
       target: (context) => requireIdentityOf(parts, context),
       documentation: documentation.remove,
-      guard: withoutKey,
       handle: (context) => unlink(parts, context),
     }),
   ];

@@ -99,7 +99,8 @@ export async function identitiesOf(drawing: Drawing, user: string, isOwn: boolea
 function newIdentity(view: View, offer: Offer, title: string, href: string): readonly PageContent[] {
   const provider = /^\/api\/login\/([^/]+)\/start$/.exec(href)?.[1];
   if (provider === undefined) return [];
-  const parts = { view, offer, only: ["current_password"], does: `Link ${title}`, prefix: `identity-${provider}` };
+  const does = `Link ${title}`;
+  const parts = { view, offer, only: ["current_password"], does, prefix: `identity-${provider}`, isPlain: true };
   return [
     html`<details class="more">
       <summary>Link ${title}</summary>
