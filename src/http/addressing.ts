@@ -14,11 +14,12 @@ export function requireAddress({ target, rawHeaders, version }: Arrival): void {
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at]!;
     if (name.length !== 4 || name.toLowerCase() !== "host") continue;
-    if (!HOST.test(rawHeaders[at + 1]!)) throw problem("malformed", { detail: "Host is no host and port." });
+    if (!HOST.test(rawHeaders[at + 1]!))
+      throw problem("malformed", { detail: "Host is not a host with an optional port." });
     hosts++;
   }
   if (hosts > 1) throw problem("malformed", { detail: "Host is given twice." });
-  if (hosts === 0 && version === "1.1") throw problem("malformed", { detail: "HTTP/1.1 asks for a Host." });
+  if (hosts === 0 && version === "1.1") throw problem("malformed", { detail: "HTTP/1.1 requires a Host." });
 }
 
 const CLOSE = [["Connection", "close"]] as const;
@@ -29,7 +30,7 @@ const CLOSE = [["Connection", "close"]] as const;
  */
 export function requireFraming({ rawHeaders, version = "1.1" }: Arrival): void {
   if (version !== "1.1" && version !== "1.0")
-    throw problem("malformed", { detail: "HTTP/1.1 and HTTP/1.0 are spoken here.", headers: CLOSE });
+    throw problem("malformed", { detail: "The service accepts HTTP/1.1 and HTTP/1.0.", headers: CLOSE });
   let codings = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at]!;

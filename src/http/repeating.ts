@@ -25,5 +25,7 @@ export function requireRepeatable(exchange: Exchange): void {
   if (method !== "POST" && method !== "PATCH") return;
   if (repeatable === true) repeatKey(exchange);
   else if (call.header("idempotency-key") !== undefined)
-    throw problem("malformed", { detail: "Idempotency-Key is not taken here. Send the request without it." });
+    throw problem("malformed", {
+      detail: "This address does not accept Idempotency-Key. Send the request without it.",
+    });
 }

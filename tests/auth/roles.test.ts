@@ -57,7 +57,7 @@ test("refuses to start with the fix if a user has a role that is no longer decla
 
   await assert.rejects(
     serve(t, { settings }),
-    /feature accounts: 1 accounts have the role editor, which is not declared\. Declare it in roles, start, give them another role/,
+    /feature accounts: 1 accounts have the role editor, which is not declared\. Declare it in roles and start, then give them another role/,
   );
 
   const again = await serve(t, { settings, config });
@@ -71,7 +71,7 @@ const slips: readonly (readonly [roles: unknown, told: RegExp])[] = [
   [["user", "Editor", "admin"], /it has to be a list of lower-case names/],
   [["user", "editor"], /admin has to be among them: administrators have it/],
   [["editor", "admin"], /user has to be among them: users begin with it/],
-  [["user", "admin", "user"], /a role is there twice/],
+  [["user", "admin", "user"], /a role is listed twice/],
 ];
 
 for (const [roles, told] of slips)

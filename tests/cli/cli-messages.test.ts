@@ -42,7 +42,7 @@ test("reports an undeclared role and a folder without a config file once", async
     LATCHKEY_SECRET_FILE: path.join(place.folder, "latchkey.secret"),
   });
   const told =
-    "feature accounts: 1 accounts have the role editor, which is not declared. Declare it in roles, start, give them another role, and take it out then";
+    "feature accounts: 1 accounts have the role editor, which is not declared. Declare it in roles and start, then give them another role and remove it";
   const hint = `There is no latchkey.config.ts in ${elsewhere.folder}. If the service has one, run the command in its folder.`;
 
   assert.deepEqual(await elsewhere.run(["user", "list"]), { code: 78, out: "", errors: `${told}\n${hint}\n` });

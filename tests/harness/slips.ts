@@ -40,12 +40,12 @@ export const slips: readonly Slip[] = [
   {
     code: `start([mount(books, { permission: sameAs(${tenants}, "tenant_id") })])`,
     compiled: /"tenant_id"/,
-    started: /the permission same tenant_id narrows by the column tenant_id, which is not there/,
+    started: /the permission same tenant_id narrows by the column tenant_id, which does not exist/,
   },
   {
     code: `start([mount(books, { permission: anyOf(administrator, sameAs(${tenants}, "tenant_id", "titel")) })])`,
     compiled: /"titel"/,
-    started: /narrows by the column titel, which is not there; did you mean title\?/,
+    started: /narrows by the column titel, which does not exist; did you mean title\?/,
   },
   {
     code: `sameAs(${tenants}, "tenant_d")`,
@@ -151,42 +151,47 @@ export const slips: readonly Slip[] = [
   {
     code: `start([mount(books, { permission: { reed: anyone } })])`,
     compiled: /'reed'/,
-    started: /mount\(\/books\): permission\.reed is of no action; did you mean read\?/,
+    started: /mount\(\/books\): permission\.reed is not an action; did you mean read\?/,
   },
   {
     code: `start([mount(books, { permission: owner("ownr_id") })])`,
     compiled: /"ownr_id"/,
-    started: /the permission owner narrows by the column ownr_id, which is not there; did you mean owner_id\?/,
+    started: /the permission owner narrows by the column ownr_id, which does not exist; did you mean owner_id\?/,
   },
   {
     code: `start([mount(books, { permission: { list: anyOf(administrator, owner("title")) } })])`,
     compiled: /"title"/,
-    started: /the permission any of .* compares the column title with the id of a user, and it holds text; name one/,
+    started:
+      /the permission any of .* compares the column title with the id of a user, but the column is of type text; name an/,
   },
   {
     code: `start([mount(books, { permission: owner("title") })])`,
     compiled: /"title"/,
-    started: /the permission owner compares the column title with the id of a user, and it holds text; name one/,
+    started:
+      /the permission owner compares the column title with the id of a user, but the column is of type text; name an/,
   },
   {
     code: `start([mount(books, { permission: anyone, actions: { lend: { permission: allOf(authenticated, owner("title")), handle: () => ({}) } } })])`,
     compiled: /"title"/,
-    started: /the permission all of .* compares the column title with the id of a user, and it holds text; name one/,
+    started:
+      /the permission all of .* compares the column title with the id of a user, but the column is of type text; name an/,
   },
   {
     code: `start([mount(defineResource({ name: "thing", id: "uuid", fields: { one: text() } }), { permission: owner("id") })])`,
     compiled: /"id"/,
-    started: /the permission owner compares the column id with the id of a user, and it holds text; name one/,
+    started:
+      /the permission owner compares the column id with the id of a user, but the column is of type text; name an/,
   },
   {
     code: `start([mount(books, { permission: { list: { name: "own", columns: ["title"], userIds: ["title"], decide: () => "deny" } } })])`,
     compiled: /"title"/,
-    started: /the permission own compares the column title with the id of a user, and it holds text; name one/,
+    started:
+      /the permission own compares the column title with the id of a user, but the column is of type text; name an/,
   },
   {
     code: `start([mount(books, { permission: { list: anyOf(administrator, owner("ownr_id")) } })])`,
     compiled: /"ownr_id"/,
-    started: /the permission any of .* narrows by the column ownr_id, which is not there; did you mean owner_id\?/,
+    started: /the permission any of .* narrows by the column ownr_id, which does not exist; did you mean owner_id\?/,
   },
   {
     code: `start([mount(books, { permission: anyone, problems: { delete: ["last_admn"] } })])`,
@@ -231,7 +236,7 @@ export const slips: readonly Slip[] = [
   ),
   {
     code: `write(mount(books, { permission: anyone, beforeWrite: () => {} }))`,
-    compiled: /it has to give { values, changes }, or {} where nothing is added/,
+    compiled: /it has to give { values, changes }, or {} to add nothing/,
     started:
       /mount\(\/books\): beforeWrite gave something wrong: it is missing; it has to give { values, changes }, or {}/,
   },
@@ -254,7 +259,7 @@ export const slips: readonly Slip[] = [
     code: `write(mount(defineResource({ name: "book", fields: { title: text(), state: text({ readOnly: true }), owner_id: integer() } }), { permission: anyone }))`,
     compiled: null,
     started:
-      /\/books: nothing has made the field state, which no caller may send; give it a default, make it optional, or write it in beforeWrite/,
+      /\/books: the field state has no value, and callers may not send it; give it a default, make it optional, or write it in beforeWrite/,
   },
   {
     code: `write(mount(books, { permission: anyone, beforeWrite: () => ({ changes: [{ kind: "insert", collection: mount(authors, { permission: anyone }).collection, values: { name: "a" } }] }) }))`,
@@ -315,7 +320,7 @@ export const slips: readonly Slip[] = [
   {
     code: `start([], { endpoints: [defineEndpoint({ method: "GET", path: "/a", access: owner("owner_id"), handle: () => ({ status: 204 }) })] })`,
     compiled: /'"owner_id"' is not assignable to type 'never'/,
-    started: /the permission owner narrows to rows, and an endpoint of your own applies none/,
+    started: /the permission owner narrows to rows, but your own endpoint has no rows/,
   },
   {
     code: `start([], { endpoints: [defineEndpoint({ method: "GET", path: "/a", access: anyone, documentation: { sumary: "A" }, handle: () => ({ status: 204 }) })] })`,
@@ -435,7 +440,7 @@ export const slips: readonly Slip[] = [
   {
     code: `start([], { collections: [{ name: "visits", key: "integer", columns: [{ name: "at", type: "integer" }], indexes: [["ta"]] }] })`,
     compiled: null,
-    started: /collections\[0\] \(visits\): an index names the column ta, which is not there; did you mean at\?/,
+    started: /collections\[0\] \(visits\): an index names the column ta, which does not exist; did you mean at\?/,
   },
   action(
     `handle: () => ({ value: {} })`,
@@ -450,7 +455,7 @@ export const slips: readonly Slip[] = [
   action(
     `answer: { total: integer() }, handle: () => ({ answer: { totl: 1 } })`,
     /there is no totl; did you mean total\?/,
-    /an answer with what is no field of it: there is no option totl; did you mean total\?/,
+    /an answer with unknown fields: there is no option totl; did you mean total\?/,
   ),
   feature(
     `rateLimits({ limts: [] })`,
@@ -495,7 +500,7 @@ export const slips: readonly Slip[] = [
   feature(
     `tokenLogin()`,
     /Expected 1-2 arguments, but got 0/,
-    /feature token-login: needs is a list; what stands there is missing and no feature; make it once/,
+    /feature token-login: needs is a list; item 0 is missing, not a feature; create the feature once/,
   ),
   feature(
     `tokenLogin(people, { acessSeconds: 60 })`,
@@ -717,7 +722,7 @@ export const slips: readonly Slip[] = [
   feature(
     `issuerLogin(people, { issuers: [{ issuer: "https://a.example", audiense: "b", jwksURL: "https://a.example/k", algorithms: ["ES256"] }] })`,
     /'audiense'.*Did you mean.*'audience'/,
-    /issuers\[0\] has "audiense", which means nothing; did you mean audience\?/,
+    /issuers\[0\] has "audiense", which is unknown; did you mean audience\?/,
   ),
   made(
     `olderShape(mount(books, { permission: anyone }), { prefx: "/v1", fields: {} })`,

@@ -55,7 +55,7 @@ test("reads a list outside of the event loop after it was slow repeatedly, and r
   assert.equal(told.length, 1);
   assert.match(
     told[0]!,
-    /^A list of things took \d+ ms for a page of 50, with the order -at, id, and others waited for it\./,
+    /^A list of things took \d+ ms for a page of 50, with the order -at, id, and other requests waited for it\./,
   );
 });
 

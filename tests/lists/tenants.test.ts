@@ -158,7 +158,7 @@ const slips: readonly (readonly [users: OwnUserFields, told: RegExp])[] = [
   ],
   [
     { fields: { pin: integer({ optional: true, writeOnly: true }) }, identity: ["pin"] },
-    /identity names pin, which is not shown; what stands in tokens is no secret/,
+    /identity names pin, which is hidden, but clients can read the claims of tokens/,
   ],
 ];
 

@@ -189,8 +189,8 @@ test("reports a body that a framework has already read as a fault with its fix, 
   readsFirst = false;
 
   assert.deepEqual(statuses, [500, 500]);
-  assert.match(told[0]!, /read before the service was asked, and is gone\. Mount it before/);
-  assert.match(told[1]!, /read before the service was asked, and is gone\. Hand over the Request/);
+  assert.match(told[0]!, /read before the service got the request\. Mount the service before/);
+  assert.match(told[1]!, /read before the service got the request\. Pass the Request/);
   assert.equal((await fetch(url, { method: "POST", body: "{}", headers })).status, 200);
 });
 

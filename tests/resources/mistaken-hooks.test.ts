@@ -34,14 +34,14 @@ const rows: Readonly<
     readonly [give: (given: { readonly record?: object; readonly collection?: object }) => unknown, told: RegExp]
   >
 > = {
-  "a Date": [() => new Date(), /gave .*a Date, which says nothing of this kind/],
+  "a Date": [() => new Date(), /gave .*a Date, which is none of these/],
   "a Map": [() => new Map([["values", { body: "b" }]]), /values (?:that are no object|is a function)/],
-  "an answer of fetch": [() => new Response("a"), /gave .*an object, which says nothing/],
+  "an answer of fetch": [() => new Response("a"), /gave .*an object, which is none of these/],
   "a generator": [
     function* () {
       yield written;
     },
-    /gave .*an object, which says nothing/,
+    /gave .*an object, which is none of these/,
   ],
   "values in a Map": [() => ({ values: new Map([["body", "b"]]) }), /values.* a Map/],
   "values that a class computes": [() => ({ values: new Computed() }), /values that are an object/],

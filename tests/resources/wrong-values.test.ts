@@ -76,7 +76,7 @@ const rows: readonly (readonly [what: string, run: () => unknown, told: RegExp])
   [
     "another JSON",
     () => start({ formats: [{ ...format, mediaType: "application/json" }] }),
-    /it is what everyone gets/,
+    /it is the default format/,
   ],
   [
     "an XML that reads nothing",
@@ -244,7 +244,7 @@ const rows: readonly (readonly [what: string, run: () => unknown, told: RegExp])
   [
     "mounts in nothing",
     () => start({ hsts: "hots", mounts: [mount(pages, { permission: anyone }), mount(lines, { permission: anyone })] }),
-    /hsts is 'hots'.*\n.*\/books\/\{book_id\}\/pages stands within \/books, which is not mounted; mount books too/,
+    /hsts is 'hots'.*\n.*\/books\/\{book_id\}\/pages is nested in \/books, which is not mounted; mount books too/,
   ],
   [
     "a feature without an offer",
@@ -461,8 +461,8 @@ test("reports a negative page size as a fault, not as an empty page", async () =
 });
 
 for (const [what, reply, told] of [
-  ["a slip", { staus: 200 }, /GET \/a gave what is no reply: there is no option staus; did you mean status\?/],
-  ["a problem", problem("conflict"), /The handler of GET \/a gave a problem; throw it: throw problem\(…\)\./],
+  ["a slip", { staus: 200 }, /GET \/a gave an invalid reply: there is no option staus; did you mean status\?/],
+  ["a problem", problem("conflict"), /The handler of GET \/a returned a problem; throw it: throw problem\(…\)\./],
   ["nothing", undefined, /it is missing; a handler gives \{ status, body \}/],
   ["a body of no kind", { status: 200, body: { hello: "you" } }, /its kind is missing; .*data, json, raw/],
   ["a status that is none", { status: 99 }, /status is 99; it has to be a whole number from 200 to 599/],
@@ -508,7 +508,7 @@ test("exports no way to make an endpoint with unchecked replies, and checks thos
   await service.fetch(new Request(`http://127.0.0.1${endpoints[0]!.path}`), { peer: null });
   await service.close();
 
-  assert.match(String(faults[0]), /gave what is no reply: there is no option staus/);
+  assert.match(String(faults[0]), /gave an invalid reply: there is no option staus/);
 });
 
 test("replaces XML by a format for application/xml", async () => {

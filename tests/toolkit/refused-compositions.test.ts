@@ -172,7 +172,7 @@ test("refuses a permission that narrows by an incomparable column", async () => 
       assert.match(
         thrownBy(() => mount(posts, { permission: permission as Permission })),
         new RegExp(
-          `mount\\(/posts\\): the permission .+ narrows by the column ${column}, which holds JSON or a list and cannot be compared; keep what`,
+          `mount\\(/posts\\): the permission .+ narrows by the column ${column}, which holds JSON or a list and cannot be compared; store the`,
         ),
       );
   assert.match(

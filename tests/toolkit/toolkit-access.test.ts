@@ -154,9 +154,9 @@ test("reports all mistakes in the parts of a service together, with the fixes", 
   assert.deepEqual(
     problems.map((each) => each.replace(/;.*/, "")),
     [
-      "mounts[0] (book): it is a resource, and nobody said who may use it",
+      "mounts[0] (book): it is a resource without a permission",
       "mounts[1] is 7, and no object",
-      "mounts[2] (/books): permission.reed is of no action",
+      "mounts[2] (/books): permission.reed is not an action",
       "mounts[2] (/books): permission.read is 'anyone'",
       "endpoints[0] (post own): method is 'post'",
       "endpoints[0] (post own): path is 'own'",
@@ -181,12 +181,12 @@ test("reports all mistakes in the parts of a service together, with the fixes", 
 
 test("refuses to mount a resource with unknown options", () => {
   const rows: readonly (readonly [options: unknown, told: RegExp])[] = [
-    [undefined, /nobody said who may use it/],
+    [undefined, /it has no permission/],
     [{}, /permission is missing/],
     [{ permission: "anyone" }, /permission is 'anyone'/],
     [{ permission: () => "allow" }, /permission is a function/],
     [{ permission: { name: "late", decide: "allow" } }, /permission is an object/],
-    [{ permission: { reed: anyone } }, /permission\.reed is of no action; did you mean read\?/],
+    [{ permission: { reed: anyone } }, /permission\.reed is not an action; did you mean read\?/],
     [{ permission: { read: owner } }, /permission\.read is a function/],
     [{ permission: anyone, requireIfmatch: true }, /there is no option requireIfmatch; did you mean requireIfMatch\?/],
     [{ permission: anyone, cache: "private" }, /cache is 'private'/],

@@ -174,7 +174,7 @@ test("stops the start for mounts and endpoints with missing features, all of the
   });
   assert.throws(
     () => mount(note, { permission: anyone, needs: ["offered" as never] }),
-    /mount\(\/notes\): needs is a list; what stands there is a text and no feature/,
+    /mount\(\/notes\): needs is a list; item \d is a text, not a feature/,
   );
   await (await start([offered])).close();
 });

@@ -275,11 +275,11 @@ test("stops the start for conflicting declarations, and explains why", async (t)
 
   await assert.rejects(
     ownService(t, { mounts: [mount(shelf, { permission: anyone })] }),
-    /\/shops\/\{shop_id\}\/shelves stands within \/shops, which is not mounted; mount shops too/,
+    /\/shops\/\{shop_id\}\/shelves is nested in \/shops, which is not mounted; mount shops too/,
   );
   await assert.rejects(
     ownService(t, { mounts: [mount(shop, { permission: { list: anyone } }), mount(shelf, { permission: anyone })] }),
-    /which nobody may read; give shops a permission for read/,
+    /which has no permission for read; give shops a permission for read/,
   );
   await assert.rejects(
     ownService(t, { mounts: [mount(shop, { permission: anyone }), mount(shop, { permission: anyone })] }),

@@ -159,8 +159,7 @@ test("refuses expansions above 1 MiB, names the fix, and accepts shorter pages",
     {
       pointer: "?expand",
       code: "too_many",
-      detail:
-        "What is to stand beside these records is longer than 1 MiB. Ask for fewer records with limit, or for less beside them.",
+      detail: "The expanded records are longer than 1 MiB. Read fewer records with limit, or expand less.",
     },
   ]);
   assert.equal(shorter.status, 200);
@@ -325,8 +324,8 @@ test("reports impossible expansions during set-up", async (t) => {
     [{ Author: "owner_id" }, /expand\.Author: the name has to be lower case/],
     [{ owner: "owner_id" }, /expand\.owner: no field owner_id refers to a record/],
     [{ owner: 7 }, /expand\.owner: it is 7; it has to be a column that refers to a record, or a mount/],
-    [{ reviews: mountedReviews }, /expand\.reviews: .*does not stand within \/shops/],
-    [{ books: within }, /expand\.books: nobody may list \/shops\/\{shop_id\}\/books/],
+    [{ reviews: mountedReviews }, /expand\.reviews: .*is not nested in \/shops/],
+    [{ books: within }, /expand\.books: \/shops\/\{shop_id\}\/books has no permission for list/],
   ];
   for (const [expand, message] of rows) assert.match(mistakes(expand), message);
   const hidden = defineResource({ name: "loan", fields: { author_id: reference(authors, { writeOnly: true }) } });
@@ -337,5 +336,8 @@ test("reports impossible expansions during set-up", async (t) => {
   await assert.rejects(ownService(t, { mounts: [mountedShops] }), /expand\.books: .* is not mounted/);
   await assert.rejects(ownService(t, { mounts: [mountedShops, mountedBooks] }), /not mounted/);
   const unread = mount(authors, { permission: { list: nobody } });
-  await assert.rejects(ownService(t, { mounts: [mountedShops, mountedBooks, unread] }), /nobody may read \/authors/);
+  await assert.rejects(
+    ownService(t, { mounts: [mountedShops, mountedBooks, unread] }),
+    /\/authors has no permission for read/,
+  );
 });

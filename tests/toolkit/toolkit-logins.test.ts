@@ -247,7 +247,7 @@ test("stops the start for a login without its accounts, or without a secret, and
   ]);
   assert.deepEqual(await mistakesOf([accounts({ fields: { email: text(), city: text() } })]), [
     "feature accounts: users have the field email already; give yours another name",
-    "feature accounts: the field city of users is required, and users are also made where nobody can be asked for it; make it optional, or give it a default",
+    "feature accounts: the field city of users is required, but some users are created without a caller; make it optional, or give it a default",
   ]);
 });
 

@@ -110,7 +110,7 @@ export function callerFields({ identity: names }: DefinedUsers, { fields = {}, s
   const missing = names.find((name) => !Object.hasOwn(fields, name));
   if (missing === undefined) return fields;
   throw new TypeError(
-    `The identity from ${scheme} has no ${missing}. Give accounts() these users. A scheme of your own makes identities with identityOf, or gives them fields: { ${missing}: … }.`,
+    `The identity from ${scheme} has no ${missing}. Give accounts() these users. A custom scheme makes identities with identityOf, or gives them fields: { ${missing}: … }.`,
   );
 }
 
@@ -131,7 +131,7 @@ export function hasRole(users: { readonly roles: readonly string[] }, ...roles: 
     ]);
   if (roles.length === 0)
     throw new DeclarationError([
-      `hasRole: it names no role, so that nobody would be let in; name some of ${declared.join(", ")}`,
+      `hasRole: it names no role, so it would refuse every caller; name some of ${declared.join(", ")}`,
     ]);
   const unknown = roles.filter((role) => !declared.includes(role));
   if (unknown.length > 0)

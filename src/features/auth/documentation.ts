@@ -6,5 +6,5 @@ export const proofSchema = {
   type: "string",
   maxLength: 256,
   writeOnly: true,
-  description: "The caller's own password, where the login is older than ten minutes.",
+  description: "The caller's own password, if the login is older than ten minutes.",
 } as const;

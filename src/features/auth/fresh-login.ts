@@ -15,7 +15,7 @@ export const ownPassword = {
 /** The field in which users prove their identity again. */
 export const proofField = text({
   ...ownPassword,
-  description: "The caller's own password, where the login is older than ten minutes.",
+  description: "The caller's own password, if the login is older than ten minutes.",
 });
 
 /**
@@ -24,5 +24,5 @@ export const proofField = text({
  */
 export function withoutKey(context: Context): void {
   if (context.requireIdentity().keyId !== undefined)
-    throw problem("permission_denied", { detail: "A key makes no credentials." });
+    throw problem("permission_denied", { detail: "A key cannot create credentials." });
 }

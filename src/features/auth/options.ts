@@ -9,7 +9,7 @@ export const loginChecks: ChecksOf<LoginOptions> = { enabled: optional(aBoolean)
 export function requireOn(enabled: boolean, login: string): void {
   if (enabled) return;
   throw new TypeError(
-    `${login} is turned off, so that whoever logs in by it would be nobody at the next request. Turn it on, or leave out what starts it.`,
+    `${login} is turned off, so a user who logs in with it would be unknown at the next request. Turn it on, or leave out the login.`,
   );
 }
 
@@ -25,7 +25,7 @@ export function livesMistakes(lives: Readonly<Record<string, number>>): readonly
   return all.flatMap(([name, seconds], at) => {
     const [outer, most] = all[at + 1] ?? [name, seconds];
     return seconds > most
-      ? [`${name} (${seconds}) is longer than ${outer} (${most}), which ends it; make it shorter, or the other longer`]
+      ? [`${name} (${seconds}) is longer than ${outer} (${most}), its limit; make it shorter, or the limit longer`]
       : [];
   });
 }

@@ -31,7 +31,7 @@ const MAX_IDENTITY_TEXT = 100;
 
 /** The built-in fields of a user. */
 const shown = {
-  name: text({ maxLength: 200, description: "The name that is shown.", example: "Ann Example" }),
+  name: text({ maxLength: 200, description: "The display name.", example: "Ann Example" }),
   email: email({
     unique: "case-insensitive",
     description: "Unique without regard to case, kept as written.",
@@ -47,12 +47,12 @@ const unshown = {
     optional: true,
     writeOnly: true,
     transient: true,
-    description: "What the user logs in with; the e-mail address where it is left out.",
+    description: "The login name. Default: the e-mail address.",
   }),
   password: text({
     ...ownPassword,
     minLength: 8,
-    description: "A user without one cannot log in with a password.",
+    description: "Without a password, the user cannot log in with one.",
   }),
   current_password: text({ ...ownPassword, description: "Needed to change one's own password, username or e-mail." }),
   end_keys: boolean({
@@ -142,7 +142,7 @@ function rolesMistake(value: unknown): string | null {
   const missing = usualRoles.find((role) => !value.includes(role));
   if (missing !== undefined)
     return `${missing} has to be among them: ${missing === "user" ? "users begin with it" : "administrators have it"}`;
-  return new Set(value).size === value.length ? null : "a role is there twice";
+  return new Set(value).size === value.length ? null : "a role is listed twice";
 }
 
 const ROLE = /^[a-z][a-z0-9_-]{0,39}$/;
@@ -156,7 +156,7 @@ function* mistakesIn(own: Fields): Generator<string> {
     if ([shown, unshown, inviting].some((built) => Object.hasOwn(built, name)))
       yield `users have the field ${name} already; give yours another name`;
     else if (shapeMistakes(field).length === 0 && isRequired(field))
-      yield `the field ${name} of users is required, and users are also made where nobody can be asked for it; make it optional, or give it a default`;
+      yield `the field ${name} of users is required, but some users are created without a caller; make it optional, or give it a default`;
   }
 }
 
@@ -167,7 +167,7 @@ function* strangers(own: Fields, named: Readonly<Record<string, readonly string[
       if (!Object.hasOwn(own, name))
         yield `${member} names ${name}, which is none of your fields${suggestion(name, Object.keys(own))}`;
       else if (member === "administered" && isFixed(own[name]!))
-        yield `administered names ${name}, which nobody gives at all; leave it out`;
+        yield `administered names ${name}, which no caller sends; leave it out`;
 }
 
 /** Returns the mistakes in the fields of the identity. Every access token contains them. */
@@ -178,7 +178,7 @@ function* identityMistakes(own: Fields, names: readonly string[]): Generator<str
     const field = own[name];
     if (field === undefined || shapeMistakes(field).length > 0) continue;
     if (!isShown(field) || !isStored(field))
-      yield `identity names ${name}, which is not shown; what stands in tokens is no secret`;
+      yield `identity names ${name}, which is hidden, but clients can read the claims of tokens`;
     const { column, schema } = field.kind;
     if (column.type === "json" || (column.type === "text" && !isShort(schema)))
       yield `identity names ${name}, which may be long; name a number, a yes or no, an enumeration, or a text with maxLength ${MAX_IDENTITY_TEXT} at most`;

@@ -115,7 +115,7 @@ function schemasOf(
   const record = { ...rest, properties: Object.assign({}, properties, ...beside) as JSONObject };
   const repeated = {
     ...idSchema(resource),
-    description: "Given by the service; where the path has it, the body may repeat it.",
+    description: "Set by the service; if it is in the path, the body may repeat it.",
   };
   return {
     [names.record]: { ...record, required: ["id", ...(required as string[])] },
@@ -136,7 +136,7 @@ function schemasOf(
 /** Returns the schema of a change of one record in an array. */
 function changeSchema(resource: Resource): JSONObject {
   const { properties, ...patch } = patchSchema(resource);
-  const tag = { type: "string", minLength: 1, description: "The state that is meant, like `If-Match`." };
+  const tag = { type: "string", minLength: 1, description: "The expected state, like `If-Match`." };
   const id = { ...idSchemas[resource.id], description: "Of the record that is changed." };
   return { ...patch, properties: { id, if_match: tag, ...(properties as JSONObject) }, required: ["id"] };
 }
@@ -148,7 +148,7 @@ function besideSchemas({ name, kind, column }: MountInPlace["relations"][number]
     return {
       [name]: {
         anyOf: [ref("schemas", names.record), { type: "null" }],
-        description: `${asked} the record that \`${column}\` refers to, as far as the caller may read it.`,
+        description: `${asked} the record that \`${column}\` refers to, if the caller may read it.`,
       },
     };
   if (kind === "several")
@@ -156,7 +156,7 @@ function besideSchemas({ name, kind, column }: MountInPlace["relations"][number]
       [name]: {
         type: "array",
         items: ref("schemas", names.record),
-        description: `${asked} the records that \`${column}\` names, in its order, as far as the caller may read them.`,
+        description: `${asked} the records that \`${column}\` names, in its order, if the caller may read them.`,
         xml: { wrapped: true },
       },
     };
@@ -165,10 +165,10 @@ function besideSchemas({ name, kind, column }: MountInPlace["relations"][number]
       type: "array",
       maxItems: MAX_EXPANDED_RECORDS,
       items: ref("schemas", names.record),
-      description: `${asked} the first by id, as far as the caller may read them.`,
+      description: `${asked} the first by id, if the caller may read them.`,
       xml: { wrapped: true },
     },
-    [`${name}_next`]: { type: "string", description: `The path of the ${name} behind those, where there are any.` },
+    [`${name}_next`]: { type: "string", description: `The path of the remaining ${name}, if there are any.` },
   };
 }
 

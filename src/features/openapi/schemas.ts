@@ -6,7 +6,7 @@ import type { JSONObject } from "./json.ts";
 
 /** Returns the schema of an id in a record, where the service assigns it. */
 export function idSchema({ id }: Pick<Resource, "id">): JSONObject {
-  return { ...idSchemas[id], readOnly: true, description: "Given by the service." };
+  return { ...idSchemas[id], readOnly: true, description: "Set by the service." };
 }
 
 /** The schemas of ids in all other places. */

@@ -67,7 +67,7 @@ export function metrics(options: MetricsOptions = {}): Feature<MetricsOffer> {
           ...walFamilies(store.walBytes?.()),
           ...loop.read(),
           ...processFamilies(),
-          gauge("latchkey_processes", "Processes that these metrics are of.", { "": 1 }),
+          gauge("latchkey_processes", "Processes in these metrics.", { "": 1 }),
         ].map(named);
       const tell = (): Eventually<string> => gather?.() ?? formatFamilies(read());
       return {

@@ -43,7 +43,7 @@ export function exchangeOf({ store, counters, observe, now }: ExchangeOptions): 
       if (now() - toldAt > SILENCE_MS) {
         toldAt = now();
         const message =
-          "The counts of requests could not be told to the other processes; each counts on its own meanwhile.";
+          "The counts of requests could not be shared with the other processes. Until it succeeds, each process counts alone.";
         observe({ kind: "notice", level: "error", message, error });
       }
       return false;

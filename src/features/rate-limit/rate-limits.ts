@@ -22,7 +22,7 @@ export const tooManyRequests = defineProblem({
   status: 429,
   title: "Too many requests",
   detail: "Too many requests. Try again later.",
-  why: "A limit of requests is used up, which counts for an address, a user or a credential.",
+  why: "The requests of an address, a user or a credential have reached a limit.",
   cure: "Wait for the seconds in Retry-After.",
 });
 

@@ -22,7 +22,7 @@ export function requireKnownPreferences(exchange: Exchange): void {
   );
   if (unknown.length > 0)
     throw problem("unknown_preference", {
-      detail: `Nobody here follows ${list(unknown)}, and handling=strict asks to be told.`,
+      detail: `The service does not know ${list(unknown)}, and handling=strict makes that an error.`,
     });
   exchange.follow("handling=strict");
 }

@@ -83,7 +83,7 @@ function tooLarge(maxBytes: number): Error {
 /** Returns the fault of code that had the body read as text, or replaced it with another value: the octets are lost. */
 function noOctets(chunk: unknown): Error {
   return new TypeError(
-    `The body of this request comes as ${sortOf(chunk)}, and not as octets. Nobody in front of the service may call request.setEncoding(), and the stream of a Request has to give Uint8Array.`,
+    `The body of this request comes as ${sortOf(chunk)}, not as octets. Do not call request.setEncoding() before the service, and let the stream of a Request give Uint8Array.`,
   );
 }
 
@@ -92,5 +92,5 @@ function noOctets(chunk: unknown): Error {
  * forever. `cure` is the fix for the log.
  */
 export function readBefore(cure: string): Error {
-  return new Error(`The body of this request was read before the service was asked, and is gone. ${cure}`);
+  return new Error(`The body of this request was read before the service got the request. ${cure}`);
 }

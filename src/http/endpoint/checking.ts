@@ -27,7 +27,7 @@ export const actions: Readonly<Record<Exclude<Action, "call">, true>> = {
 export function permissionsMistakes(permissions: Members): readonly string[] {
   return Object.entries(permissions).flatMap(([action, permission]) => {
     if (!Object.hasOwn(actions, action))
-      return [`permission.${action} is of no action${suggestion(action, Object.keys(actions))}`];
+      return [`permission.${action} is not an action${suggestion(action, Object.keys(actions))}`];
     const wrong = aPermission(permission);
     return wrong === null ? [] : [`permission.${action} is ${shown(permission)}; ${wrong}`];
   });
@@ -45,19 +45,19 @@ export function columnMistakes(
       .filter((column) => !types.has(column))
       .map(
         (column) =>
-          `the permission ${name} narrows by the column ${column}, which is not there${suggestion(column, known)}`,
+          `the permission ${name} narrows by the column ${column}, which does not exist${suggestion(column, known)}`,
       ),
     ...needed
       .filter((column) => types.get(column) === "json")
       .map(
         (column) =>
-          `the permission ${name} narrows by the column ${column}, which holds JSON or a list and cannot be compared; keep what it looks for in a column of its own`,
+          `the permission ${name} narrows by the column ${column}, which holds JSON or a list and cannot be compared; store the compared value in a separate column`,
       ),
     ...userIds
       .filter((column) => ![undefined, "integer", "json"].includes(types.get(column)))
       .map(
         (column) =>
-          `the permission ${name} compares the column ${column} with the id of a user, and it holds ${types.get(column)}; name one that is an integer`,
+          `the permission ${name} compares the column ${column} with the id of a user, but the column is of type ${types.get(column)}; name an integer column`,
       ),
   ]);
 }
@@ -77,7 +77,7 @@ export const aFeatureList: Check = (value) => {
   if (!Array.isArray(value)) return "it has to be a list of features; defineFeature fills it in";
   const at = Array.from(value).findIndex((each) => !isFeature(each));
   if (at === -1) return null;
-  return `what stands there is ${shownWithoutText(value[at])} and no feature; make it once and hand it over: const people = accounts(); tokenLogin(people)`;
+  return `item ${at} is ${shownWithoutText(value[at])}, not a feature; create the feature once and pass it: const people = accounts(); tokenLogin(people)`;
 };
 
 function isFeature(value: unknown): boolean {

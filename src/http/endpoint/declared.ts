@@ -78,9 +78,9 @@ function titleOf({ name, method, path, mediaType, resource }: Members): string {
 function mountMistakes(value: Members): readonly string[] {
   const { resource, permissions, fields, path } = value;
   if (resource === undefined && isObject(fields) && isText(path))
-    return ["it is a resource, and nobody said who may use it; write mount(resource, { permission: … })"];
+    return ["it is a resource without a permission; write mount(resource, { permission: … })"];
   if (!isObject(resource) || !isText(resource["path"]) || !isObject(permissions) || !isObject(value["collection"]))
-    return ["it is no mounted resource; write mount(resource, { permission: … })"];
+    return ["it is not a mounted resource; write mount(resource, { permission: … })"];
   return permissionsMistakes(permissions);
 }
 
@@ -93,7 +93,7 @@ function endpointMistakes(endpoint: Members): readonly string[] {
   if (!isPermission(access) || !(access.narrows ?? []).some((narrowed) => narrowed === action)) return mistakes;
   return [
     ...mistakes,
-    `the permission ${access.name} narrows to rows, and an endpoint of your own applies none, so that it would let everybody in; mount the resource, or use a permission that says "allow" or "deny"`,
+    `the permission ${access.name} narrows to rows, but your own endpoint has no rows, so it would allow every caller; mount the resource, or use a permission that says "allow" or "deny"`,
   ];
 }
 
@@ -179,14 +179,14 @@ const ownParameters: readonly string[] = ["limit", "cursor", "sort", "fields", "
 
 const mediaType = matching(/^[a-z0-9.+-]+\/[a-z0-9.+-]+$/, "it has to be a media type in lower case, like text/csv");
 const isNotJSON: Check = (value) =>
-  value === "application/json" ? "it is what everyone gets who does not say, and stays so; name another" : null;
+  value === "application/json" ? "it is the default format and cannot be replaced; name another" : null;
 
 function formatMistakes(format: Members): readonly string[] {
   const { mediaType: type, read } = format;
   return [
     ...membersMistakes(format, formatMembers),
     ...(type === "application/xml" && read === undefined
-      ? ["it takes the place of XML, in which bodies are sent too; give it a read"]
+      ? ["it replaces XML, which bodies may have too; give it a read"]
       : []),
   ];
 }

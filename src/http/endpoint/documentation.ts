@@ -49,4 +49,7 @@ export function objectSchema(
 export const ifNoneMatch: JSONSchema = { $ref: "#/components/parameters/IfNoneMatch" };
 
 /** The response to a caller that already has the current state. */
-export const notModified = { description: "The caller has it already.", headers: { ETag: "Of the present state." } };
+export const notModified = {
+  description: "The caller has the current state.",
+  headers: { ETag: "Of the present state." },
+};

@@ -47,12 +47,12 @@ function readingOf({ body, consumes = ["application/json"] }: Endpoint): Pick<Se
 function requireReply({ method, path }: ServedEndpoint, reply: Reply): Reply {
   const given: unknown = reply;
   if (given instanceof Problem)
-    throw new TypeError(`The handler of ${method} ${path} gave a problem; throw it: throw problem(…).`);
+    throw new TypeError(`The handler of ${method} ${path} returned a problem; throw it: throw problem(…).`);
   const mistakes = isObject(given)
     ? [...membersMistakes(given, replyMembers), ...bodyless(given)]
     : [`it is ${sortOf(given)}; a handler gives { status, body }`];
   if (mistakes.length === 0) return reply;
-  throw new TypeError(`The handler of ${method} ${path} gave what is no reply: ${sentence(mistakes)}`);
+  throw new TypeError(`The handler of ${method} ${path} gave an invalid reply: ${sentence(mistakes)}`);
 }
 
 /** Returns a mistake if a status without content has a body (RFC 9110 §15.3.5 and the following). */

@@ -47,7 +47,7 @@ export function csv(options: CSVOptions = {}): Format {
 function columnsOf([first]: readonly object[], { place, call, sent }: View): readonly string[] {
   const asked = isObject(sent) ? sent : Object.fromEntries(parseQuery(call.query));
   if (asked["expand"] !== undefined)
-    throw problem("not_acceptable", { detail: "CSV has no records within records. Leave expand out." });
+    throw problem("not_acceptable", { detail: "CSV cannot contain expanded records. Leave expand out." });
   if (first !== undefined) return Object.keys(first);
   const resource = place?.resource ?? null;
   const wanted = asked["fields"] === undefined ? null : String(asked["fields"]).split(",");

@@ -39,6 +39,6 @@ function decode(text: string, from: number, to: number): string {
   try {
     return decodeURIComponent(text.slice(from, to).replaceAll("+", " "));
   } catch {
-    throw malformedAt(text, from, "A field has an escape that is not whole, or no UTF-8");
+    throw malformedAt(text, from, "A field has an incomplete escape, or is not UTF-8");
   }
 }

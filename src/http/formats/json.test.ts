@@ -110,7 +110,7 @@ test("reads its own output", () => {
 
 for (const [body, detail] of [
   ["", "The body is empty."],
-  ["  ", "Expected a value, and the body ends (line 1, column 3)."],
+  ["  ", "Expected a value, but the body ends (line 1, column 3)."],
   ["\ufeff{}", "Expected a value (line 1, column 1)."],
   ['{\n  "a": x}', "Expected a value (line 2, column 8)."],
   ['{"a":1,"a":2}', 'The member "a" is given twice (line 1, column 8).'],
@@ -123,8 +123,8 @@ for (const [body, detail] of [
   ['{"a":1 "b":2}', "Expected ',' or '}' (line 1, column 8)."],
   ["{} {}", "Expected the end of the body (line 1, column 4)."],
   ['"abc', "A text has no end (line 1, column 1)."],
-  ['"a\nb"', "A control character stands in a text unescaped (line 1, column 3)."],
-  ['"\\x41"', "A text has an escape that JSON does not know (line 1, column 1)."],
+  ['"a\nb"', "A text has an unescaped control character (line 1, column 3)."],
+  ['"\\x41"', "A text has an unknown escape (line 1, column 1)."],
   ['"\\ud800"', "A text has one half of a surrogate pair (line 1, column 1)."],
   ['{"\\udc00":1}', "A text has one half of a surrogate pair (line 1, column 2)."],
   ["9007199254740992", "A number is too large to be kept exactly (line 1, column 1)."],

@@ -146,7 +146,7 @@ class Reader {
         escaped = true;
         at += 1;
       } else if (code < 0x20) {
-        throw malformedAt(text, at, "A control character stands in a text unescaped");
+        throw malformedAt(text, at, "A text has an unescaped control character");
       }
     }
     throw malformedAt(text, start, "A text has no end");
@@ -157,7 +157,7 @@ class Reader {
     try {
       value = JSON.parse(this.#text.slice(start, this.#at)) as string;
     } catch {
-      throw malformedAt(this.#text, start, "A text has an escape that JSON does not know");
+      throw malformedAt(this.#text, start, "A text has an unknown escape");
     }
     if (!value.isWellFormed()) throw malformedAt(this.#text, start, "A text has one half of a surrogate pair");
     return value;
@@ -218,7 +218,7 @@ class Reader {
   }
 
   #wrong(what: string): Problem {
-    return malformedAt(this.#text, this.#at, this.#at < this.#text.length ? what : `${what}, and the body ends`);
+    return malformedAt(this.#text, this.#at, this.#at < this.#text.length ? what : `${what}, but the body ends`);
   }
 }
 

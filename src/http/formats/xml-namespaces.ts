@@ -57,7 +57,7 @@ export class XMLScope {
       seen.add(full);
       if ((full === "nil" || full === `${XSI} nil`) && NIL.test(value)) nil = value === "true" || value === "1";
       else if (full !== "xmlns" && !PASSED_OVER.some((start) => full.startsWith(start)))
-        return { wrong: 'No attribute is read but nil="true" and those of xmlns, xml and xsi', at };
+        return { wrong: 'Only the attributes nil="true" and those of xmlns, xml and xsi are allowed', at };
     }
     return nil;
   }

@@ -58,7 +58,7 @@ class Reader {
 
   constructor(text: string) {
     const illegal = text.search(NOT_XML);
-    if (illegal !== -1) throw malformedAt(text, illegal, "A character stands here that XML does not allow");
+    if (illegal !== -1) throw malformedAt(text, illegal, "There is a character that XML does not allow");
     this.#text = text;
   }
 
@@ -148,7 +148,7 @@ class Reader {
     if (end === -1) throw this.#wrong("Expected a value in quotes");
     const start = this.#at + 1;
     const value = this.#text.slice(start, end);
-    if (value.includes("<")) throw this.#wrong("'<' stands in an attribute");
+    if (value.includes("<")) throw this.#wrong("An attribute contains '<'");
     this.#at = end + 1;
     return this.#unescaped(value, start);
   }
@@ -161,7 +161,7 @@ class Reader {
       if (this.#isPause()) yield;
       const start = this.#at;
       const plain = this.#plain();
-      if (plain.includes("]]>")) throw malformedAt(this.#text, start, "']]>' stands outside of a CDATA section");
+      if (plain.includes("]]>")) throw malformedAt(this.#text, start, "There is ']]>' outside of a CDATA section");
       text += yield* this.#unescapedInPieces(plain, start);
       const next = this.#text.charCodeAt(this.#at + 1);
       if (next === EXCLAMATION && this.#skip("<![CDATA[")) text += this.#until("]]>", "A CDATA section");
@@ -192,7 +192,7 @@ class Reader {
     if (this.#skip("<!--")) {
       this.#count();
       this.#until("--", "A comment");
-      if (!this.#skip(">")) throw this.#wrong("'--' stands in a comment");
+      if (!this.#skip(">")) throw this.#wrong("A comment contains '--'");
       return true;
     }
     if (this.#text.startsWith("<!", this.#at)) throw this.#wrong("A DTD is not accepted");
@@ -279,7 +279,7 @@ class Reader {
   }
 
   #wrong(what: string): Problem {
-    return malformedAt(this.#text, this.#at, this.#at < this.#text.length ? what : `${what}, and the body ends`);
+    return malformedAt(this.#text, this.#at, this.#at < this.#text.length ? what : `${what}, but the body ends`);
   }
 }
 

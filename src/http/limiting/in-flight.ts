@@ -82,7 +82,7 @@ export class InFlight {
 /** Returns the problem for a request that has taken too long. */
 export function tooLate(): Problem {
   return problem("unavailable", {
-    detail: "This has taken too long, and was given up.",
+    detail: "The request took too long and was cancelled.",
     headers: [["Retry-After", "5"]],
   });
 }
@@ -90,7 +90,7 @@ export function tooLate(): Problem {
 /** Returns the fault of code that was too slow. `what` names the code. It is null if the code is unknown. */
 export function notDone(what: string | null, seconds: number): Error {
   const error = new Error(
-    `${what ?? "What the service itself waits for"} is not done after ${seconds} s, and is not waited for any longer: the request was answered with 503, and writes nothing from now on.`,
+    `${what ?? "The service's own code"} has not finished after ${seconds} s: the request was answered with 503, and cannot write any more.`,
   );
   error.name = "TimeoutError";
   return error;

@@ -233,7 +233,7 @@ function mountingMistakes(resource: unknown, options: unknown): readonly string[
   if (!isObject(resource) || !isText(resource["path"]))
     return [`mount: the resource is ${shownWithoutText(resource)}; declare one with defineResource`];
   const place = `mount(${resource["path"]})`;
-  if (!isObject(options)) return [`${place}: nobody said who may use it; write mount(resource, { permission: … })`];
+  if (!isObject(options)) return [`${place}: it has no permission; write mount(resource, { permission: … })`];
   const { permission, expand } = options;
   const own =
     isPermission(permission) || !isObject(permission) || "decide" in permission ? [] : permissionsMistakes(permission);
@@ -242,7 +242,7 @@ function mountingMistakes(resource: unknown, options: unknown): readonly string[
   const isOffered = own.length > 0 || isPermission(permission) || Object.values(permission ?? {}).some(isPermission);
   const offersNothing =
     isObject(permission) && !isOffered && Object.keys(options["actions"] ?? {}).length === 0
-      ? ["permission names no action, so that nothing would be served; write permission: anyone, or { list: anyone }"]
+      ? ["permission names no action, so nothing would be served; write permission: anyone, or { list: anyone }"]
       : [];
   return [
     ...membersMistakes(options, mountMembers),

@@ -23,13 +23,11 @@ export function arraysMistakes(
   return [
     ...(options["personal"] === true
       ? [
-          "arrays and personal exclude each other: what is kept of an array is not found by each of its records; keep one",
+          "arrays and personal exclude each other, because the stored outcome of an array does not belong to one record; keep one",
         ]
       : []),
     ...(isObject(fields) && Object.hasOwn(fields, "if_match")
-      ? [
-          "the field if_match has the name under which the records of an array tell their state; rename it, or leave arrays out",
-        ]
+      ? ["the records of an array give their ETag in a member if_match; rename the field, or leave arrays out"]
       : []),
   ];
 }
@@ -41,5 +39,5 @@ export function writersMistakes(
 ): readonly string[] {
   return writers === undefined || within !== null
     ? []
-    : ["writers is about what stands within a record, and this stands within none; leave it out"];
+    : ["writers is for nested resources, and this is not one; leave it out"];
 }

@@ -76,6 +76,6 @@ export function writesMistakes(resource: Resource, permission: Members): readonl
     .filter((action) => permission[action] !== undefined && !isWritten(resource, action as ResourceAction))
     .map(
       (action) =>
-        `permission.${action}: the resource says nothing of writes of this kind to the table ${resource.table!.name}; declare writes: ["${writeOf[action as ResourceAction]!}"] there, or leave ${action} out`,
+        `permission.${action}: the resource does not allow this kind of write to the table ${resource.table!.name}; declare writes: ["${writeOf[action as ResourceAction]!}"] there, or leave ${action} out`,
     );
 }

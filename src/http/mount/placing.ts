@@ -19,9 +19,11 @@ function misplaced({ resource: { path, within } }: Mount, mounts: readonly Mount
   if (within === null) return [];
   const outer = mounts.find(({ resource }) => resource === within);
   if (outer === undefined)
-    return [`${path} stands within ${within.path}, which is not mounted; mount ${within.plural} too`];
+    return [`${path} is nested in ${within.path}, which is not mounted; mount ${within.plural} too`];
   return outer.permissions.read === undefined
-    ? [`${path} stands within ${within.path}, which nobody may read; give ${within.plural} a permission for read`]
+    ? [
+        `${path} is nested in ${within.path}, which has no permission for read; give ${within.plural} a permission for read`,
+      ]
     : [];
 }
 

@@ -53,7 +53,7 @@ export function relationMistakes(resource: Resource, relations: Members): readon
   return Object.entries(relations).flatMap(([name, leads]) => {
     const place = `expand.${name}`;
     if (!isSnakeCase(name)) return [`${place}: the name has to be lower case with underscores, like user`];
-    if (taken.includes(name)) return [`${place}: a record has a member of this name already; take another one`];
+    if (taken.includes(name)) return [`${place}: a record has a member of this name already; choose another`];
     const wrong = isText(leads) ? columnMistake(resource, leads) : mountMistake(resource, leads);
     return wrong === null ? [] : [`${place}: ${wrong}`];
   });
@@ -67,17 +67,17 @@ function columnMistake(resource: Resource, column: string): string | null {
   });
   if (!columns.includes(column))
     return `no field ${column} refers to a record${suggestion(column, [...columns, ...(resource.parentColumn ?? [])])}`;
-  return isShown(resource.fields[column]!) ? null : `${column} is never shown, and the record beside it would show it`;
+  return isShown(resource.fields[column]!) ? null : `${column} is never shown, but the expanded record would reveal it`;
 }
 
 function mountMistake(resource: Resource, given: unknown): string | null {
   const inner = isObject(given) ? given["resource"] : undefined;
   if (!isObject(given) || !isObject(inner))
-    return `it is ${shown(given)}; it has to be a column that refers to a record, or a mount of what stands within ${resource.path}`;
-  if (inner["within"] !== resource) return `${String(inner["path"])} does not stand within ${resource.path}`;
+    return `it is ${shown(given)}; it has to be a column that refers to a record, or a mount of a resource that is nested in ${resource.path}`;
+  if (inner["within"] !== resource) return `${String(inner["path"])} is not nested in ${resource.path}`;
   const { permissions } = given;
   return isObject(permissions) && permissions["list"] === undefined
-    ? `nobody may list ${String(inner["path"])}; give it a permission for list`
+    ? `${String(inner["path"])} has no permission for list; add one`
     : null;
 }
 
@@ -98,10 +98,8 @@ function misleading(from: Mounted, leads: string | Mounted, mounts: readonly Mou
     return to === undefined ? `${leads.resource.path} is not mounted; mount ${leads.resource.plural} too` : null;
   if (to === undefined) return `${tableOfReference(from, leads)}, which ${leads} refers to, is not mounted`;
   if (to.resource.within !== null)
-    return `${to.resource.path} stands within another resource, so that an id alone does not lead there`;
-  return to.permissions.read === undefined
-    ? `nobody may read ${to.resource.path}; give it a permission for read`
-    : null;
+    return `${to.resource.path} is nested in another resource, so an id alone does not identify a record`;
+  return to.permissions.read === undefined ? `${to.resource.path} has no permission for read; add one` : null;
 }
 
 /** Returns a relation with its target. The target was checked before. */

@@ -144,5 +144,5 @@ export function unservedLists(mount: Shaped): readonly string[] {
  */
 export function unservedKey({ resource, collection }: Shaped): string | null {
   if (resource.scans || resource.table === null || !isKeyScanned(collection)) return null;
-  return `No index finds a record of ${resource.path} by its id: each request for one looks at all rows. Make a unique index over the key of ${resource.table.name}, of texts by code point (in SQLite COLLATE BINARY).`;
+  return `No index finds a record of ${resource.path} by its id, so each request for one reads all rows. Create a unique index over the key of ${resource.table.name}, for texts by code point (in SQLite COLLATE BINARY).`;
 }

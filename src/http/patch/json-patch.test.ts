@@ -148,19 +148,19 @@ for (const [title, document, operations, told] of [
     "A.9 testing a value: error",
     { baz: "qux" },
     [{ op: "test", path: "/baz", value: "bar" }],
-    "patch_conflict: Operation 0: the value is another one.",
+    "patch_conflict: Operation 0: the value differs.",
   ],
   [
     "A.12 adding to a nonexistent target",
     { foo: "bar" },
     [{ op: "add", path: "/baz/bat", value: "qux" }],
-    "patch_conflict: Operation 0: there is nothing that could hold its path.",
+    "patch_conflict: Operation 0: the parent of its path does not exist.",
   ],
   [
     "A.15 comparing strings and numbers",
     { "/": 9, "~1": 10 },
     [{ op: "test", path: "/~01", value: "10" }],
-    "patch_conflict: Operation 0: the value is another one.",
+    "patch_conflict: Operation 0: the value differs.",
   ],
   [
     "a test where nothing is",
@@ -205,25 +205,25 @@ for (const [title, document, operations, told] of [
     "an index beyond the end",
     [1],
     [{ op: "add", path: "/2", value: 1 }],
-    "patch_conflict: Operation 0: its path is no index of the array.",
+    "patch_conflict: Operation 0: its path is not an index of the array.",
   ],
   [
     "an index with a leading zero",
     [1, 2],
     [{ op: "add", path: "/01", value: 1 }],
-    "patch_conflict: Operation 0: its path is no index of the array.",
+    "patch_conflict: Operation 0: its path is not an index of the array.",
   ],
   [
     "an index with a sign",
     [1, 2],
     [{ op: "add", path: "/-1", value: 1 }],
-    "patch_conflict: Operation 0: its path is no index of the array.",
+    "patch_conflict: Operation 0: its path is not an index of the array.",
   ],
   [
     "an index that is no number",
     [1, 2],
     [{ op: "add", path: "/length", value: 1 }],
-    "patch_conflict: Operation 0: its path is no index of the array.",
+    "patch_conflict: Operation 0: its path is not an index of the array.",
   ],
   [
     "removing the length of an array",
@@ -259,13 +259,13 @@ for (const [title, document, operations, told] of [
     "a path through the prototype",
     {},
     [{ op: "add", path: "/__proto__/admin", value: true }],
-    "patch_conflict: Operation 0: there is nothing that could hold its path.",
+    "patch_conflict: Operation 0: the parent of its path does not exist.",
   ],
   [
     "a path through the constructor",
     {},
     [{ op: "add", path: "/constructor/prototype/admin", value: true }],
-    "patch_conflict: Operation 0: there is nothing that could hold its path.",
+    "patch_conflict: Operation 0: the parent of its path does not exist.",
   ],
   ["no array", {}, {}, "invalid_patch: A JSON Patch is an array of operations."],
   ["no object", {}, [1], "invalid_patch: Operation 0: it is not an object."],
@@ -398,7 +398,7 @@ test("stops copies of copies before they fill the memory", async () => {
   assert.equal(await refusal({}, moving), "invalid_patch: The result has more than 32 levels.");
   assert.equal(
     await refusal([], [{ op: "add", path: "/0".repeat(100_000), value: 1 }]),
-    "patch_conflict: Operation 0: there is nothing that could hold its path.",
+    "patch_conflict: Operation 0: the parent of its path does not exist.",
   );
   const { user, system } = process.threadCpuUsage(started);
   assert.ok(user + system < 2_000_000, `${user + system} µs`);

@@ -83,7 +83,7 @@ class Patching {
       case "test": {
         const value = this.#require(operation.path, "path");
         this.#work += 10 * sizeOf(value);
-        if (!isDeepStrictEqual(value, operation.value)) throw this.#conflict("the value is another one");
+        if (!isDeepStrictEqual(value, operation.value)) throw this.#conflict("the value differs");
       }
     }
   }
@@ -96,9 +96,9 @@ class Patching {
     }
     const parent = this.#parentOf(path);
     if (isObject(parent)) return setMember(parent, last, value);
-    if (!Array.isArray(parent)) throw this.#conflict("there is nothing that could hold its path");
+    if (!Array.isArray(parent)) throw this.#conflict("the parent of its path does not exist");
     const at = last === "-" ? parent.length : indexOf(last, parent.length + 1);
-    if (at === null) throw this.#conflict("its path is no index of the array");
+    if (at === null) throw this.#conflict("its path is not an index of the array");
     parent.splice(at, 0, value);
   }
 

@@ -45,7 +45,7 @@ export function makeLongReads(mostRunning = 2, mostWaiting = 8): LongReads {
 
 function tooMany(): Error {
   return problem("unavailable", {
-    detail: "Too many of your long lists are being read. Ask again when they have come.",
+    detail: "Too many of your long lists are being read. Try again when they are finished.",
     headers: [["Retry-After", "2"]],
   });
 }

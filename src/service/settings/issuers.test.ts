@@ -62,7 +62,7 @@ test("reports a file that cannot be used, with its fix", () => {
     `LATCHKEY_ISSUERS names ${broken}, which is not JSON. Write [{"issuer", "audience", "jwksURL", "algorithms"}] in it.`,
   ]);
   assert.deepEqual(problemsOf({ LATCHKEY_ISSUERS: fileOf({ issuers: [] }) }), [
-    "LATCHKEY_ISSUERS: issuers is no list. Write [ { issuer, audience, jwksURL, algorithms } ].",
+    "LATCHKEY_ISSUERS: issuers is not a list. Write [ { issuer, audience, jwksURL, algorithms } ].",
   ]);
 });
 

@@ -60,7 +60,7 @@ test("reads a folder, which needs no public address", () => {
 for (const [what, environment, problem] of [
   ["no sender", { ...publicly, LATCHKEY_MAIL_URL: "smtp://mail.example" }, /^LATCHKEY_MAIL_FROM is missing\./],
   ["no public address", { ...from, LATCHKEY_MAIL_URL: "smtps://mail.example" }, /^LATCHKEY_PUBLIC_URL is missing\./],
-  ["a sender alone", from, /^LATCHKEY_MAIL_FROM is given and LATCHKEY_MAIL_URL is not\./],
+  ["a sender alone", from, /^LATCHKEY_MAIL_FROM is set without LATCHKEY_MAIL_URL\./],
   [
     "a sender with a header",
     { ...smtp, LATCHKEY_MAIL_FROM: "a@example.com\nBcc: b@example.com" },
@@ -86,7 +86,7 @@ for (const [what, environment, problem] of [
   [
     "an empty password file",
     { ...smtp, LATCHKEY_MAIL_PASSWORD_FILE: passwordFile("\n") },
-    /LATCHKEY_MAIL_PASSWORD_FILE: .* holds no password/,
+    /LATCHKEY_MAIL_PASSWORD_FILE: .* is not a password/,
   ],
   [
     "a password file that is missing",
@@ -96,7 +96,7 @@ for (const [what, environment, problem] of [
   [
     "a password file for a folder",
     { ...from, LATCHKEY_MAIL_URL: "file:mails", LATCHKEY_MAIL_PASSWORD_FILE: passwordFile("x\n") },
-    /LATCHKEY_MAIL_PASSWORD_FILE is given and LATCHKEY_MAIL_URL names no mail server, so no password is needed/,
+    /LATCHKEY_MAIL_PASSWORD_FILE is set, but LATCHKEY_MAIL_URL names no mail server, so no password is needed/,
   ],
 ] as const)
   test(`refuses ${what}, without showing a password`, () => {

@@ -15,7 +15,7 @@ export function readMail(readings: Readings, { send }: MailConfig, problems: str
   const { mailURL, mailPasswordFile, mailFrom, publicURL, registration } = readings;
   if (mailURL.isWrong) return null;
   if (mailURL.value !== null && send !== undefined)
-    problems.push(`${mailURL.label} is given, and the config file has mail.send. Keep one.`);
+    problems.push(`${mailURL.label} is set, and the config file has mail.send. Keep one of them.`);
   const target: MailTarget | null = send === undefined ? mailURL.value : { kind: "function", send };
   if (target === null) {
     if (registration.value === "verified")
@@ -25,16 +25,16 @@ export function readMail(readings: Readings, { send }: MailConfig, problems: str
     problems.push(
       ...[mailPasswordFile, mailFrom]
         .filter(({ from }) => from !== null)
-        .map(({ label }) => `${label} is given and ${mailURL.label} is not. Give both, or take this setting out.`),
+        .map(({ label }) => `${label} is set without ${mailURL.label}. Set both, or remove this setting.`),
     );
     return null;
   }
   const given = send === undefined ? mailURL.label : "mail.send in the config file";
   if (mailFrom.value === null && !mailFrom.isWrong)
-    problems.push(`${mailFrom.label} is missing. Give the address that mails come from, because ${given} is given.`);
+    problems.push(`${mailFrom.label} is missing. Set it to the sender of mails, because ${given} is set.`);
   if (target.kind !== "file" && publicURL.value === null && !publicURL.isWrong)
     problems.push(
-      `${publicURL.label} is missing. Give the public address of the service for the links in mails, because ${given} is given.`,
+      `${publicURL.label} is missing. Set it to the public address of the service, for the links in mails, because ${given} is set.`,
     );
   const password = readPassword(readings, target, problems);
   if (target.kind === "smtp") {
@@ -48,9 +48,7 @@ function readPassword({ mailURL, mailPasswordFile }: Readings, target: MailTarge
   const { value: file, label } = mailPasswordFile;
   if (file === null) return null;
   if (target.kind !== "smtp") {
-    problems.push(
-      `${label} is given and ${mailURL.label} names no mail server, so no password is needed. Take it out.`,
-    );
+    problems.push(`${label} is set, but ${mailURL.label} names no mail server, so no password is needed. Remove it.`);
     return null;
   }
   problems.push(...checkKeyIsClosed(mailPasswordFile));
@@ -58,7 +56,7 @@ function readPassword({ mailURL, mailPasswordFile }: Readings, target: MailTarge
     if (!statSync(file).isFile()) throw Object.assign(new Error("no file"), { code: "no file" });
     const password = readFileSync(file, "utf8").replace(/\r?\n$/, "");
     if (password !== "" && password.length <= 4096 && !/[\p{Cc}]/u.test(password)) return new Secret(password);
-    problems.push(`${label}: ${file} holds no password: one line of 1 to 4096 characters.`);
+    problems.push(`${label}: ${file} is not a password: it has to be one line of 1 to 4096 characters.`);
   } catch (error) {
     problems.push(`${label}: ${file} cannot be read (${codeOf(error)}). Give this process permission to read it.`);
   }

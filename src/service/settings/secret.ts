@@ -30,7 +30,7 @@ export function readSecretFile(file: string): Parsed<Secret> | null {
       return wrong(`${file} is not a file of 32 to ${maxFileBytes} bytes. Name the file of the server's secret.`);
     }
     const mode = stats.mode & 0o777;
-    // Windows has no such modes, and Node invents some there.
+    // Windows has no such modes. Node returns made-up ones there.
     if ((mode & 0o077) !== 0 && process.platform !== "win32") {
       return wrong(`${file} is open to others (mode 0${mode.toString(8)}). Close it with: chmod 600 ${quoted(file)}`);
     }

@@ -54,7 +54,7 @@ const listedLogin = objectSchema("session", {
   expires_at: timeSchema,
   address: textSchema,
   user_agent: nullable(textSchema),
-  current: { type: "boolean", description: "The caller came with this one." },
+  current: { type: "boolean", description: "The login of this request." },
 });
 
 const documentation = {
@@ -72,17 +72,17 @@ const documentation = {
     problems: ["invalid_query"],
   },
   endAll: {
-    summary: "End all logins of a user, or all but the caller's own",
+    summary: "End all logins of a user, or all except the caller's",
     tag: "users",
     parameters: [
       {
         name: "except",
         in: "query",
-        description: "`current`: the login that the caller came with goes on.",
+        description: "`current`: the login of the caller stays.",
         schema: { type: "string", enum: ["current"] },
       },
     ],
-    responses: { 204: { description: "Ended: sessions, refresh tokens and access tokens." } },
+    responses: { 204: { description: "The sessions, refresh tokens and access tokens were ended." } },
     problems: ["invalid_query"],
   },
   endOne: { summary: "End one login of a user", tag: "users", responses: { 204: { description: "Ended." } } },

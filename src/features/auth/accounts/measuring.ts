@@ -5,13 +5,13 @@ import type { AccountsParts } from "./parts.ts";
 export function measure({ passwords, revocations }: AccountsParts): readonly MetricFamily[] {
   const age = revocations.ageMs();
   return [
-    gauge("latchkey_password_hashes", "Password hashes that are computed, and that wait for their turn.", {
+    gauge("latchkey_password_hashes", "Password hashes that are computed, and that wait.", {
       ...passwords.load(),
     }),
     {
       ...gauge(
         "latchkey_revocation_feed_age_seconds",
-        "Age of the view of what was revoked; beyond 5 seconds access tokens are refused.",
+        "Age of the list of revocations; after 5 seconds access tokens are refused.",
         age === null ? {} : { "": age / 1000 },
       ),
       together: "max",

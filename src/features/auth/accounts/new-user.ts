@@ -40,5 +40,5 @@ function ownValues(fields: Fields, now: number): WrittenValues {
 }
 
 function noCaller(): never {
-  throw new TypeError("A field of users asks who is calling, and this user is made where nobody is.");
+  throw new TypeError("A field of users needs the caller, but this user is created without one.");
 }

@@ -14,7 +14,7 @@ export async function requireDeclaredRoles(store: Store, roles: readonly Role[])
     if (row === undefined) continue;
     const role = String(row.record["role"]);
     throw new DeclarationError([
-      `${await store.count(accountsCollection, equals("role", role))} accounts have the role ${role}, which is not declared. Declare it in roles, start, give them another role, and take it out then`,
+      `${await store.count(accountsCollection, equals("role", role))} accounts have the role ${role}, which is not declared. Declare it in roles and start, then give them another role and remove it`,
     ]);
   }
 }

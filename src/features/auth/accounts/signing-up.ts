@@ -29,7 +29,9 @@ export function deferSignUps(parts: UsersParts, users: () => UsersMount, adminis
     async handle(context) {
       const { call, body } = context;
       if (call.header("idempotency-key") !== undefined)
-        throw problem("malformed", { detail: "Idempotency-Key is not taken here. Send the request without it." });
+        throw problem("malformed", {
+          detail: "This address does not accept Idempotency-Key. Send the request without it.",
+        });
       const isForm = body?.mediaType === formType;
       if (isForm) requireSameSite(call, parts.ownOrigins);
       await signUp(parts, users(), context, administered);

@@ -158,7 +158,7 @@ export function storeAccounts(store: Store, own: OwnFields = { names: [], collec
 }
 
 function noUsers(): never {
-  throw new TypeError("Nobody said where users are kept.");
+  throw new TypeError("The accounts have no store of users.");
 }
 
 function fieldsOf({ record }: Row, names: readonly string[]): IdentityFields {

@@ -93,7 +93,7 @@ const documentation = {
   show: {
     summary: "When a user's API token was made and used",
     tag: "users",
-    responses: { 200: { description: "What is known of it; never the token.", schema: shownSchema } },
+    responses: { 200: { description: "Its data, without the token.", schema: shownSchema } },
   },
   revoke: { summary: "Revoke a user's API token", tag: "users", responses: { 204: { description: "Revoked." } } },
   exchange: {

@@ -206,7 +206,7 @@ function outlives(row: Row, latest: number | null): boolean {
   return latest !== null && (expiryOf(row) ?? Infinity) > latest;
 }
 
-const tooLong = "The token that there is lives longer than one that is made through this login. Revoke it first.";
+const tooLong = "The existing token lives longer than this login allows. Revoke it first.";
 
 function isExpired(row: Row, now: number): boolean {
   const expiresAt = expiryOf(row);

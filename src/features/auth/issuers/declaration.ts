@@ -94,9 +94,8 @@ const known = Object.keys(keyShapes).join(", ");
  */
 export function defineIssuers(declared: unknown, ownIssuer: string): readonly TrustedIssuer[] {
   if (!Array.isArray(declared))
-    throw new IssuersError(["issuers is no list. Write [ { issuer, audience, jwksURL, algorithms } ]."]);
-  if (declared.length === 0)
-    throw new IssuersError(["issuers is an empty list, so that nobody's tokens are taken. Name one, or leave it out."]);
+    throw new IssuersError(["issuers is not a list. Write [ { issuer, audience, jwksURL, algorithms } ]."]);
+  if (declared.length === 0) throw new IssuersError(["issuers is an empty list. Name an issuer, or leave it out."]);
   const problems = declared.flatMap((entry: unknown, at) => problemsOf(entry, `issuers[${at}]`, ownIssuer));
   const names = declared.map((entry: unknown) => (isObject(entry) ? entry["issuer"] : undefined));
   for (const [at, name] of names.entries()) {
@@ -118,7 +117,7 @@ function complete({ usernameClaim = "sub", algorithms, typ, ...rest }: IssuerDec
 }
 
 function problemsOf(entry: unknown, name: string, ownIssuer: string): readonly string[] {
-  if (!isObject(entry)) return [`${name} is no object. Write { issuer, audience, jwksURL, algorithms }.`];
+  if (!isObject(entry)) return [`${name} is not an object. Write { issuer, audience, jwksURL, algorithms }.`];
   const unknown = Object.keys(entry).filter((member) => !members.includes(member));
   const wrong = {
     issuer: wrongIssuer(entry["issuer"], ownIssuer),
@@ -134,7 +133,7 @@ function problemsOf(entry: unknown, name: string, ownIssuer: string): readonly s
     ...wrongTLS(entry),
   };
   return [
-    ...unknown.map((member) => `${name} has ${shown(member)}, which means nothing${suggestion(member, members)}`),
+    ...unknown.map((member) => `${name} has ${shown(member)}, which is unknown${suggestion(member, members)}`),
     ...Object.entries(wrong).flatMap(([member, what]) =>
       what === null || what === undefined ? [] : [`${name}.${member} ${what}`],
     ),
@@ -143,7 +142,7 @@ function problemsOf(entry: unknown, name: string, ownIssuer: string): readonly s
 
 function wrongIssuer(value: unknown, ownIssuer: string): string | null {
   if (value === ownIssuer)
-    return `is ${shown(value)}, which is this service itself. Take it out, or give this service another issuer.`;
+    return `is ${shown(value)}, which is this service itself. Remove it, or give this service another issuer.`;
   return wrongText(value, "Write the iss of its tokens, character for character.");
 }
 
@@ -159,7 +158,7 @@ function wrongURL(value: unknown): string | null {
   if (url === null || url.username !== "" || url.password !== "" || url.hash !== "")
     return `is ${shown(value)}. Write an https address without user and fragment.`;
   if (url.protocol === "https:" || isLoopback(url.hostname)) return null;
-  return `is ${shown(value)}: whoever is on the way could put in keys of their own. Write an https address; http is for loopback only.`;
+  return `is ${shown(value)}: without TLS, others on the network could replace the keys. Write an https address; http is for loopback only.`;
 }
 
 function isLoopback(hostname: string): boolean {
@@ -172,17 +171,16 @@ function wrongTLS(entry: Readonly<Record<string, unknown>>): Readonly<Partial<Re
   const isCleartext = typeof entry["jwksURL"] === "string" && /^http:/i.test(entry["jwksURL"]);
   if (!isCleartext) return findTLSProblems(entry);
   return Object.fromEntries(
-    given.map((member) => [member, "is given, and jwksURL is not https. Take one of them out."]),
+    given.map((member) => [member, "is given, but jwksURL is not https. Use https, or remove it."]),
   );
 }
 
 function wrongAlgorithms(value: unknown): string | null {
-  if (value === undefined) return `is missing. Name what the issuer signs with, some of ${known}.`;
+  if (value === undefined) return `is missing. Name the algorithms of the issuer: some of ${known}.`;
   if (!Array.isArray(value) || value.length === 0)
-    return `is ${shown(value)}. Write a list of what the issuer signs with, some of ${known}.`;
+    return `is ${shown(value)}. Write a list of the algorithms of the issuer: some of ${known}.`;
   const other: unknown = value.find((alg: unknown) => typeof alg !== "string" || !Object.hasOwn(keyShapes, alg));
-  if (other !== undefined)
-    return `names ${shown(other)}. Only signatures that nobody but the issuer can make are taken: some of ${known}.`;
+  if (other !== undefined) return `names ${shown(other)}. Only asymmetric signatures are accepted: some of ${known}.`;
   return new Set(value).size < value.length ? "names one algorithm twice. Name it once." : null;
 }
 

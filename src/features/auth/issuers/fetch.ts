@@ -59,7 +59,7 @@ async function readText({ body }: Response): Promise<string> {
 
 function readEntries(text: string): readonly unknown[] {
   const keys = parseKeySet(text);
-  if (keys === null) throw new KeySetFault("the answer is no JWK Set");
+  if (keys === null) throw new KeySetFault("the answer is not a JWK Set");
   if (keys.length > maxKeys) throw new KeySetFault(`the answer has more than ${maxKeys} keys`);
   return keys;
 }

@@ -80,7 +80,7 @@ export function issuerKeys({ issuer: { issuer, jwksURL, algorithms }, fetch, obs
       if (!(error instanceof KeySetFault)) throw error;
       isDown = true;
       const until = held === null ? null : new Date(held.at + usableMs).toISOString();
-      const meanwhile = until === null ? "Its tokens get 503." : `Those from before are good until ${until}.`;
+      const meanwhile = until === null ? "Its tokens get 503." : `The previous keys are used until ${until}.`;
       tell("error", `cannot be fetched: ${error.message}. ${meanwhile}`);
     }
   }
@@ -90,8 +90,8 @@ export function issuerKeys({ issuer: { issuer, jwksURL, algorithms }, fetch, obs
     const open = jwks.filter((jwk) => !isSecret(jwk));
     const secret = jwks.length - open.length;
     const keys = open.flatMap((jwk) => readKey(jwk, algorithms));
-    if (secret > 0) tell("error", `hold ${secret} that nobody else should know, private or symmetric: not used.`);
-    if (keys.length === 0) tell("error", `hold none for ${algorithms.join(", ")}: its tokens are refused.`);
+    if (secret > 0) tell("error", `contain ${secret} private or symmetric ones, which are not used.`);
+    if (keys.length === 0) tell("error", `contain none for ${algorithms.join(", ")}: its tokens are refused.`);
     return {
       find: (kid, alg) =>
         choose(
@@ -180,7 +180,7 @@ function readPublicKey({ kty, crv, x, y, n, e }: Readonly<Record<string, unknown
 function unavailable(issuer: string, waitMs: number): Problem {
   const seconds = Math.max(1, Math.min(Math.ceil(waitMs / 1000), floorMs / 1000));
   return problem("unavailable", {
-    detail: `The keys of ${issuer} cannot be had at the moment.`,
+    detail: `The keys of ${issuer} cannot be fetched at the moment.`,
     headers: [["Retry-After", String(seconds)]],
   });
 }

@@ -500,7 +500,7 @@ test("uses the keys for a day while the issuer is down, and then answers 503", a
   assert.deepEqual(await unavailable(ask(token, now + day + 9000)), [503, "21"]);
   assert.equal(await ask(token, now + day + 60_000), 7);
   const until = new Date(now + day).toISOString();
-  const failed = `error: The keys of the issuer ${issuer} cannot be fetched: it answered with status 500. Those from before are good until ${until}.`;
+  const failed = `error: The keys of the issuer ${issuer} cannot be fetched: it answered with status 500. The previous keys are used until ${until}.`;
   assert.deepEqual(notices(), [failed, failed, `info: The keys of the issuer ${issuer} can be fetched again.`]);
 });
 
@@ -605,8 +605,8 @@ test("reports private keys that an issuer publishes, and a set without usable ke
   await ask(tokenOf({ key: rsa }));
 
   assert.deepEqual(notices(), [
-    `error: The keys of the issuer ${issuer} hold 2 that nobody else should know, private or symmetric: not used.`,
-    `error: The keys of the issuer ${issuer} hold none for RS256: its tokens are refused.`,
+    `error: The keys of the issuer ${issuer} contain 2 private or symmetric ones, which are not used.`,
+    `error: The keys of the issuer ${issuer} contain none for RS256: its tokens are refused.`,
   ]);
 });
 
@@ -642,11 +642,11 @@ async function* endless(): AsyncGenerator<string> {
 const answers: { what: string; why: RegExp; answer: RequestListener }[] = [
   { what: "an error", why: /status 500\./, answer: (_, response) => response.writeHead(500).end("{}") },
   { what: "nothing", why: /status 204\./, answer: (_, response) => response.writeHead(204).end() },
-  { what: "a page", why: /no JWK Set\./, answer: (_, response) => response.end("<html></html>") },
-  { what: "an empty body", why: /no JWK Set\./, answer: (_, response) => response.end() },
-  { what: "a list", why: /no JWK Set\./, answer: (_, response) => response.end("[]") },
-  { what: "a set without keys", why: /no JWK Set\./, answer: (_, response) => response.end('{"keys":{"0":{}}}') },
-  { what: "a million brackets", why: /no JWK Set\./, answer: (_, response) => response.end("[".repeat(200_000)) },
+  { what: "a page", why: /not a JWK Set\./, answer: (_, response) => response.end("<html></html>") },
+  { what: "an empty body", why: /not a JWK Set\./, answer: (_, response) => response.end() },
+  { what: "a list", why: /not a JWK Set\./, answer: (_, response) => response.end("[]") },
+  { what: "a set without keys", why: /not a JWK Set\./, answer: (_, response) => response.end('{"keys":{"0":{}}}') },
+  { what: "a million brackets", why: /not a JWK Set\./, answer: (_, response) => response.end("[".repeat(200_000)) },
   {
     what: "more keys than anybody needs",
     why: /more than 100 keys\./,
@@ -718,7 +718,7 @@ test("fetches keys over the network, and keeps the earlier ones during an interr
   assert.equal(await ask(token), 7);
   ok = false;
   assert.equal(await ask(token, now + 600_000), 7);
-  assert.match(why(), /cannot be fetched: the connection failed: \S.* Those from before are good until/);
+  assert.match(why(), /cannot be fetched: the connection failed: \S.* The previous keys are used until/);
 });
 
 // The declaration.
@@ -735,8 +735,8 @@ function problemsOf(issuers: unknown): readonly string[] {
 }
 
 const mistakes: { what: string; issuers: unknown; problem: RegExp }[] = [
-  { what: "no list", issuers: declared, problem: /^issuers is no list\. Write \[/ },
-  { what: "an entry that is no object", issuers: [null], problem: /^issuers\[0\] is no object\. Write \{/ },
+  { what: "no list", issuers: declared, problem: /^issuers is not a list\. Write \[/ },
+  { what: "an entry that is no object", issuers: [null], problem: /^issuers\[0\] is not an object\. Write \{/ },
   {
     what: "an unknown member",
     issuers: [{ ...declared, jku: "x" }],

@@ -174,7 +174,7 @@ async function requireGenuine(
     signed = await verifyWith(trusted, token, alg, chosen);
   }
   if (chosen.kind === "several")
-    return refuse(trusted, "malformed", "it names no key of that issuer (kid), and more than one fits it.");
+    return refuse(trusted, "malformed", "it has no kid, and several keys of that issuer fit it.");
   if (signed === null) return forged;
   if (signed.kind === "rejected") return refuse(trusted, "malformed", "it is malformed, or of another type.");
   return readClaims(trusted, set, signed.claims, now);
@@ -208,13 +208,13 @@ function readClaims(
   const audiences: readonly unknown[] = Array.isArray(aud) ? aud : [aud];
   if (!audiences.includes(trusted.audience)) return wrong("it is not for this service (aud).");
   if (!isTime(exp) || exp > lastSecond || !isOptionalTime(iat) || !isOptionalTime(nbf))
-    return wrong("exp, iat or nbf is no time, or missing.");
+    return wrong("exp, iat or nbf is missing or not a time.");
   // The holder of a bound token must prove more than the service can check (RFC 7800, RFC 9449 §7.2).
-  if (claims["cnf"] !== undefined) return wrong("it is bound to a key (cnf), and no bearer token.");
+  if (claims["cnf"] !== undefined) return wrong("it is bound to a key (cnf), so it is not a bearer token.");
   const username = usernameIn(claims, trusted.usernameClaim);
   if (username === null) return wrong(`its claim ${trusted.usernameClaim} names no user.`);
   const subject = subjectIn(claims, trusted.usernameClaim, username);
-  if (subject === null) return wrong("its claim sub names nobody.");
+  if (subject === null) return wrong("its claim sub names no user.");
   const authTime = loginIn(claims, now);
   const startsAt = Math.max(iat ?? 0, nbf ?? 0) * 1000;
   const vouches = vouchesForLevel2(trusted.level, claims["acr"]);

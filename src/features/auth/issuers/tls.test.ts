@@ -124,7 +124,7 @@ const broken: readonly [what: string, answer: RequestListener, said: RegExp][] =
   ["is endless", (_, response) => flood(response), /longer than 256 KiB/],
   ["breaks off", (_, response) => void response.write("{", () => response.destroy()), /the connection failed/],
   ["is cut before it begins", (request) => void request.socket.destroy(), /the connection failed/],
-  ["is no JSON", (_, response) => void response.end("<html>"), /no JWK Set/],
+  ["is no JSON", (_, response) => void response.end("<html>"), /not a JWK Set/],
 ];
 
 for (const [what, answer, said] of broken)
@@ -163,7 +163,7 @@ test("reports the mistakes in the files at the declaration, each with its fix", 
     [{ cert: client.cert, key: client.cert }, /key is .* does not hold a private key/],
     [{ cert: client.cert, key: file("theirs-client.key") }, /which is not the key of cert/],
     [{ cert: client.cert, key: open }, /open to others \(mode 0644\)\. Close it with chmod 600/],
-    [{ ca: client.ca, jwksURL: "http://127.0.0.1/keys" }, /ca is given, and jwksURL is not https/],
+    [{ ca: client.ca, jwksURL: "http://127.0.0.1/keys" }, /ca is given, but jwksURL is not https/],
   ];
   for (const [files, said] of wrong) {
     const declared = {

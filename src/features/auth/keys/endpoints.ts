@@ -86,7 +86,7 @@ const properties = {
   id: textSchema,
   name: textSchema,
   prefix: { ...textSchema, description: "How the key begins." },
-  scopes: { ...nullable(scopesSchema), description: "What the key is limited to; null: not limited." },
+  scopes: { ...nullable(scopesSchema), description: "The scopes of the key; null: no limit." },
   created_at: timeSchema,
   expires_at: nullable(timeSchema),
   last_used_at: nullable(timeSchema),
@@ -95,7 +95,7 @@ const keySchema = objectSchema("key", properties);
 
 const documentation = {
   create: {
-    summary: "Make a key, which is shown this once",
+    summary: "Create a key, which is shown only once",
     tag: "users",
     request: {
       type: "object",
@@ -126,7 +126,7 @@ const documentation = {
     parameters: [{ $ref: "#/components/parameters/limit" }, { $ref: "#/components/parameters/cursor" }],
     responses: {
       200: {
-        description: "The oldest first; never the keys themselves.",
+        description: "The oldest first, without the keys themselves.",
         schema: { type: "array", xml: { name: "keys" }, items: keySchema },
         headers: { Link: "The pages around this one." },
       },
@@ -136,7 +136,7 @@ const documentation = {
   read: {
     summary: "When a key was made and used",
     tag: "users",
-    responses: { 200: { description: "What is known of it.", schema: keySchema } },
+    responses: { 200: { description: "Its data, without the key.", schema: keySchema } },
   },
   revoke: { summary: "Revoke a key", tag: "users", responses: { 204: { description: "Revoked." } } },
 } satisfies Record<string, EndpointDocumentation>;
@@ -176,10 +176,10 @@ const scopesIssue = {
   code: "invalid",
   detail: 'Scopes are an array of 1 to 20 different ones: "read", "write", or names with a colon like "notes:read".',
 };
-const pastIssue = { pointer: "/expires_at", code: "invalid", detail: "The time must lie ahead." };
+const pastIssue = { pointer: "/expires_at", code: "invalid", detail: "The time must be in the future." };
 
 function lateIssue(latest: number) {
-  const detail = `Through this login it may live until ${new Date(latest).toISOString()}.`;
+  const detail = `With this login it may live until ${new Date(latest).toISOString()}.`;
   return { pointer: "/expires_at", code: "too_late", detail };
 }
 

@@ -188,7 +188,7 @@ function requireRows(outcome: Outcome): readonly (Row | null)[] {
     case "dangling":
       throw problem("not_found");
     case "refused": {
-      const tooMany = `A user has ${maxKeys} keys at most. Delete one first.`;
+      const tooMany = `A user has at most ${maxKeys} keys. Delete one first.`;
       throw problem("conflict", { detail: outcome.name === NOT_ACTIVE ? notActive : tooMany });
     }
     default:

@@ -49,7 +49,7 @@ export interface NewMailProof extends MailProof {
 const MOST_TRIES = 30;
 const MOST_OF_A_NETWORK = 5;
 
-/** The largest number of attempts to count a try while other requests count theirs. Each of those uses one of the tries. */
+/** The maximum number of attempts to count a try. An attempt fails if another request counts its own try at the same moment. */
 const MOST_ROUNDS = 3 * MOST_TRIES;
 
 interface Tries {

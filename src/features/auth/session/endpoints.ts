@@ -108,8 +108,7 @@ const documentationOf = ({ roles }: People) =>
           headers: { "Set-Cookie": "The session." },
         },
         303: {
-          description:
-            "Logged in by the form of a page: back to where it came from, or to what its field `next` names.",
+          description: "Logged in by the form of a page: redirects to its field `next`, or to the page of the form.",
           headers: { "Set-Cookie": "The session.", Location: "A path of this service." },
         },
       },
@@ -163,7 +162,7 @@ const documentationOf = ({ roles }: People) =>
           headers: { "Set-Cookie": "Clears the cookie." },
         },
         303: {
-          description: "The same for a page: to where its field `next` leads, or back to where it came from.",
+          description: "The same for a page: redirects to its field `next`, or to the page of the form.",
           headers: { "Set-Cookie": "Clears the cookie.", Location: "A path of this service." },
         },
       },

@@ -127,9 +127,9 @@ const pairSchema = objectSchema(
   "token",
   {
     access: { ...textSchema, description: "For `Authorization: Bearer`." },
-    refresh: { ...textSchema, description: "For the next pair; it is good once where refresh tokens are rotated." },
+    refresh: { ...textSchema, description: "For the next pair; valid once if refresh tokens are rotated." },
     token_type: { type: "string", const: "Bearer" },
-    expires_in: { type: "integer", description: "Seconds that the access token lives." },
+    expires_in: { type: "integer", description: "Lifetime of the access token, in seconds." },
   },
   ["access", "refresh"],
 );
@@ -137,7 +137,7 @@ const pairGiven = {
   description:
     "The pair; as cookies, `access` and `refresh` are not in the body. Without rotation a refresh gives `access` alone.",
   schema: pairSchema,
-  headers: { "Set-Cookie": "The pair, where it travels as cookies." },
+  headers: { "Set-Cookie": "The pair, if it travels as cookies." },
 };
 
 const documentation = {
@@ -155,7 +155,7 @@ const documentation = {
     responses: {
       204: {
         description: "The family has ended, if there was one.",
-        headers: { "Set-Cookie": "Clears the cookies, where the token came as one." },
+        headers: { "Set-Cookie": "Clears the cookies, if the token was in one." },
       },
     },
     problems: ["cross_site", "duplicate_credentials"],
@@ -171,7 +171,7 @@ const documentation = {
     summary: "Ask whether a token would be accepted",
     tag: "tokens",
     request: verifyBody,
-    responses: { 200: { description: "It would.", schema: objectSchema("verify", {}) } },
+    responses: { 200: { description: "The token would be accepted.", schema: objectSchema("verify", {}) } },
     problems: ["token_not_valid", "invalid_token", "factor_required", "too_many_attempts"],
   },
   keys: {

@@ -214,5 +214,5 @@ function keyOf({ jti }: RefreshToken): string {
 const hasNonce: Where = { column: "nonce", operator: "gt", value: "" };
 
 function unexpected(outcome: Outcome): Error {
-  return new Error(`The store answered ${outcome.kind} to a change of refresh tokens that cannot have it.`);
+  return new Error(`The store answered ${outcome.kind} to a change of refresh tokens.`);
 }

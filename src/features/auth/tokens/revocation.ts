@@ -215,7 +215,7 @@ function hasGeneration({ columns }: Collection): boolean {
 
 function stale() {
   return problem("unavailable", {
-    detail: "Whether this token was revoked cannot be told at the moment.",
+    detail: "The service cannot check at the moment if this token was revoked.",
     headers: [["Retry-After", "1"]],
   });
 }

@@ -69,11 +69,11 @@ test("requires a text as kid, and a different one for each key", () => {
   for (const kid of ["", 7, null, "x".repeat(201)])
     assert.match(
       problemsOf(setOf({ ...key, kid })).join(),
-      /^Key 1 of keys\.json has a kid that is no text of 1 to 200/,
+      /^Key 1 of keys\.json has a kid that is not a text of 1 to 200/,
     );
   assert.deepEqual(problemsOf(setOf({ ...key, kid: "x".repeat(200) }, { ...key, kid: "mine" })), []);
   assert.deepEqual(problemsOf(setOf({ ...key, kid: "mine" }, { ...p256(), kid: "mine" })), [
-    "Key 2 of keys.json has the kid of key 1. Give each a kid of its own, or none.",
+    "Key 2 of keys.json has the kid of key 1. Give each key a different kid, or none.",
   ]);
 });
 

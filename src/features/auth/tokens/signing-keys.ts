@@ -113,14 +113,14 @@ export function parseSigningKeys(text: string, source: string): SigningKeys {
       const same = keys.findIndex(({ kid, thumbprint }) => kid === key.kid && thumbprint !== key.thumbprint);
       if (same >= 0)
         problems.push(
-          `Key ${index + 1} of ${source} has the kid of key ${same + 1}. Give each a kid of its own, or none.`,
+          `Key ${index + 1} of ${source} has the kid of key ${same + 1}. Give each key a different kid, or none.`,
         );
       keys.push(key);
     }
   });
   if (problems.length === 0 && !keys.some((key) => "privateKey" in key)) {
     problems.push(
-      `${source} holds no private key, so nothing could be signed. Put the private key that signs (with its member "d") first.`,
+      `${source} contains no private key, so it cannot sign. Put the private key that signs (with its member "d") first.`,
     );
   }
   if (problems.length > 0) throw new SigningKeysError(problems);
@@ -160,13 +160,13 @@ function readKey(entry: unknown): ReadKey | string {
     return `says use ${shown(entry["use"])}. A key that signs has "use": "sig" or none.`;
   const { kid } = entry;
   if (kid !== undefined && (typeof kid !== "string" || kid === "" || kid.length > MAX_KID_CHARACTERS))
-    return `has a kid that is no text of 1 to ${MAX_KID_CHARACTERS} characters. Correct it or leave it out.`;
+    return `has a kid that is not a text of 1 to ${MAX_KID_CHARACTERS} characters. Correct it or leave it out.`;
   try {
     if (entry["d"] === undefined) return verifyingKey(createPublicKey({ key: entry, format: "jwk" }), alg, kid);
     const privateKey = createPrivateKey({ key: entry, format: "jwk" });
     return { ...verifyingKey(createPublicKey(privateKey), alg, kid), privateKey };
   } catch {
-    return "cannot be read: x, y or d is not base64url of the right length, or they do not belong together. Make the key anew.";
+    return "cannot be read: x, y or d is not base64url of the right length, or they do not belong together. Create the key again.";
   }
 }
 

@@ -42,7 +42,7 @@ export function watchSigningKeys(file: string, options: WatchedKeysOptions): Sig
       observe({
         kind: "notice",
         level: "error",
-        message: "The signing keys have changed and cannot be used; those from before stay.",
+        message: "The changed signing keys cannot be used. The service keeps the previous ones.",
         error,
       });
     }

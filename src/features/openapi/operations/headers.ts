@@ -5,15 +5,15 @@ const text = { type: "string" };
 /** The header fields of responses. */
 export const headers = {
   RequestId: {
-    description: "Names the request in the service's log; the caller's own where it sent one.",
+    description: "The id of the request in the service's log: the caller's own, if it sent one.",
     schema: text,
   },
-  ETag: { description: "The state of what is shown; for `If-Match` and `If-None-Match`.", schema: text },
+  ETag: { description: "The ETag of the answer, for `If-Match` and `If-None-Match`.", schema: text },
   Location: { description: "Where the record is.", schema: { type: "string", format: "uri-reference" } },
   Link: { description: "Pages of the list: `first`, and `prev` and `next` while they exist (RFC 8288).", schema: text },
   TotalCount: {
     description:
-      "How many records there are on all pages, where the caller prefers `count=exact` or `count=estimated`; `Preference-Applied` says which it is.",
+      "The number of records on all pages, if the caller prefers `count=exact` or `count=estimated`; `Preference-Applied` says which.",
     schema: { type: "integer", minimum: 0 },
   },
   PreferenceApplied: { description: "The preferences that were followed (RFC 7240).", schema: text },

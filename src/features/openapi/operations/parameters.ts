@@ -20,14 +20,13 @@ export const parameters = {
   limit: {
     name: "limit",
     in: "query",
-    description: "How many records a page has at most.",
+    description: "The maximum number of records on a page.",
     schema: { type: "integer", minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT },
   },
   cursor: {
     name: "cursor",
     in: "query",
-    description:
-      "The place in the list. Taken from the `Link` header, never made by hand; it belongs to filters and sort.",
+    description: "The position in the list, from the `Link` header. It belongs to its filters and order.",
     schema: { type: "string", minLength: 1 },
   },
   PreferReturn: {
@@ -51,26 +50,26 @@ export const parameters = {
   IfNoneMatch: {
     name: "If-None-Match",
     in: "header",
-    description: "ETags that the caller has: 304 where one of them is still right.",
+    description: "ETags that the caller has: 304 if one of them is current.",
     schema: { type: "string" },
   },
   IfNothingThere: {
     name: "If-None-Match",
     in: "header",
-    description: "`*`: create only, 412 where something is there.",
+    description: "`*`: only create; 412 if the record exists.",
     schema: { type: "string" },
   },
   IfMatch: {
     name: "If-Match",
     in: "header",
-    description: "The ETag of the state that the caller means: 412 where it is another one meanwhile.",
+    description: "The ETag of the state that the caller read: 412 if the state has changed.",
     schema: { type: "string" },
   },
   RequiredIfMatch: {
     name: "If-Match",
     in: "header",
     required: true,
-    description: "The ETag of the state that the caller means: 412 where it is another one meanwhile.",
+    description: "The ETag of the state that the caller read: 412 if the state has changed.",
     schema: { type: "string" },
   },
 } as const satisfies Record<string, JSONObject>;
@@ -121,7 +120,7 @@ export function listParameters(resource: Resource): readonly JSONObject[] {
     operators.map((operator) => filterParameter(name, operator, fieldOf(resource, name), goingOf(resource, name))),
   );
   return [
-    commaSeparated("sort", "The order; `-` turns it round, and the id breaks ties.", { type: "string", enum: sorts }),
+    commaSeparated("sort", "The order; `-` reverses it, and the id breaks ties.", { type: "string", enum: sorts }),
     fieldsParameter(resource),
     ...searchParameters(resource),
     ...filters,
@@ -152,7 +151,7 @@ export function fieldsParameter(resource: Resource): JSONObject {
 export function expandParameters(names: readonly string[]): readonly JSONObject[] {
   if (names.length === 0) return [];
   const said =
-    "What is to stand beside each record, as far as the caller may read it; with a point, beside each of those.";
+    "The related records to include, if the caller may read them; with a point, the related records of those.";
   return [commaSeparated("expand", said, { type: "string", enum: names })];
 }
 
@@ -166,8 +165,8 @@ const said: Readonly<Record<Operator, string>> = {
   in: "is one of these",
   contains: "contains this",
   starts: "starts with this",
-  icontains: "contains this, whatever the case",
-  istarts: "starts with this, whatever the case",
+  icontains: "contains this, in any case",
+  istarts: "starts with this, in any case",
   null: "is null: `true`, or is not: `false`",
 };
 

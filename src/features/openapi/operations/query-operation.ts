@@ -19,28 +19,28 @@ export function querySchema(resource: Resource, condition: string, expandable: r
   const text = (description: string): JSONObject => ({ type: "string", minLength: 1, description });
   return {
     type: "object",
-    description: "What a list is asked for.",
+    description: "The query of a list.",
     properties: {
       where: ref("schemas", condition),
       ...(resource.search.length === 0
         ? {}
         : { search: text(`Words; each begins a word of ${resource.search.join(" or ")}.`) }),
-      sort: text(`The order, as in the address: some of ${resource.sorts.join(", ")}; \`-\` turns it round.`),
+      sort: text(`The order, as in the address: some of ${resource.sorts.join(", ")}; \`-\` reverses it.`),
       limit: {
         type: "integer",
         minimum: 1,
         maximum: resource.pageSize.maximum,
-        description: "How many records a page has at most.",
+        description: "The maximum number of records on a page.",
       },
-      cursor: text("The place in the list: that of the `Link` header, with the same body."),
+      cursor: text("The position in the list, from the `Link` header, with the same body."),
       fields: text(`The fields to show, as in the address: some of ${names}.`),
       ...(expandable.length === 0
         ? {}
-        : { expand: text(`What is to stand beside each record: some of ${expandable.join(", ")}.`) }),
+        : { expand: text(`The related records to include: some of ${expandable.join(", ")}.`) }),
       count: {
         type: "string",
         enum: ["exact", "estimated"],
-        description: "`X-Total-Count` tells how many records there are on all pages.",
+        description: "Adds the number of records on all pages as `X-Total-Count`.",
       },
     },
     additionalProperties: false,

@@ -180,7 +180,7 @@ function leftOut(description: string, ...more: readonly HeaderName[]): JSONObjec
   };
 }
 
-export const notModified = { description: "The caller has it already.", headers: answerHeaders("ETag") };
+export const notModified = { description: "The caller has the current state.", headers: answerHeaders("ETag") };
 
 function shown(subject: Subject, description: string, ...headers: readonly HeaderName[]): JSONObject {
   return answer(subject, description, ref("schemas", subject.names.record), headers);

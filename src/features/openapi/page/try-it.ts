@@ -35,7 +35,7 @@ export function tryIt(writing: Writing, operation: Operation, who: string | null
       ${needed.map((each) => inputOf(writing, each))}${bodyOf(document, bodies)}${others.length === 0 ? "" : more}
       <div class="row" data-js hidden>
         <button class="btn main">Send</button>
-        <span class="small dim" ${who === null ? "" : html`data-who`}>Sent as whoever is logged in here, and it really happens.</span>
+        <span class="small dim" ${who === null ? "" : html`data-who`}>Sent as the user who is logged in here, with real effects.</span>
       </div>
       <noscript><p class="rule">Sending it from here needs JavaScript. The command below is the same request.</p></noscript>
     </form>

@@ -8,7 +8,7 @@ export const printFaults =
   (observation) => {
     const print = (message: string, error: unknown): void => printAs(name, message, error);
     if (observation.kind === "fault")
-      print(`A request came upon a fault (request id ${observation.requestId}).`, observation.error);
+      print(`A request caused a fault (request id ${observation.requestId}).`, observation.error);
     else if (observation.kind === "notice" && (observation.level === "error" || observation.error !== undefined))
       print(observation.message, observation.error);
   };

@@ -5,7 +5,7 @@ import { problem } from "../../../core/problem/problem.ts";
 import { CollectedBody, readBefore } from "../../body/collecting.ts";
 
 const CURE =
-  "Mount it before whatever parses bodies, such as express.json(), keep that from its paths, or let it leave the octets at request.rawBody.";
+  "Mount the service before body parsers such as express.json(), exclude its paths from them, or make them keep the octets in request.rawBody.";
 
 /** The memory that Node keeps for the TLS input of an open connection. */
 const TLS_BYTES = 64 * 1024;

@@ -17,7 +17,7 @@ export function watchDescriptors(observe: Observer): () => void {
     if (error === null || performance.now() - toldAt < SILENCE_MS) return;
     toldAt = performance.now();
     const message =
-      "No descriptor is left: new connections are closed unanswered. Raise the limit (ulimit -n, LimitNOFILE of systemd), or allow fewer connections.";
+      "No file descriptor is free: new connections are closed without an answer. Raise the limit (ulimit -n, LimitNOFILE of systemd), or allow fewer connections.";
     observe({ kind: "notice", level: "error", message, error });
   };
   const timer = setInterval(look, LOOK_MS).unref();

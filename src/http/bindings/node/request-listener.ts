@@ -143,7 +143,7 @@ function targetFor({ basePath = "" }: Responder, { url, originalUrl, baseUrl = "
   // Express ignores case in prefixes.
   if (baseUrl !== "" && !`${basePath}/`.toLowerCase().startsWith(`${baseUrl}/`.toLowerCase()))
     throw new TypeError(
-      `The service is mounted at ${baseUrl}, and its addresses begin with ${basePath === "" ? "/" : basePath}. Give it the prefix: createService({ basePath: ${JSON.stringify(baseUrl)} }).`,
+      `The service is mounted at ${baseUrl}, but its addresses begin with ${basePath === "" ? "/" : basePath}. Give it the prefix: createService({ basePath: ${JSON.stringify(baseUrl)} }).`,
     );
   return (basePath === "" ? undefined : originalUrl) ?? url!;
 }

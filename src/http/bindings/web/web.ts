@@ -46,7 +46,7 @@ function flatten(headers: Headers): string[] {
 
 async function readBody(request: Request, maxBytes: number, weigh?: Weigh): Promise<Uint8Array> {
   if (request.bodyUsed || request.body?.locked === true)
-    throw readBefore("Hand over the Request before anybody reads its body, or a clone().");
+    throw readBefore("Pass the Request before its body is read, or pass a clone().");
   const collected = new CollectedBody(maxBytes, Number(request.headers.get("content-length") ?? 0), weigh);
   if (request.body !== null) await collect(request.body, collected);
   return collected.bytes;

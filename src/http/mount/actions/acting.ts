@@ -228,7 +228,7 @@ function readDone(placed: MountInPlace, action: ServedAction, given: unknown): D
     new TypeError(`The action ${action.name} of ${placed.resource.path} gave ${sentence([what])}`);
   if (!isObject(given)) throw fault("no object; it has to give { values, changes, answer }, or nothing");
   if (given instanceof Problem) throw fault("a problem; throw it: throw problem(…)");
-  if (isStrange(given, RESULT)) throw fault(`${sortOf(given)}, which says nothing of this kind`);
+  if (isStrange(given, RESULT)) throw fault(`${sortOf(given)}, which is none of these`);
   const unknown = unknownMembers(given, RESULT);
   if (unknown.length > 0) throw fault(`something unknown: ${unknown.join("; ")}`);
   const { values = {}, changes = [], answer } = given;
@@ -236,11 +236,11 @@ function readDone(placed: MountInPlace, action: ServedAction, given: unknown): D
     throw fault(`values that are ${isObject(values) ? sortOf(values) : "no object"}`);
   if (!Array.isArray(changes) || !changes.every(isObject)) throw fault("changes that are no list of changes");
   if (action.method === "GET" && (Object.keys(values).length > 0 || changes.length > 0))
-    throw fault("something to write, and GET changes nothing");
+    throw fault("a write, but GET changes nothing");
   if (action.on === "collection" && Object.keys(values).length > 0)
-    throw fault("values, and an action on the collection has no record to write them to");
+    throw fault("values, but an action on the collection has no record for them");
   if (typeof action.answer === "string" && answer !== undefined)
-    throw fault("an answer, and declares no fields for one");
+    throw fault("an answer, but declares no fields for it");
   return {
     values: readValues(placed.resource.fields, values, fault),
     changes: changes as unknown as readonly Change[],
@@ -260,10 +260,10 @@ function readValues(
 }
 
 function readAnswer({ fields }: Resource, answer: unknown, fault: MakeFault): Readonly<Record<string, JSONValue>> {
-  if (!isObject(answer)) throw fault("no answer, and declares fields for one");
+  if (!isObject(answer)) throw fault("no answer, but declares fields for it");
   if (isStrange(answer, Object.keys(fields))) throw fault(`an answer that is ${sortOf(answer)}`);
   const unknown = unknownMembers(answer, Object.keys(fields));
-  if (unknown.length > 0) throw fault(`an answer with what is no field of it: ${unknown.join("; ")}`);
+  if (unknown.length > 0) throw fault(`an answer with unknown fields: ${unknown.join("; ")}`);
   return Object.fromEntries(
     Object.entries(fields).map(([name, field]) => [
       name,

@@ -197,14 +197,14 @@ function fieldsOf(name: string, member: string, fields: Fields, mistakes: string
 
 function* contradictions({ on, method, permission, body, answer }: ServedAction): Generator<string> {
   if (on === "collection" && (permission.narrows ?? []).includes("call"))
-    yield `the permission ${permission.name} narrows to rows, and an action on the collection has none that it could be applied to; use one that says "allow" or "deny"`;
+    yield `the permission ${permission.name} narrows to rows, but an action on the collection has no rows; use one that says "allow" or "deny"`;
   if (on === "collection" && answer === "record")
-    yield 'an action on the collection is about no record; answer "nothing" or fields';
+    yield 'an action on the collection has no record; answer "nothing" or fields';
   if (method === "GET" && Object.keys(body.fields).length > 0)
     yield "GET has no body; take POST, or leave the body out";
   if (method === "GET" && typeof answer === "string")
     yield "GET changes nothing and has to answer fields of its own; name them, or take POST";
   for (const [field, { options }] of Object.entries(body.fields))
     if (options.unique !== undefined && options.unique !== false)
-      yield `body: field ${field}: what is sent to an action is not kept, so it cannot be unique; leave unique out`;
+      yield `body: field ${field}: the body of an action is not stored, so it cannot be unique; leave unique out`;
 }

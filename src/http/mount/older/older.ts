@@ -256,5 +256,5 @@ function conversionMistake(declared: unknown, fields: Resource["fields"]): strin
   });
   if (wrong.length > 0) return wrong.join("; ");
   const from = fields[String(declared["from"])]!;
-  return isShown(from) ? null : `${String(declared["from"])} is never shown, so that nothing could be made of it`;
+  return isShown(from) ? null : `${String(declared["from"])} is never shown, so no field can be read from it`;
 }

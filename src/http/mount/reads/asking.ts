@@ -104,13 +104,13 @@ async function inTurn<T>(exchange: Exchange, query: AskedList, read: () => Event
 function cureOf(query: AskedList): string {
   return (
     `A list of ${query.collection.name} took too long and was given up: no index serves ${nameOf(query)}. ` +
-    `Take the filter or the sort out of the declaration, or declare an index that has the filters with eq first and the order after them.`
+    `Remove the filter or the sort from the declaration, or declare an index with the eq filters first and the order after them.`
   );
 }
 
 function tellSlow({ service }: Exchange, query: AskedList, ms: number): void {
   const message =
-    `A list of ${query.collection.name} took ${Math.round(ms)} ms for a page of ${query.limit}, with ${nameOf(query)}, and others waited for it. ` +
-    "For ten minutes such pages are read beside all else. The records may be large, or many have the same value there.";
+    `A list of ${query.collection.name} took ${Math.round(ms)} ms for a page of ${query.limit}, with ${nameOf(query)}, and other requests waited for it. ` +
+    "For ten minutes, such pages are long reads. The records may be large, or many may have the same value.";
   service.observe?.({ kind: "notice", level: "info", message });
 }

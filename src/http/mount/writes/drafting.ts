@@ -149,7 +149,7 @@ function unseenPatch(resource: Resource, operations: readonly Operation[]): Prob
   const at = operations.findIndex(
     ({ op, path }) => !["add", "replace", "remove"].includes(op) || path.length !== 1 || isGiven(resource, path[0]!),
   );
-  const detail = `Operation ${at}: it looks at the record, which you may not read.`;
+  const detail = `Operation ${at}: it reads the record, which you may not read.`;
   return at === -1 ? null : problem("patch_conflict", { detail });
 }
 

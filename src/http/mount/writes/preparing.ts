@@ -94,7 +94,7 @@ export function valuesOf(
   for (const name of leftToHooks((newer?.resource ?? resource).fields))
     if (values[name] === undefined)
       throw new TypeError(
-        `${resource.path}: nothing has made the field ${name}, which no caller may send; give it a default, make it optional, or write it in beforeWrite`,
+        `${resource.path}: the field ${name} has no value, and callers may not send it; give it a default, make it optional, or write it in beforeWrite`,
       );
   return parentColumn === null ? values : { [parentColumn]: params[parentColumn]!, ...values };
 }

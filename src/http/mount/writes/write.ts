@@ -122,7 +122,7 @@ type PreparedAs<P, R extends Resource> =
   P extends PromiseLike<unknown>
     ? Eventually<Prepared<R>>
     : P extends void
-      ? Mistake<"it has to give { values, changes }, or {} where nothing is added">
+      ? Mistake<"it has to give { values, changes }, or {} to add nothing">
       : Prepared<R>;
 
 type NameOfNothing<P, R extends Resource> = P extends object
@@ -168,12 +168,11 @@ const preparedMembers: Readonly<Record<keyof Prepared, Check>> = {
  */
 export function preparedMistakes(prepared: unknown, { columns }: Collection): readonly string[] {
   if (!isObject(prepared))
-    return [`it is ${sortOf(prepared)}; it has to give { values, changes }, or {} where nothing is added`];
+    return [`it is ${sortOf(prepared)}; it has to give { values, changes }, or {} to add nothing`];
   const known = columns.map(({ name }) => name);
   const { values } = prepared;
   if (prepared instanceof Problem) return ["a problem; throw it: throw problem(…)"];
-  if (isStrange(prepared, Object.keys(preparedMembers)))
-    return [`${sortOf(prepared)}, which says nothing of this kind`];
+  if (isStrange(prepared, Object.keys(preparedMembers))) return [`${sortOf(prepared)}, which is none of these`];
   if (isObject(values) && isStrangeToCopy(values, known)) return [`values that are ${sortOf(values)}`];
   return [
     // Checks the members of the class too: a Map has a method named `values`.

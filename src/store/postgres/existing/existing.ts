@@ -78,7 +78,7 @@ function* findNarrowUniques(table: string, names: readonly string[]): Script<Fou
 const isFilledSQL =
   "EXISTS (SELECT FROM pg_trigger WHERE tgrelid = pg_class.oid AND NOT tgisinternal AND tgenabled IN ('O', 'A') AND tgtype & 7 = 7)";
 
-/** Resolves domains: each with its base type and the chain of domains in between, beginning with the column's own. */
+/** Resolves domains. Returns each domain with its base type and all domains in between. */
 const domainsSQL =
   "WITH RECURSIVE domains AS (SELECT oid AS first, oid, typbasetype, typtypmod, typnotnull, typdefault, typtype, 0 AS at FROM pg_type WHERE typtype = 'd' " +
   "UNION ALL SELECT o.first, d.oid, d.typbasetype, d.typtypmod, d.typnotnull, d.typdefault, d.typtype, o.at + 1 FROM domains o JOIN pg_type d ON d.oid = o.typbasetype WHERE d.typtype = 'd'), " +
@@ -86,7 +86,7 @@ const domainsSQL =
   "bool_or(typnotnull) AS notnull, bool_or(typdefault IS NOT NULL) AS filled, array_agg(oid) AS oids FROM domains GROUP BY first) ";
 
 /**
- * A database with an ICU collation also has a name for that of the C library. Before PostgreSQL 15 there was no ICU.
+ * The collation of the C library. It is null if the database uses ICU, which PostgreSQL 15 introduced.
  */
 const databaseCollation =
   "(SELECT CASE WHEN coalesce(to_jsonb(d) ->> 'datlocprovider', 'c') = 'c' THEN d.datcollate END FROM pg_database d WHERE datname = current_database())";

@@ -71,7 +71,7 @@ export function breachedPasswords(options: BreachedPasswordsOptions): IsBreached
       observe({
         kind: "notice",
         level: "error",
-        message: `Breached passwords could not be looked up, and a new password was taken unseen: ${reason}`,
+        message: `Breached passwords could not be checked, so a new password was accepted without the check: ${reason}`,
       });
       return false;
     } finally {
@@ -93,7 +93,7 @@ async function askRange(url: string, fetch: FetchRange, signal: AbortSignal): Pr
     text += decoder.decode(chunk as Uint8Array, { stream: true });
     if (text.length > maxBytes) throw new Error(`the answer was longer than ${maxBytes} bytes`);
   }
-  if (!/^[0-9A-F]{35}:\d/im.test(text)) throw new Error("the answer was no list of digests");
+  if (!/^[0-9A-F]{35}:\d/im.test(text)) throw new Error("the answer was not a list of digests");
   return text;
 }
 

@@ -66,7 +66,9 @@ export function outsideEnd({ outsideCredentialsSeconds }: UsersParts, context: C
   const isVouched = proofs.some(({ method }) => method === "fed");
   if (scheme !== "remote-user" && issuer === undefined && !isVouched) return null;
   if (outsideCredentialsSeconds === 0)
-    throw problem("permission_denied", { detail: "A login that others vouch for makes no credentials here." });
+    throw problem("permission_denied", {
+      detail: "A login through a proxy or another issuer cannot create credentials here.",
+    });
   return context.call.now + outsideCredentialsSeconds * 1000;
 }
 
@@ -90,7 +92,7 @@ export async function requireProof(
 /** Ends the request (403) for an administrator who acts for a user, because such a token makes and changes no credentials. */
 export function requireNotActing(context: Context): void {
   if (context.identity?.actor !== undefined)
-    throw problem("permission_denied", { detail: "A token that acts for a user makes and changes no credentials." });
+    throw problem("permission_denied", { detail: "A token that acts for a user cannot create or change credentials." });
 }
 
 /** Returns the caller, who must not act for another user. */

@@ -268,6 +268,6 @@ function take(writing: Writing, text: string): string {
 }
 
 function tooMuch({ exchange: { call } }: Writing): Error {
-  const detail = `What is to stand beside these records is longer than ${MAX_EXPANDED_CHARACTERS / 1024 / 1024} MiB. Ask for fewer records with limit, or for less beside them.`;
+  const detail = `The expanded records are longer than ${MAX_EXPANDED_CHARACTERS / 1024 / 1024} MiB. Read fewer records with limit, or expand less.`;
   return invalid([{ pointer: call.method === "QUERY" ? "/expand" : "?expand", code: "too_many", detail }]);
 }
