@@ -1,7 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { consolePages } from "../../src/door/features.ts";
-import { anyone, createService, defineFeature, defineResource, mount, text } from "../../src/door/index.ts";
+import {
+  anyone,
+  createService,
+  defineEndpoint,
+  defineFeature,
+  defineResource,
+  mount,
+  text,
+} from "../../src/door/index.ts";
 import { DeclarationError } from "../../src/door/resources.ts";
 import { addTOTP, cookiesOf } from "../harness/factors.ts";
 import { adminPassword, serve, type API, type Answered } from "../harness/serve.ts";
@@ -164,6 +172,12 @@ test("stops the start for a resource with the path of a page, and moves the page
     await service.close();
   }
   await assert.rejects(open({ title: "Notes", pages: { login: "login" } }, "/notes"), /pages\.?.*path/);
+  const own = defineEndpoint({ method: "GET", path: "/login", access: "open", handle: () => ({ status: 204 }) });
+  const features = [consolePages({ title: "Notes" })];
+  await assert.rejects(
+    createService({ store: await emptyStore(), endpoints: [own], features }),
+    /\/login is a page for people and an endpoint; .*consolePages\(\{ pages: \{ login: "\/people\/login" \} \}\)/,
+  );
 });
 
 test("moves the login page, and every link to it", async (t) => {

@@ -171,13 +171,15 @@ const waysSchema = objectSchema("login", {
   },
 });
 
-/** Returns the mistakes for resources with the path of a page. */
-export function takenPages(pages: AccountPages, { mounts }: Assembled): readonly string[] {
-  return Object.entries(pages).flatMap(([name, path]) =>
-    mounts.some(({ resource }) => resource.path === path)
+/** Returns the mistakes for resources and endpoints with the path of a page. */
+export function takenPages(pages: AccountPages, { mounts, endpoints }: Assembled): readonly string[] {
+  return Object.entries(pages).flatMap(([name, path]) => {
+    const others = endpoints.filter((each) => each.path === path && each.method === "GET").length - 1;
+    const taken = mounts.some(({ resource }) => resource.path === path) ? "a resource" : "an endpoint";
+    return taken === "a resource" || others > 0
       ? [
-          `${path} is a page for people and a resource; give the page another path: consolePages({ pages: { ${name}: "/people${path}" } }), or give the resource another plural`,
+          `${path} is a page for people and ${taken}; give the page another path: consolePages({ pages: { ${name}: "/people${path}" } }), or give ${taken} another one`,
         ]
-      : [],
-  );
+      : [];
+  });
 }
