@@ -78,6 +78,22 @@ test("refuses what a sign-up must not contain", async (t) => {
   assert.deepEqual(await api.sent(), []);
 });
 
+test("refuses Idempotency-Key and answers with no-store in every call", async (t) => {
+  const api = await startMailed(t);
+  const calls: readonly (readonly [string, unknown, Readonly<Record<string, string>>])[] = [
+    ["/users", ben, {}],
+    [confirm, { token: "x", password }, {}],
+    ["/users/2/email", { email: ben.email, current_password: password }, as(ada)],
+    ["/users/2/invitation", {}, root],
+  ];
+  for (const [path, body, login] of calls) {
+    const repeated = await api.post(path, body, { ...login, "idempotency-key": "12345678" });
+    assert.deepEqual([repeated.status, repeated.json.code], [400, "malformed"], `${path} ${repeated.text}`);
+    const reply = await api.post(path, body, login);
+    assert.equal(reply.headers.get("cache-control"), "no-store", path);
+  }
+});
+
 test("gives the user the fields and the username of the sign-up", async (t) => {
   const fields = { phone: text({ optional: true }), team: text({ default: "none" }) };
   const api = await startMailed(t, { registration: "verified", fields, administered: ["team"] });

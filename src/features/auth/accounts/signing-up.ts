@@ -61,7 +61,7 @@ async function signUp(
   await requireMayProbe(parts, context);
   const { values, transient } = requireDraft(users.resource, context, { id: null, current: null });
   if (transient.password !== undefined) throw invalid([passwordComesLater]);
-  if (transient.invite !== undefined) throw invalid([onlyAdministratorsInvite]);
+  if (transient.invite === true) throw invalid([onlyAdministratorsInvite]);
   requireGivenFields(administered, context, values, users.resource.fields);
   const { name, email } = values;
   const username = transient.username ?? null;

@@ -153,7 +153,9 @@ async function answered(
 
 function refusalOf(outcome: Exclude<Outcome, { readonly kind: "written" }>): Error {
   if (outcome.kind !== "taken")
-    return problem("conflict", { detail: "Something has changed since the mail was sent. Try again, or ask for a new mail." });
+    return problem("conflict", {
+      detail: "Something has changed since the mail was sent. Try again, or ask for a new mail.",
+    });
   // The user is the first change, and its account another one.
   return problem("taken", { issues: [outcome.change === 0 ? addressTaken : usernameTaken] });
 }
