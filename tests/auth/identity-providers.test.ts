@@ -269,6 +269,19 @@ test("links only after a fresh login, and only at a known provider", async (t) =
   assert.equal(proved.status, 200, proved.text);
 });
 
+test("unlinks only after a fresh login", async (t) => {
+  const world = await startWorld(t);
+  const ada = await linkAda(world);
+  const [{ id }] = (await ada.get("/users/1/identities")).json;
+  world.own.clock.now += 601_000;
+
+  const stale = await ada.ask("DELETE", `/users/1/identities/${id}`);
+  assert.deepEqual([stale.status, stale.json.errors[0].pointer], [400, "/current_password"]);
+  assert.equal((await ada.get("/users/1/identities")).json.length, 1);
+  const proved = await ada.ask("DELETE", `/users/1/identities/${id}`, { current_password: password });
+  assert.equal(proved.status, 204, proved.text);
+});
+
 test("accepts only paths of the service as the next page", async (t) => {
   const { browser } = await startWorld(t);
   const ada = browser();

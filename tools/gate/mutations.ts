@@ -42,6 +42,7 @@ const tests = [
   "tests/auth/one-time-passwords.test.ts",
   "tests/auth/auth-named-keys.test.ts",
   "tests/auth/auth-api-tokens.test.ts",
+  "tests/auth/acting.test.ts",
   "tests/auth/identity-providers.test.ts",
   "tests/auth/mail-login.test.ts",
   "tests/auth/password-reset.test.ts",
