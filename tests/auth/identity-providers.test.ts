@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { test } from "node:test";
 import { identityProviders } from "../../src/door/auth.ts";
 import { accounts, createService, Secret, sessionLogin } from "../../src/door/index.ts";
 import { DeclarationError } from "../../src/door/resources.ts";
+import { makeIdentities } from "../../src/features/auth/openid/identities.ts";
 import { codeOf, stepOf } from "../../src/features/auth/totp/codes.ts";
 import { parseBase32 } from "../harness/factors.ts";
 import { email, password } from "../harness/own-logins.ts";
@@ -215,6 +217,50 @@ test("keeps the last way to log in", async (t) => {
   const refused = await bea.ask("DELETE", `/users/${id}/identities/${identity.id}`);
   assert.deepEqual([refused.status, refused.json.code], [409, "last_login"]);
   assert.equal((await world.browser().logIn()).status, 303);
+});
+
+test("keeps one of the last two ways to log in if both are removed at once", async (t) => {
+  const world = await startWorld(t);
+  const bea = world.browser();
+  await bea.logIn();
+  const { id } = await usersOf(bea);
+  const { issuer } = world.issuer;
+  const identities = makeIdentities(world.store);
+  for (let round = 0; round < 5; round++) {
+    const identified = { issuer, subject: `another identity ${round}` };
+    await world.store.write({ changes: identities.linkMore(identified, id, world.own.clock.now) });
+    const both: readonly { readonly id: string }[] = (await bea.get(`/users/${id}/identities`)).json;
+    assert.equal(both.length, 2);
+
+    const removed = await Promise.all(both.map((each) => bea.ask("DELETE", `/users/${id}/identities/${each.id}`)));
+
+    assert.deepEqual(removed.map(({ status }) => status).toSorted(), [204, 409]);
+    assert.equal((await identities.list(id)).length, 1);
+  }
+});
+
+test("stops the start without openid-client, and names the package to install", () => {
+  const at = (file: string): string => JSON.stringify(new URL(`../../src/${file}`, import.meta.url).href);
+  const program = `
+    import { registerHooks } from "node:module";
+    registerHooks({ resolve(name, context, next) {
+      if (name === "openid-client") throw Object.assign(new Error("no such package"), { code: "ERR_MODULE_NOT_FOUND" });
+      return next(name, context);
+    } });
+    const { accounts, createService, Secret, sessionLogin } = await import(${at("door/index.ts")});
+    const { identityProviders } = await import(${at("door/auth.ts")});
+    const { sqliteStore } = await import(${at("door/stores.ts")});
+    const people = accounts();
+    const sessions = sessionLogin(people);
+    const secret = new Secret("a secret of 32 characters or more.");
+    const company = { id: "company", title: "Company", issuer: "https://a.example", clientId: "b", clientSecret: secret };
+    const features = [people, sessions, identityProviders(people, { sessions, providers: [company] })];
+    const options = { store: sqliteStore({ path: ":memory:" }), secret, features, ownOrigins: ["https://b.example"] };
+    console.log(await createService(options).then(() => "started", (error) => error.message));
+  `;
+  const said = execFileSync(process.execPath, ["--input-type=module", "--eval", program], { encoding: "utf8" });
+
+  assert.match(said, /which is not installed; install it: npm install openid-client@6/);
 });
 
 test("ends an identity with its account", async (t) => {
