@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -137,4 +138,28 @@ test("links an identity by the form of the account page, without JavaScript", as
   const linked = await api.get(pathname + search, { ...html, cookie });
   assert.deepEqual([linked.status, linked.headers.get("location")], [303, `/users/${ann.id}/account`]);
   assert.match((await api.get(`/users/${ann.id}/account`, { ...html, cookie: own })).text, /ada-at-the-issuer/);
+});
+
+test("stops the start without openid-client, and names the package to install", () => {
+  const at = (file: string): string => JSON.stringify(new URL(`../../src/${file}`, import.meta.url).href);
+  const program = `
+    import { registerHooks } from "node:module";
+    registerHooks({ resolve(name, context, next) {
+      if (name === "openid-client") throw Object.assign(new Error("no such package"), { code: "ERR_MODULE_NOT_FOUND" });
+      return next(name, context);
+    } });
+    const { accounts, createService, Secret, sessionLogin } = await import(${at("door/index.ts")});
+    const { identityProviders } = await import(${at("door/auth.ts")});
+    const { sqliteStore } = await import(${at("door/stores.ts")});
+    const people = accounts();
+    const sessions = sessionLogin(people);
+    const secret = new Secret("a secret of 32 characters or more.");
+    const company = { id: "company", title: "Company", issuer: "https://a.example", clientId: "b", clientSecret: secret };
+    const features = [people, sessions, identityProviders(people, { sessions, providers: [company] })];
+    const options = { store: sqliteStore({ path: ":memory:" }), secret, features, ownOrigins: ["https://b.example"] };
+    console.log(await createService(options).then(() => "started", (error) => error.message));
+  `;
+  const said = execFileSync(process.execPath, ["--input-type=module", "--eval", program], { encoding: "utf8" });
+
+  assert.match(said, /which is not installed; install it: npm install openid-client@6/);
 });
