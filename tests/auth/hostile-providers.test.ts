@@ -419,6 +419,15 @@ for (const { title, answer = [401, "login_failed"], options, honest = 0, twist, 
     );
   });
 
+test("locks no address out after many failed logins", async (t) => {
+  const world = await startWorld(t);
+  world.issuer.twist = { claims: (given) => ({ ...given, nonce: "guess" }) };
+  for (let at = 0; at < 12; at++) assert.equal((await world.browser().logIn()).json.code, "login_failed");
+  world.issuer.twist = {};
+
+  assert.equal((await world.browser().logIn()).status, 303);
+});
+
 test("tries at least 40 attacks", () => {
   assert.ok(attacks.length >= 40);
 });

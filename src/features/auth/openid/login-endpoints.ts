@@ -139,7 +139,6 @@ async function requireStartURL(
 async function callback(parts: ProviderLoginParts, context: Context, id: string): Promise<Reply> {
   const client = requireClient(parts, id);
   const { call } = context;
-  await parts.people.throttle.check(call);
   const query = new URLSearchParams(context.parameters().map(([name, value]) => [name, value]));
   const [state = "", ...more] = query.getAll("state");
   const flow = more.length === 0 ? parts.flows.find(call, state) : null;
@@ -164,7 +163,6 @@ async function requireConfirmed(
     return await client.redeem(query, flow, parts.flows.proofOf(flow), call.now);
   } catch (error) {
     if (!(error instanceof ProviderFault)) throw error;
-    await parts.people.throttle.fail(call);
     throw refusal(parts, call, id, error.message, [header]);
   }
 }
@@ -256,6 +254,6 @@ const documentation = {
         headers: { "Set-Cookie": "The session.", Location: "A path of this service." },
       },
     },
-    problems: ["login_failed", "identity_not_bound", "factor_required", "too_many_attempts", "not_found"],
+    problems: ["login_failed", "identity_not_bound", "factor_required", "not_found"],
   },
 } satisfies Record<string, EndpointDocumentation>;
