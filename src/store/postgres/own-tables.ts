@@ -25,7 +25,7 @@ export const migrationTurn = `SELECT pg_try_advisory_xact_lock(${lockClass}, 0) 
 export const tryMigrationTurn = `SELECT pg_try_advisory_lock(${lockClass}, -1) AS is_ours`;
 
 /**
- * What the store keeps beside the collections. `rows` of a write that can be repeated are JSON, `expires_at` is in
+ * The store's own tables. `rows` of a write that can be repeated are JSON, `expires_at` is in
  * milliseconds.
  *
  * Keys: the sequence of a collection hands them out, and skips those that came with a row (`latchkey_taken_keys`). Both ways

@@ -31,7 +31,7 @@ const intervals = { some: 256, ours: 1 };
 const agreeing = 3;
 
 /**
- * Returns the check of the log. SQLite goes on at its last place even after a hole: the pages behind it are lost at the
+ * Returns the check of the log. SQLite continues at its last position even after a hole: the pages after it are lost at the
  * next start, and a checkpoint of such a log damages the file. So it runs before a write and before its acknowledgment.
  * `sizes` must not be in a transaction. The log may be opened and closed here, because SQLite has no lock on it.
  */
