@@ -293,10 +293,18 @@ test("links only after a fresh login, and only at a known provider", async (t) =
   assert.equal(proved.status, 200, proved.text);
 });
 
-test("unlinks only after a fresh login", async (t) => {
+test("unlinks only after a fresh login, and links and unlinks with no key", async (t) => {
   const world = await startWorld(t);
   const ada = await linkAda(world);
   const [{ id }] = (await ada.get("/users/1/identities")).json;
+  const { key } = (await ada.ask("POST", "/users/1/keys", { name: "laptop" })).json;
+  const byKey = { authorization: `Token ${key}` };
+  const proof = { current_password: password };
+  for (const refused of [
+    await world.own.ask("POST", "/users/1/identities", { provider: "company", ...proof }, byKey),
+    await world.own.ask("DELETE", `/users/1/identities/${id}`, proof, byKey),
+  ])
+    assert.deepEqual([refused.status, refused.json.code], [403, "permission_denied"]);
   world.own.clock.now += 601_000;
 
   const stale = await ada.ask("DELETE", `/users/1/identities/${id}`);
