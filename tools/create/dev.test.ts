@@ -182,6 +182,8 @@ test("uses a port that the config file changes at the next start, and keeps a ra
 
 test("reports a used port with the fix, and takes it when the other program ends", async (t) => {
   const other = createServer().listen(0, "127.0.0.1");
+  // A failed test would otherwise never end.
+  t.after(() => other.close());
   await once(other, "listening");
   const { port } = other.address() as AddressInfo;
   const { hear, child } = await develop(t, {}, ["--port", String(port)]);
