@@ -35,6 +35,14 @@ const metadata = {
   jwks_uri: `${issuer}/k`,
 };
 
+const events = features.outbox({ subscribers: [{ name: "mail", to: [notes], deliver: () => undefined }] });
+const mails = features.mail(events, {
+  send: async () => undefined,
+  from: "no-reply@example.com",
+  publicURL: "https://own.example",
+});
+const box = auth.mailbox(people, mails);
+
 /** The built-in features with minimal options. */
 const builtIn = [
   people,
@@ -51,11 +59,17 @@ const builtIn = [
     issuers: [{ issuer: "https://a.example", audience: "b", jwksURL: "https://a.example/keys", algorithms: ["ES256"] }],
   }),
   auth.identityProviders(people, { sessions, providers: [company], fetch: async () => Response.json(metadata) }),
+  mails,
+  box,
+  auth.accountNotices(people, mails),
+  auth.passwordReset(people, box),
+  auth.verifiedEmail(people, box),
+  auth.mailLogin(people, box),
   features.health(),
   features.metrics(),
   features.documentation({ title: "Notes", version: "1" }),
   features.consolePages({ title: "Notes" }),
-  features.outbox({ subscribers: [{ name: "mail", to: [notes], deliver: () => undefined }] }),
+  events,
   features.rateLimits({ limits: [{ name: "calls", by: "address", limit: 100_000, windowSeconds: 60 }] }),
 ] as const;
 
@@ -111,7 +125,7 @@ for (const feature of builtIn)
 
     const { service, faults } = await start(
       t,
-      others.filter((each) => !needing.includes(each)),
+      others.filter((each) => !withNeeds(each).includes(feature)),
     );
     await askEverything(service);
     await followLinks(service, faults);
