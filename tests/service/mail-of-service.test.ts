@@ -196,7 +196,7 @@ test("reports mistakes in the mail of the config file", () => {
       error instanceof ConfigError &&
       error.problems.includes("mail.sende in the config file means nothing. The nearest is send.") &&
       error.problems.some((each) => each.startsWith("mail.send in the config file is no function.")) &&
-      error.problems.includes("LATCHKEY_MAIL_URL is given, and the config file has mail.send. Keep one."),
+      error.problems.includes("LATCHKEY_MAIL_URL is set, and the config file has mail.send. Keep one of them."),
   );
 });
 
