@@ -7,7 +7,7 @@ import { totpCode } from "../../src/testing/testing.ts";
 import { arrive } from "../harness/arrive.ts";
 import { addTOTP, cookiesOf, startLogin } from "../harness/factors.ts";
 import { outsideLogins } from "../harness/outside-logins.ts";
-import { serve, type API } from "../harness/serve.ts";
+import { adminPassword, serve, type API } from "../harness/serve.ts";
 import { emptyStore } from "../harness/test-store.ts";
 
 // The refusals of the gate after the first step of a login.
@@ -207,6 +207,40 @@ test("refuses two kinds of logins or of factors with one name", async () => {
     const started = createService({ store: await emptyStore(), secret, features: [people, feature] });
     await assert.rejects(started, (error) => error instanceof DeclarationError && reason.test(error.message));
   }
+});
+
+test("lets an administrator delete a factor only with a fresh login, or with the own password", async (t) => {
+  const api = await serve(t);
+  const ann = await addTOTP(api, "Ann");
+  const admin = cookiesOf(await api.post("/api/session/", { username: "admin", password: adminPassword }));
+  const remove = (body?: object) =>
+    api.ask("DELETE", `/users/${ann.id}/factors/${ann.factor}`, { body, headers: admin });
+  api.clock.turn(601);
+
+  const stale = await remove();
+  assert.deepEqual([stale.status, stale.json.errors[0].pointer], [400, "/current_password"]);
+  const wrong = await remove({ current_password: ann.password });
+  assert.deepEqual([wrong.status, wrong.json.errors[0].code], [400, "invalid"]);
+  assert.equal((await api.get(`/users/${ann.id}/factors`, api.admin)).json.length, 2);
+  assert.equal((await remove({ current_password: adminPassword })).status, 204);
+});
+
+test("adds and deletes no factor with a key", async (t) => {
+  const api = await serve(t);
+  const { id, email: username, password } = await api.user("Bob");
+  const { access } = (await api.post("/api/token/", { username, password })).json;
+  const { key } = (await api.post(`/users/${id}/keys`, { name: "laptop" }, bearer(access))).json;
+  const byKey = { authorization: `Token ${key}` };
+  const proof = { current_password: password };
+  const made = (await api.post(`/users/${id}/factors`, { kind: "totp" }, bearer(access))).json;
+
+  for (const refused of [
+    await api.post(`/users/${id}/factors`, { kind: "totp", ...proof }, byKey),
+    await api.post(`/users/${id}/factors/${made.id}/confirm`, { code: totpCode(made.secret, api.clock.now) }, byKey),
+    await api.post(`/users/${id}/factors/recovery`, proof, byKey),
+    await api.ask("DELETE", `/users/${id}/factors/${made.id}`, { body: proof, headers: byKey }),
+  ])
+    assert.deepEqual([refused.status, refused.json.code], [403, "permission_denied"], refused.text);
 });
 
 /** The calls of the gate. `known` are those of a caller who is logged in. */

@@ -192,12 +192,12 @@ async function makeCodes(parts: FactorEndpointsParts, context: Context): Promise
 }
 
 async function remove(parts: FactorEndpointsParts, context: FactorContext): Promise<Reply> {
-  requireDraft(proof, context, { id: null, current: null });
+  const { transient } = requireDraft(proof, context, { id: null, current: null });
   const account = await parts.requireAccount(context);
   const identity = context.requireIdentity();
   const factor = await requireFactor(parts, context);
   if (identity.id === account.id && factor.active) requireConfirmed(context, identity, { allowsRecovery: false });
-  else if (identity.id !== account.id) await parts.requireFreshLogin(context, undefined);
+  else if (identity.id !== account.id) await parts.requireFreshLogin(context, transient.current_password);
   await removeFactor(parts, { account, factor, isOwn: identity.id === account.id, now: context.call.now });
   return { status: 204, cache: "no-store" };
 }
