@@ -562,6 +562,22 @@ export const slips: readonly Slip[] = [
     /"adress".*is not assignable/,
     /feature rate-limits: limits\[0\]: by is 'adress'; it has to be one of address.*did you mean address\?/,
   ),
+  made(
+    `createService({ store, secret, features: mailFeatures((box) => mail(box, { ...mailOptions, titel: "Shop" })) })`,
+    /'titel'.*Did you mean.*'title'/,
+    /feature mail: there is no option titel; did you mean title\?/,
+  ),
+  made(
+    `createService({ store, secret, features: mailFeatures((box) => mail(box, mailOptions), (mails) => mailbox(people, mails, { lniks: {} })) })`,
+    /'lniks'.*Did you mean.*'links'/,
+    /feature mailbox: there is no option lniks; did you mean links\?/,
+  ),
+  made(`smtpSender({ ulr: "smtp://mail.example" })`, /'ulr'/, /smtpSender: there is no option ulr; did you mean url\?/),
+  made(
+    `assembleService({ sotre: store })`,
+    /'sotre'.*Did you mean.*'store'/,
+    /createService: there is no option sotre; did you mean store\?/,
+  ),
   feature(
     `outbox({ subscribers: [], attemps: 3 })`,
     /'attemps'.*Did you mean.*'attempts'/,

@@ -32,11 +32,19 @@ const { accounts, createService, defineResource, integer, Secret, text } = latch
 const people = accounts();
 const secret = new Secret("a secret of 32 characters or more.");
 const books = defineResource({ name: "book", fields: { title: text(), owner_id: integer() } });
+const box = features.outbox();
+const mails = features.mail(box, {
+  send: async () => undefined,
+  from: "shop@example.com",
+  publicURL: "https://shop.example",
+});
 const settings = { LATCHKEY_DATABASE: "sqlite::memory:" };
 
 /** The values of the other parameters, by name. */
 const samples: Readonly<Record<string, unknown>> = {
   people,
+  outbox: box,
+  mail: mails,
   resource: books,
   newer: latchkey.mount(books, { permission: latchkey.anyone }),
   which: "not_found",
@@ -62,13 +70,14 @@ const samples: Readonly<Record<string, unknown>> = {
 };
 
 /**
- * Functions that are called during requests, and functions that return the mistakes as their value. No start can be stopped for them. The
+ * Functions that are called during requests or in tests, and functions that return the mistakes as their value. No start can be stopped for them. The
  * members of a config file have separate messages (`misspellings.test.ts`).
  */
 const asked = new Set([
   "aTablePrefix",
   "accepted",
   "accountOf",
+  "admitAsOperator",
   "after",
   "assertProblem",
   "bearerRefusal",
@@ -110,18 +119,24 @@ const asked = new Set([
   "readPage",
   "readProxyText",
   "readRecord",
+  "readSMTPURL",
+  "readSender",
   "rejected",
   "requireDraft",
   "requireSameSite",
+  "requireUnused",
   "seriesOf",
   "shownName",
+  "totpCode",
   "updateRecord",
 ]);
 
 /** The required options, in addition to the one that is tested. */
 const needed: Readonly<Record<string, object>> = {
   decimal: { scale: 2, maximum: "9.99" },
+  mail: { send: () => undefined, from: "shop@example.com", publicURL: "https://shop.example" },
   externalIssuers: { ownIssuer: "a", bindings: {}, observe: () => undefined },
+  assembleService: { store: stores.sqliteStore({ path: ":memory:" }) },
   createService: { store: stores.sqliteStore({ path: ":memory:" }) },
   standardSchema: { column: "text" },
 };
@@ -244,7 +259,12 @@ async function use(name: string, made: unknown): Promise<void> {
   if (typeof made !== "object" || made === null) return;
   if ("close" in made && typeof made.close === "function") await made.close();
   if ("setUp" in made || name === "defineFeature")
-    return start({ features: name === "accounts" ? [made] : [people, made] });
+    return start({
+      features:
+        name === "accounts"
+          ? [made]
+          : [people, ...(name === "mailbox" ? [box, mails] : []), ...(name === "mail" ? [box] : []), made],
+    });
   if ("kind" in made && "options" in made) void defineResource({ name: "thing", fields: { one: made as never } });
 }
 

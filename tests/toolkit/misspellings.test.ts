@@ -41,7 +41,8 @@ const head = `${given
         .join(", ")} } from ${JSON.stringify(source)};`,
   )
   .join("\n")}
-import type { ServiceOptions } from ${JSON.stringify(path.join(root, "src/door/index.ts"))};
+import type { Mailer, Outbox } from ${JSON.stringify(path.join(root, "src/door/features.ts"))};
+import type { Feature, ServiceOptions } from ${JSON.stringify(path.join(root, "src/door/index.ts"))};
 import type { Kind, Mount, StandardSchema } from ${JSON.stringify(path.join(root, "src/door/resources.ts"))};
 import type { ConfigFile } from ${JSON.stringify(path.join(root, "src/service/service.ts"))};
 
@@ -53,7 +54,13 @@ const store = sqliteStore({ path: ":memory:" });
 const observe = (): void => undefined;
 const never = (): never => ({}) as never;
 const schema: StandardSchema<string> = { "~standard": { version: 1, vendor: "own", validate: (value) => ({ value }) } };
-void [people, secret, store, observe, never, schema];
+const mailOptions = { send: async (): Promise<void> => undefined, from: "a@b.example", publicURL: "https://a.example" };
+const mailFeatures = (make: (box: Feature<Outbox>) => Feature<Mailer>, use?: (mails: Feature<Mailer>) => Feature): readonly Feature[] => {
+  const box = outbox();
+  const mails = make(box);
+  return [people, box, mails, ...(use === undefined ? [] : [use(mails)])];
+};
+void [people, secret, store, observe, never, schema, mailOptions, mailFeatures];
 const authors = defineResource({ name: "author", fields: { name: text() } });
 const books = defineResource({ name: "book", fields: { title: text(), owner_id: integer() } });
 const phone: Kind<string> = { name: "phone", parse: String, parseText: String, schema: {}, column: { type: "text" } };

@@ -1,4 +1,4 @@
-import { aFunction, isText, seen } from "../../core/checking/members.ts";
+import { aFunction, isText, seen, unseen } from "../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../core/checking/options.ts";
 import { messageOfThrown } from "../../core/checking/thrown.ts";
 import { seriesOf } from "../../core/measurement.ts";
@@ -125,12 +125,12 @@ function withoutSecrets(error: unknown, { values }: Composed): Error {
 
 const checks: ChecksOf<MailOptions> = {
   send: aFunction,
-  from: seen((value) =>
+  from: unseen((value) =>
     isText(value) && readSender(value) !== null
       ? null
       : "it has to be an address, like no-reply@example.com or Example <no-reply@example.com>",
   ),
-  publicURL: seen((value) =>
+  publicURL: unseen((value) =>
     typeof value === "function" || (isText(value) && ["http:", "https:"].includes(URL.parse(value)?.protocol ?? ""))
       ? null
       : "it has to be the URL of the service, like https://api.example, or a function that returns it",
