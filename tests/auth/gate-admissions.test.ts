@@ -46,6 +46,8 @@ const overstating = {
   level: { proves: "each", claims: (call) => ({ authTime: now(call), level: 2 }) },
   weak: { proves: "each", claims: (call) => ({ ...strong(now(call)), proofs: [{ method: "pwd", at: now(call) }] }) },
   listed: { proves: ["pwd"], claims: (call) => strong(now(call)) },
+  bare: { isBare: true, claims: (call) => strong(now(call)) },
+  plain: { isBare: true, proves: ["pwd"] },
 } satisfies OutsideOptions["more"];
 
 test("believes only the proofs that a scheme declares", async (t) => {

@@ -23,8 +23,10 @@ export interface OutsideLogins {
 
 /** Options of the logins of a third party. */
 export interface OutsideOptions {
-  /** Schemes in addition to `badge` and `robot`, by their names. Each reads `X-<Name>`. */
-  readonly more?: Readonly<Record<string, Pick<Scheme, "proves"> & { readonly claims?: Claims }>>;
+  /** Schemes in addition to `badge` and `robot`, by their names. Each reads `X-<Name>`. A bare one does not use `identityOf`. */
+  readonly more?: Readonly<
+    Record<string, Pick<Scheme, "proves"> & { readonly claims?: Claims; readonly isBare?: true }>
+  >;
 }
 
 /** The members that a scheme adds to its identity. */
@@ -71,9 +73,7 @@ export function outsideLogins({ more = {} }: OutsideOptions = {}): OutsideLogins
             return {
               offer: null,
               endpoints,
-              schemes: Object.entries(schemes).map(([name, { proves, claims }]) =>
-                schemeOf(people!, name, proves, claims),
-              ),
+              schemes: Object.entries<Outside>(schemes).map(([name, outside]) => schemeOf(people!, name, outside)),
             };
           },
         }),
@@ -81,8 +81,10 @@ export function outsideLogins({ more = {} }: OutsideOptions = {}): OutsideLogins
   };
 }
 
+type Outside = NonNullable<OutsideOptions["more"]>[string];
+
 /** A scheme that believes the username in its header field. */
-function schemeOf({ accounts }: People, name: string, proves: Scheme["proves"], claims: Claims = () => ({})): Scheme {
+function schemeOf({ accounts }: People, name: string, { proves, claims = () => ({}), isBare }: Outside): Scheme {
   return {
     name,
     carriers: [{ in: "header", name: `X-${name}` }],
@@ -90,7 +92,10 @@ function schemeOf({ accounts }: People, name: string, proves: Scheme["proves"], 
     async authenticate(username, call) {
       if (username === "") return absent;
       const account = await accounts.findByUsername(username);
-      return account?.active === true ? accepted(identityOf(account, name, claims(call))) : rejected("inactive");
+      if (account?.active !== true) return rejected("inactive");
+      if (isBare !== true) return accepted(identityOf(account, name, claims(call)));
+      const { id, role } = account;
+      return accepted({ id, username, role, scheme: name, scopes: null, expiresAt: null, ...claims(call) });
     },
   };
 }
