@@ -5,7 +5,7 @@ import { defineFeature } from "../../src/door/index.ts";
 import type { ConfigFile } from "../../src/service/system/config-file.ts";
 import { arrive, type Arrived } from "../harness/arrive.ts";
 import { addTOTP, cookiesOf, startLogin, type TOTPUser } from "../harness/factors.ts";
-import { serve, type API } from "../harness/serve.ts";
+import { basicHeader, serve, type API } from "../harness/serve.ts";
 import { sharedDatabase } from "../harness/test-store.ts";
 
 // Wrong codes are limited for each account, and all services on a database share the counts.
@@ -135,6 +135,19 @@ test("counts each network from which the account logged in separately, so that n
   assert.equal((await tryCode(each[1], ann, ann.code(), home)).status, 200);
   for (let at = 0; at < 10; at++) assert.equal((await tryCode(each[0], ann, "000000", home)).status, 401);
   assert.equal((await tryCode(each[1], ann, "000000", home)).status, 429);
+});
+
+test("remembers no address after a right password with Basic, which cannot send the second factor", async (t) => {
+  const { each, ann } = await servePair(t);
+  for (let at = 0; at < 10; at++) assert.equal((await tryCode(each[0], ann, "000000")).status, 401);
+
+  const right = await arrive(each[0], "/protected/", {
+    ...stranger,
+    headers: Object.entries(basicHeader(ann.email, ann.password)),
+  });
+  assert.deepEqual([right.status, right.json.code], [401, "factor_required"]);
+
+  assert.equal((await tryCode(each[1], ann, "000000")).status, 429);
 });
 
 test("limits a burst of wrong codes through two services", async (t) => {
