@@ -54,6 +54,35 @@ test("answers a sign-up with a known address in the same bytes, and sends a mail
   assert.deepEqual([mail.to, mail.template, mail.values], [ada, "account_exists", {}]);
 });
 
+test("answers a sign-up with a known address in the same bytes if its username is the address", async (t) => {
+  const api = await startMailed(t);
+  for (const email of [ada, "ADA@example.com", "unknown@example.com"])
+    for (const username of [email, email.toUpperCase()]) {
+      const reply = await api.post("/users", { name: "Mallory", email, username });
+      assert.deepEqual([reply.status, reply.text], [202, "{}"], `${email} ${username}`);
+    }
+  const [known, unknown] = await api.sent();
+  assert.deepEqual([known!.to, known!.template, known!.values], [ada, "account_exists", {}]);
+  const created = await api.post(confirm, { token: unknown!.token, password });
+  assert.equal(created.status, 201, created.text);
+  assert.equal((await api.ask("GET", "/users/3", undefined, as(unknown!.to))).status, 200);
+});
+
+test("lets no user take the address of another person as a username", async (t) => {
+  const api = await startMailed(t);
+  const rename = (username: string, caller = as(ada)) =>
+    api.ask("PATCH", "/users/2", { username, ...(caller === root ? {} : { current_password: password }) }, caller);
+  for (const username of ["root@example.com", ben.email, "BEN@example.com"]) {
+    const refused = await rename(username);
+    assert.deepEqual([refused.status, refused.json.errors?.[0].code], [400, "invalid"], `${username} ${refused.text}`);
+    assert.equal(refused.json.errors[0].pointer, "/username");
+  }
+  assert.equal((await rename("ADA@example.com")).status, 200);
+  const { token } = await signUp(api);
+  assert.equal((await api.post(confirm, { token, password })).status, 201);
+  assert.equal((await rename("ada@elsewhere.example", root)).status, 200);
+});
+
 test("refuses what a sign-up must not contain", async (t) => {
   const fields = { phone: text({ optional: true }), team: text({ default: "none" }) };
   const api = await startMailed(t, { registration: "verified", fields, administered: ["team"] });

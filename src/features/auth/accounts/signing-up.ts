@@ -8,12 +8,13 @@ import { formType } from "../../../http/formats/form.ts";
 import type { Deferral } from "../../../http/mount/deferral.ts";
 import { requireDraft } from "../../../http/mount/writes/drafting.ts";
 import { prefersOneOf } from "../../../http/pipeline.ts";
+import { fold } from "../../../store/fold.ts";
 import type { JSONValue } from "../../../store/store.ts";
 import type { UsersMount } from "../users.ts";
 import { requireGivenFields } from "./administered.ts";
 import type { UsersParts } from "./parts.ts";
 import { requireFree, requireMayProbe } from "./taken.ts";
-import { requireMayName } from "./usernames.ts";
+import { requireMayName, requireNameOf } from "./usernames.ts";
 import type { Newcomer } from "./verifying.ts";
 
 /**
@@ -64,25 +65,17 @@ async function signUp(
   if (transient.invite === true) throw invalid([onlyAdministratorsInvite]);
   requireGivenFields(administered, context, values, users.resource.fields);
   const { name, email } = values;
-  const username = transient.username ?? null;
-  if (username !== null) requireNameOf(parts, context, { username, email });
-  // A username is looked up, and an address is not: the answer for a known address must be the same.
+  const chosen = transient.username ?? null;
+  if (chosen !== null) requireMayName(parts, context);
+  if (chosen !== null) requireNameOf({ username: chosen, email });
+  // A username is looked up, and an address is not: the answer for a known address must be the same. The address is the username anyway.
+  const username = chosen !== null && fold(chosen) === fold(email) ? null : chosen;
   if (username !== null) await requireFree(parts, users, context, { id: null, username });
   await parts.throttle.probe(context.call, async () => {
     const newcomer: Newcomer = { name, email, username, fields: sentFields(context, values) };
     await parts.verifier.current!.signUp(context, newcomer);
     return { counts: true, result: undefined };
   });
-}
-
-/** Ends the request if a newcomer chooses the address of another person as a name, which that person could then not have. */
-function requireNameOf(
-  parts: UsersParts,
-  context: Context,
-  { username, email }: { readonly username: string; readonly email: string },
-): void {
-  requireMayName(parts, context);
-  if (username.includes("@") && username.toLowerCase() !== email.toLowerCase()) throw invalid([addressOfAnother]);
 }
 
 /** Returns the values of the users' own fields that the caller sent. The others get their defaults when the user is created. */
@@ -103,10 +96,4 @@ export const onlyAdministratorsInvite: Issue = {
   pointer: "/invite",
   code: "read_only",
   detail: "Only administrators invite users.",
-};
-
-const addressOfAnother: Issue = {
-  pointer: "/username",
-  code: "invalid",
-  detail: "A username with @ has to be the e-mail address of the user.",
 };

@@ -1,5 +1,6 @@
-import { problem } from "../../../core/problem/problem.ts";
-import type { Context } from "../../../http/exchange.ts";
+import { problem, type Issue } from "../../../core/problem/problem.ts";
+import { invalid, type Context } from "../../../http/exchange.ts";
+import { fold } from "../../../store/fold.ts";
 import type { UsersParts } from "./parts.ts";
 import type { UsernameOrigin } from "./stored-accounts.ts";
 import { isAdministrator } from "./taken.ts";
@@ -10,6 +11,17 @@ export function requireMayName({ takesOutsideLogins }: UsersParts, context: Cont
   if (!takesOutsideLogins() || isAdministrator(context)) return;
   throw problem("permission_denied", { detail: "Usernames are given by administrators here." });
 }
+
+/** Ends the request if a user chooses the address of another person as a name, which that person could then not have. */
+export function requireNameOf({ username, email }: { readonly username: string; readonly email: string }): void {
+  if (username.includes("@") && fold(username) !== fold(email)) throw invalid([addressOfAnother]);
+}
+
+const addressOfAnother: Issue = {
+  pointer: "/username",
+  code: "invalid",
+  detail: "A username with @ has to be the e-mail address of the user.",
+};
 
 /** Returns the origin of the name that is being written. */
 export function usernameOriginOf(context: Context): UsernameOrigin {

@@ -22,7 +22,7 @@ import { requireNotActing, requireProof } from "./passwords/proof.ts";
 import { deferSignUps, onlyAdministratorsInvite } from "./signing-up.ts";
 import { accountOf, accountsCollection, firstGeneration } from "./stored-accounts.ts";
 import { isAdministrator, requireFree, requireMayProbe } from "./taken.ts";
-import { requireMayName, usernameOriginOf } from "./usernames.ts";
+import { requireMayName, requireNameOf, usernameOriginOf } from "./usernames.ts";
 import { addressMoved } from "./verified.ts";
 import type { Registration } from "./verifying.ts";
 
@@ -170,6 +170,8 @@ async function changeAccount(
   if (Object.keys(names).length > 0) await requireMayProbe(parts, context);
   const isRenamed = username !== undefined && username !== account.username;
   if (isRenamed) requireMayName(parts, context);
+  if (isRenamed && parts.verifier.current !== null && !isAdministrator(context))
+    requireNameOf({ username, email: address });
   if (isRenamed || isMoved || password !== undefined) await requireProof(parts, context, account, proof);
   if (password !== undefined) await requireGoodPassword(parts, context, password, { username: name, email: address });
   return {
