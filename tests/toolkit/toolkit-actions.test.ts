@@ -511,7 +511,10 @@ test("does not start with a wrong declaration, and says how to fix it", async ()
     [{ a: { permission: anyone, body: { x: text({ unique: true }) }, handle: () => ({}) } }, /leave unique out/],
     [{ a: { permission: anyone, method: "GET", handle: () => ({}) } }, /answer fields of its own/],
     [{ a: { permission: owner("user_id"), on: "collection", handle: () => ({}) } }, /narrows to rows/],
-    [{ a: { permission: anyone, on: "collection", answer: "record", handle: () => ({}) } }, /on the collection has no record/],
+    [
+      { a: { permission: anyone, on: "collection", answer: "record", handle: () => ({}) } },
+      /on the collection has no record/,
+    ],
     [{ a: { permission: owner("ownr_id"), handle: () => ({}) } }, /narrows by the column ownr_id/],
   ];
   for (const [actions, message] of wrong) {
