@@ -163,7 +163,7 @@ test("reads a list of secrets line by line, and validates each one", (t) => {
     /^LATCHKEY_SECRET_FILE: FILE is shorter than 32 characters.* \(secret 2 of 2\)$/,
   );
   assert.match(read(`${first}\n  ${second}`), /white space at an end.* \(secret 2 of 2\)$/);
-  assert.match(read(`${first}\n${"ab".repeat(20)}`), /a few characters repeated.* \(secret 2 of 2\)$/);
+  assert.match(read(`${first}\n${"ab".repeat(20)}`), /repeats a few characters.* \(secret 2 of 2\)$/);
   assert.match(
     read(`${first}\n${second}\n${first}`),
     /^LATCHKEY_SECRET_FILE: FILE has the same secret twice, on line 3/,
