@@ -179,7 +179,7 @@ function withHints(error: DeclarationError): DeclarationError {
       (mistake) =>
         mistake.includes(`in the feature ${name} and`) ||
         mistake.includes(`in the feature ${name};`) ||
-        mistake.startsWith(`two features have the name ${name};`),
+        mistake.startsWith(`two features are called ${name};`),
     ),
   );
   const hints = clashing.map(

@@ -98,7 +98,7 @@ test("answers a timeout with a page to a caller that asked for a page", async (t
   const answer = await asked;
 
   assert.deepEqual([answer.status, answer.headers.get("content-type")], [503, "text/html; charset=utf-8"]);
-  assert.match(await answer.text(), /This has taken too long, and was given up\./);
+  assert.match(await answer.text(), /The request took too long and was cancelled\./);
 });
 
 // A webhook whose signature is checked after the body has arrived.

@@ -175,7 +175,7 @@ test("reports invalid computed fields with all other mistakes", () => {
     ],
     [
       wrong({ c: { as: text({ unique: true, default: "x", writeOnly: true }), from } }),
-      [/unique is about what is kept/, /default is/, /writeOnly is/],
+      [/unique applies to stored fields/, /default applies/, /writeOnly applies/],
     ],
     [
       wrong({ c: { as: text(), from } }, { filters: { c: ["eq"] }, sorts: ["c"], search: ["c"] }),

@@ -46,7 +46,7 @@ const page = defineEndpoint({
     cache: "public",
   }),
 });
-const login = defineEndpoint({ method: "GET", path: "/login", access: "open", handle: () => ({ status: 204 }) });
+const login = defineEndpoint({ method: "GET", path: "/enter", access: "open", handle: () => ({ status: 204 }) });
 
 async function start(t: TestContext, schemes: readonly Scheme[] = [ticket]) {
   const observed: Observation[] = [];
@@ -103,7 +103,7 @@ test("refuses a duplicate or unreadable credential, and ignores an empty one", a
 test("does not know the parameter on an open endpoint, and shows only its name", async (t) => {
   const { ask } = await start(t);
 
-  const refused = await ask("/login?ticket=good-ticket");
+  const refused = await ask("/enter?ticket=good-ticket");
 
   assert.equal(refused.status, 400);
   assert.match(refused.text, /"pointer":"\?ticket","code":"unknown_parameter"/);

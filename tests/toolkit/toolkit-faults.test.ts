@@ -135,7 +135,7 @@ test("prints a fault to standard error with its stack by default, and nothing wi
   assert.equal(printed.length, 1);
   assert.match(
     printed[0]!,
-    /^api: A request came upon a fault \(request id \S+\)\.\nError: a hook of somebody's own\n {4}at /,
+    /^api: A request caused a fault \(request id \S+\)\.\nError: a hook of somebody's own\n {4}at /,
   );
 });
 

@@ -109,7 +109,8 @@ function isReserved(address: string): boolean {
 
 /** Returns the public address without the base path and the slash at its end. */
 function withoutEnd(url: string, basePath: string): string {
-  const trimmed = url.replace(/\/+$/, "");
+  let trimmed = url;
+  while (trimmed.endsWith("/")) trimmed = trimmed.slice(0, -1);
   return basePath !== "" && trimmed.endsWith(basePath) ? trimmed.slice(0, -basePath.length) : trimmed;
 }
 

@@ -51,8 +51,8 @@ for (const [what, lines, breached] of lists) {
 const broken: [what: string, told: RegExp, answer: RequestListener][] = [
   ["answers 503", /503/, (_, response) => void response.writeHead(503).end(`${digest.slice(5)}:7`)],
   ["redirects", /./, (_, response) => void response.writeHead(302, { location: "http://127.0.0.1:1/" }).end()],
-  ["answers a page", /no list/, (_, response) => void response.end("<h1>Hello</h1>")],
-  ["answers nothing", /no list/, (_, response) => void response.end()],
+  ["answers a page", /not a list/, (_, response) => void response.end("<h1>Hello</h1>")],
+  ["answers nothing", /not a list/, (_, response) => void response.end()],
   ["never answers", /longer than 100 ms/, () => undefined],
   ["never ends", /longer than 100 ms/, (_, response) => void response.write(`${padding[0]}\r\n`)],
   ["resets", /./, (request) => void request.socket.destroy()],
