@@ -13,13 +13,7 @@
  */
 import "../core/node-version.ts";
 
-export {
-  assembleService,
-  createService,
-  type AssembledService,
-  type Service,
-  type ServiceOptions,
-} from "../composition/create-service.ts";
+export { createService, type Service, type ServiceOptions } from "../composition/create-service.ts";
 export { defineFeature, type Feature } from "../feature/feature.ts";
 export {
   boolean,

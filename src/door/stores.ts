@@ -5,6 +5,7 @@
  */
 import "./index.ts";
 
+export { assembleService, type AssembledService } from "../composition/create-service.ts";
 export {
   keyOf,
   MigrationNeeded,

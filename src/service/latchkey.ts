@@ -1,9 +1,16 @@
 import type { People } from "../door/auth.ts";
 import { csv, type Format } from "../door/http.ts";
-import { assembleService, type Feature, type Service, type ServiceOptions } from "../door/index.ts";
+import { type Feature, type Service, type ServiceOptions } from "../door/index.ts";
 import type { MetricFamily, Observer } from "../door/ops.ts";
 import { DeclarationError } from "../door/resources.ts";
-import { postgresStore, sqliteStore, StoreUnavailable, type Collection, type Store } from "../door/stores.ts";
+import {
+  assembleService,
+  postgresStore,
+  sqliteStore,
+  StoreUnavailable,
+  type Collection,
+  type Store,
+} from "../door/stores.ts";
 import { optionalFeatures, type BuiltIn } from "./built-in.ts";
 import { builtInFeatures, chosenFeatures } from "./features.ts";
 import { ownAddress, senderOf, sharedOutbox } from "./mail.ts";

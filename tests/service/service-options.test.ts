@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { assembleService, createService, type ServiceOptions } from "../../src/door/index.ts";
+import { createService, type ServiceOptions } from "../../src/door/index.ts";
 import { DeclarationError } from "../../src/door/resources.ts";
-import { sqliteStore, type Collection, type Store } from "../../src/door/stores.ts";
+import { assembleService, sqliteStore, type Collection, type Store } from "../../src/door/stores.ts";
 
 const due = () => [];
 const feature = (upkeep: unknown) => ({

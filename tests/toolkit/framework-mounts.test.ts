@@ -144,7 +144,7 @@ test("reports a service with another prefix than its mount in the framework", as
   for (const baseUrl of ["/v1", "/ap", "/api/v1"])
     assert.throws(
       () => requestListener(service)(mounted(baseUrl, `${baseUrl}/books`), nobody, next),
-      new RegExp(`mounted at ${baseUrl}, and its addresses begin with /api`),
+      new RegExp(`mounted at ${baseUrl}, but its addresses begin with /api`),
     );
   assert.throws(
     () => requestListener(atRoot.service)(mounted("/api", "/api/books"), nobody, next),

@@ -171,7 +171,7 @@ const slips: readonly (readonly [limit: object, told: RegExp])[] = [
   [{ by: "ip" }, /limits\[0\]: by is 'ip'; it has to be/],
   [{ limit: 0 }, /limits\[0\]: limit is 0; it has to be a whole number from 1/],
   [{ windowSeconds: 0.5 }, /limits\[0\]: windowSeconds is 0.5/],
-  [{ actions: ["lst"] }, /limits\[0\]: actions is a list; 'lst' stands there; .*did you mean list\?/],
+  [{ actions: ["lst"] }, /limits\[0\]: actions is a list; it contains 'lst'; .*did you mean list\?/],
   [{ at: ["/usrs"] }, /the limit few is for \/usrs, which is not served; did you mean \/users\?/],
 ];
 

@@ -117,6 +117,9 @@ test("shows nothing to a caller who changes records inside one that they may not
 });
 
 test("stops the start for the option writers without a parent, or with an unknown value", () => {
-  assert.throws(() => mount(products, { permission: authenticated, writers: "readers" }), /writers is for nested resources/);
+  assert.throws(
+    () => mount(products, { permission: authenticated, writers: "readers" }),
+    /writers is for nested resources/,
+  );
   assert.throws(() => mount(reviews, { permission: authenticated, writers: "anyone" as "readers" }), /writers/);
 });
