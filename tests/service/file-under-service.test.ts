@@ -65,7 +65,7 @@ test("is not ready on a database of a newer program, and logs why", async () => 
   const { status } = await fetch(`${service.address}/readyz`);
 
   assert.equal(status, 503);
-  assert.match(service.said(), /schema version \d+ but this program knows \d+\. Run the newer program/);
+  assert.match(service.said(), /schema version \d+, but this program knows \d+\. Run the newer program/);
 });
 
 test("acknowledges nothing more after the log file is deleted, and keeps all acknowledged writes even if it is killed", async (t) => {

@@ -91,7 +91,7 @@ test(
     execFileSync("prlimit", ["--pid", String(service.pid), `--nofile=${open + 10}`]);
 
     const sockets = Array.from({ length: 40 }, () => connect(Number(port), hostname).on("error", () => undefined));
-    const lines = (): readonly string[] => service.said().match(/^\{.*No descriptor is left.*$/gm) ?? [];
+    const lines = (): readonly string[] => service.said().match(/^\{.*No file descriptor is free.*$/gm) ?? [];
     for (let looks = 0; looks < 100 && lines().length === 0; looks++) await wait(50);
     await wait(1500);
     for (const socket of sockets) socket.destroy();

@@ -43,7 +43,7 @@ const mounts = [
   mount(named("acting"), { permission, actions: { cancel: { on: "collection", permission, handle: never } } }),
 ];
 const rows: readonly (readonly [what: string, path: string, init: RequestInit, told: RegExp])[] = [
-  ["a handler", "/stuck", {}, /^The handler of GET \/stuck is not done after 7 s/],
+  ["a handler", "/stuck", {}, /^The handler of GET \/stuck has not finished after 7 s/],
   ["a hook", "/hookeds", write, /^beforeWrite of \/hookeds is not done/],
   ["what completes a write", "/completeds", write, /^complete of a beforeWrite of \/completeds is not done/],
   ["an action", "/actings/cancel", { ...write, body: "{}" }, /^The action cancel of \/actings is not done/],
