@@ -44,11 +44,11 @@ const mounts = [
 ];
 const rows: readonly (readonly [what: string, path: string, init: RequestInit, told: RegExp])[] = [
   ["a handler", "/stuck", {}, /^The handler of GET \/stuck has not finished after 7 s/],
-  ["a hook", "/hookeds", write, /^beforeWrite of \/hookeds is not done/],
-  ["what completes a write", "/completeds", write, /^complete of a beforeWrite of \/completeds is not done/],
-  ["an action", "/actings/cancel", { ...write, body: "{}" }, /^The action cancel of \/actings is not done/],
-  ["a scheme", "/plains", { headers: { "x-stuck": "a" } }, /^The scheme stuck is not done/],
-  ["a format that writes", "/plains", { headers: { accept: "text/stuck" } }, /^The format text\/stuck is not done/],
+  ["a hook", "/hookeds", write, /^beforeWrite of \/hookeds has not finished/],
+  ["what completes a write", "/completeds", write, /^complete of a beforeWrite of \/completeds has not finished/],
+  ["an action", "/actings/cancel", { ...write, body: "{}" }, /^The action cancel of \/actings has not finished/],
+  ["a scheme", "/plains", { headers: { "x-stuck": "a" } }, /^The scheme stuck has not finished/],
+  ["a format that writes", "/plains", { headers: { accept: "text/stuck" } }, /^The format text\/stuck has not finished/],
   [
     "a format that reads",
     "/plains",
@@ -56,7 +56,7 @@ const rows: readonly (readonly [what: string, path: string, init: RequestInit, t
     /^The format text\/stuck/,
   ],
   ["a format that tells a problem", "/no", { headers: { accept: "text/stuck" } }, /^The format text\/stuck/],
-  ["a limiter", "/plains", { headers: { "x-limit": "a" } }, /^A limiter of requests is not done/],
+  ["a limiter", "/plains", { headers: { "x-limit": "a" } }, /^A limiter of requests has not finished/],
 ];
 
 async function serviceOf(store: Store, observed: Observation[]) {
