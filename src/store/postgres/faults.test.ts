@@ -33,8 +33,8 @@ after(() => server.stop());
 test("refuses to open with a wrong URL, names the fix, and hides the password", async () => {
   const url = await server.makeDatabase();
   const cases: [change: (url: URL) => void, kind: typeof StoreUnavailable | typeof StoreSetupError, cure: RegExp][] = [
-    [(each) => (each.password = "hunter2"), StoreSetupError, /right user and password/],
-    [(each) => (each.username = "nobody"), StoreSetupError, /right user and password/],
+    [(each) => (each.password = "hunter2"), StoreSetupError, /Correct the user and the password/],
+    [(each) => (each.username = "nobody"), StoreSetupError, /Correct the user and the password/],
     [(each) => (each.pathname = "/nowhere"), StoreSetupError, /CREATE DATABASE/],
     [(each) => (each.hostname = "nowhere.invalid"), StoreSetupError, /name of the server/],
     [(each) => each.searchParams.set("sslmode", "require"), StoreSetupError, /sslmode/],

@@ -1,7 +1,13 @@
-import type { CustomFetch } from "openid-client";
-
 /** Makes the requests to identity providers: `fetch`, or a compatible function that respects the signal. */
 export type ProviderFetch = (url: string, init: RequestInit) => Promise<Response>;
+
+/** A request of `openid-client`. The type is our own, because the package may not be installed. */
+interface ClientRequest {
+  readonly body?: RequestInit["body"];
+  readonly headers: Record<string, string>;
+  readonly method: string;
+  readonly signal?: AbortSignal | undefined;
+}
 
 /** The largest accepted response. No real document or token of a provider is larger. */
 const MAX_BYTES = 256 * 1024;
@@ -13,7 +19,7 @@ export class ProviderNetworkFault extends Error {
 }
 
 /** Limits the requests to identity providers: five seconds and 256 KiB for each, and no redirect is followed. */
-export function limited(fetch: ProviderFetch): CustomFetch {
+export function limited(fetch: ProviderFetch): (url: string, init: ClientRequest) => Promise<Response> {
   return async (url, init) => {
     const limit = AbortSignal.timeout(LIMIT_MS);
     const signal = init.signal === undefined ? limit : AbortSignal.any([init.signal, limit]);
