@@ -9,6 +9,8 @@ import { jsonSchema } from "../../src/door/resources.ts";
 type Schema = Parameters<typeof jsonSchema>[0];
 
 const word = fc.constantFrom("a", "b", "c", "ab", "", "1", "👍");
+/** ajv 8 does not notice that a required member with the empty name is missing. */
+const requiredName = word.filter((name) => name !== "");
 const count = fc.integer({ min: 0, max: 3 });
 const scalar = fc.oneof(word, fc.integer({ min: -3, max: 3 }), fc.constantFrom(0.5, true, false, null));
 
@@ -34,7 +36,7 @@ const { schema } = fc.letrec<{ schema: Schema }>((tie) => ({
           enum: fc.uniqueArray(scalar, { minLength: 1, maxLength: 3 }),
           const: value,
           properties: fc.dictionary(word, tie("schema"), { maxKeys: 3, noNullPrototype: true }),
-          required: fc.uniqueArray(word, { maxLength: 2 }),
+          required: fc.uniqueArray(requiredName, { maxLength: 2 }),
           additionalProperties: fc.oneof(fc.boolean(), tie("schema")),
           items: tie("schema"),
           minItems: count,
