@@ -48,7 +48,12 @@ const rows: readonly (readonly [what: string, path: string, init: RequestInit, t
   ["what completes a write", "/completeds", write, /^complete of a beforeWrite of \/completeds has not finished/],
   ["an action", "/actings/cancel", { ...write, body: "{}" }, /^The action cancel of \/actings has not finished/],
   ["a scheme", "/plains", { headers: { "x-stuck": "a" } }, /^The scheme stuck has not finished/],
-  ["a format that writes", "/plains", { headers: { accept: "text/stuck" } }, /^The format text\/stuck has not finished/],
+  [
+    "a format that writes",
+    "/plains",
+    { headers: { accept: "text/stuck" } },
+    /^The format text\/stuck has not finished/,
+  ],
   [
     "a format that reads",
     "/plains",
