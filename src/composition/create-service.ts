@@ -92,8 +92,8 @@ export interface AssembledService {
  *
  * @example
  * ```ts
- * import { anyone, assembleService, defineResource, mount, text } from "latchkey";
- * import { sqliteStore } from "latchkey/stores";
+ * import { anyone, defineResource, mount, text } from "latchkey";
+ * import { assembleService, sqliteStore } from "latchkey/stores";
  *
  * const book = defineResource({ name: "book", fields: { title: text() } });
  * const service = assembleService({
