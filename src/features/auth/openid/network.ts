@@ -3,7 +3,7 @@ export type ProviderFetch = (url: string, init: RequestInit) => Promise<Response
 
 /** A request of `openid-client`. The type is our own, because the package may not be installed. */
 interface ClientRequest {
-  readonly body?: RequestInit["body"];
+  readonly body?: unknown;
   readonly headers: Record<string, string>;
   readonly method: string;
   readonly signal?: AbortSignal | undefined;
@@ -24,7 +24,7 @@ export function limited(fetch: ProviderFetch): (url: string, init: ClientRequest
     const limit = AbortSignal.timeout(LIMIT_MS);
     const signal = init.signal === undefined ? limit : AbortSignal.any([init.signal, limit]);
     try {
-      const response = await fetch(url, { ...init, body: init.body ?? null, redirect: "manual", signal });
+      const response = await fetch(url, { ...init, body: textOf(init.body), redirect: "manual", signal });
       const { status, headers } = response;
       const body = await readBytes(response);
       // The constructor refuses a body for these, and status 0 (an opaque redirect).
@@ -38,6 +38,13 @@ export function limited(fetch: ProviderFetch): (url: string, init: ClientRequest
       throw new ProviderNetworkFault(`the connection failed: ${reasonOf(error)}`, { cause: error });
     }
   };
+}
+
+/** Returns the body of a request. The client sends forms and nothing else. */
+function textOf(body: unknown): string | null {
+  if (body === null || body === undefined) return null;
+  if (typeof body === "string" || body instanceof URLSearchParams) return String(body);
+  throw new TypeError("openid-client sent a body that is not a form.");
 }
 
 async function readBytes({ body }: Response): Promise<Uint8Array<ArrayBuffer>> {
