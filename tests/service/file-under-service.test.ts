@@ -176,11 +176,12 @@ for (const [what, overwrite] of Object.entries(overwritingTheLog))
       const answers = await Promise.all(Array.from({ length: 16 }, () => fetch(service.address + path, { headers })));
       return [...new Set(answers.map(({ status }) => status))];
     };
-    const ready = await ask("/readyz");
+    let ready = await ask("/readyz");
     let read = await ask("/users/1");
-    // A process without writes or readiness checks looks within a second. On a busy machine this can take longer.
-    for (let at = 0; at < 50 && read.includes(200); at++) {
+    // Each process looks within a second. On a busy machine this can take longer.
+    for (let at = 0; at < 50 && (ready.includes(200) || read.includes(200)); at++) {
       await wait(100);
+      ready = await ask("/readyz");
       read = await ask("/users/1");
     }
     const live = await ask("/livez");
