@@ -61,6 +61,17 @@ test("does not ask again after a login by mail", async (t) => {
   assert.equal((await addFactor(api, { pending: first.json.login.pending })).status, 200);
 });
 
+test("asks for no code by mail if no mailbox can have the address, as that of the first administrator", async (t) => {
+  const api = await startMailFlows(t, everyone);
+  const email = "root@example.INVALID";
+  assert.equal((await api.post("/users", { name: "Root", email, password })).status, 201);
+  const first = await api.post("/api/token/", { username: email, password });
+  assert.deepEqual([first.json.login.needs, first.json.login.factors], ["enrolment", []]);
+  assert.equal(await api.mail.queued(), 0);
+  const done = await addFactor(api, { pending: first.json.login.pending });
+  assert.equal(done.status, 200, done.text);
+});
+
 test("ends the waiting login after five wrong codes, and the right code no longer helps", async (t) => {
   const api = await startMailFlows(t, everyone);
   const { pending } = (await api.post("/api/token/", { username: ada, password })).json.login;

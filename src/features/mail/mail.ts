@@ -6,7 +6,7 @@ import { defineFeature, type Feature } from "../../feature/feature.ts";
 import { isMailbox } from "../../resource/kinds/mailbox.ts";
 import type { JSONValue } from "../../store/store.ts";
 import type { Outbox } from "../outbox/outbox.ts";
-import { readSender } from "./address.ts";
+import { isReserved, readSender } from "./address.ts";
 import type { Composed, Mail, Mailer, MailKind, QueueMail, SendMail } from "./contract.ts";
 import { templateMistakes, templatesOf, type TemplatesByLanguage } from "./templates.ts";
 
@@ -100,11 +100,6 @@ export function mail(outbox: Feature<Outbox>, options: MailOptions): Feature<Mai
       };
     },
   });
-}
-
-/** Returns true for an address that no mailbox can have (RFC 2606 §2). The first administrator has one until it is changed. */
-function isReserved(address: string): boolean {
-  return address.toLowerCase().endsWith(".invalid");
 }
 
 /** Returns the public address without the base path and the slash at its end. */

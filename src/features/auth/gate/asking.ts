@@ -18,7 +18,8 @@ export type LoginObject = Readonly<Record<string, JSONValue>>;
 
 /** Returns the problem that asks for another proof. Sends the code if the proof is a mail. */
 export async function askFor(parts: GateEndpointsParts, context: Context, waiting: Waiting): Promise<Problem> {
-  if (needsMail(parts, waiting.account, waiting.login)) await parts.gate.mail.step?.send(context, waiting.account);
+  if (await needsMail(parts, waiting.account, waiting.login))
+    await parts.gate.mail.step?.send(context, waiting.account);
   return stillNeeded(parts, context, waiting);
 }
 
@@ -48,7 +49,8 @@ export async function describe(
   login: PendingLogin,
 ): Promise<LoginObject> {
   const expires_at = new Date(login.expiresAt).toISOString();
-  if (needsMail(parts, account, login)) return { needs: "enrolment", expires_at, factors: [{ id: MAIL, kind: MAIL }] };
+  if (await needsMail(parts, account, login))
+    return { needs: "enrolment", expires_at, factors: [{ id: MAIL, kind: MAIL }] };
   const all = (await parts.factors.list(account.id)).filter(({ active }) => active);
   const factors: JSONValue[] = [];
   for (const [kindName, kind] of parts.gate.kinds) {
@@ -73,9 +75,10 @@ export function needsEnrolment({ gate }: GateEndpointsParts, account: Account): 
 }
 
 /** Returns true if a code by mail must come before the first factor: mail is on, and the login has no proof by mail yet. */
-export function needsMail(parts: GateEndpointsParts, account: Account, login: PendingLogin): boolean {
-  if (parts.gate.mail.step === null || login.purpose !== "login" || !needsEnrolment(parts, account)) return false;
-  return !login.proofs.some(({ method }) => method === "mail");
+export async function needsMail(parts: GateEndpointsParts, account: Account, login: PendingLogin): Promise<boolean> {
+  const { step } = parts.gate.mail;
+  if (step === null || login.purpose !== "login" || !needsEnrolment(parts, account)) return false;
+  return !login.proofs.some(({ method }) => method === "mail") && (await step.reaches(account));
 }
 
 function hasCodes({ recovery }: GateEndpointsParts, all: readonly StoredFactor[]): boolean {

@@ -55,7 +55,7 @@ export async function complete(parts: GateEndpointsParts, context: Context, body
   const { call } = context;
   const found = await requirePending(parts, context, body.pending);
   const { login, account } = found;
-  if (needsMail(parts, account, login)) throw await answerByMail(parts, context, found, body);
+  if (await needsMail(parts, account, login)) throw await answerByMail(parts, context, found, body);
   const answered = await answer(parts, context, found, body);
   const proofs = [...login.proofs, answered.proof];
   const changes = [...parts.pending.end(login), ...answered.changes];

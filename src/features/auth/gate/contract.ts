@@ -103,6 +103,8 @@ export interface FirstProof {
  * could add a factor of their own. Registered in `setUp` (`people.mailStep`).
  */
 export interface MailStep {
+  /** Returns false if no mailbox can have the account's address. Such an account adds its first factor without a code by mail. */
+  reaches(account: Account): Promise<boolean>;
   /** Sends a code to the account's address, within the limits of mails. */
   send(context: Context, account: Account): Promise<void>;
   /** Checks a code. Returns the changes that use it up. Returns null if it is wrong. */

@@ -146,7 +146,7 @@ function showsCodes({ body }: Reply): boolean {
 async function startFactor(parts: GateEndpointsParts, context: Context): Promise<Reply> {
   const { pending, kind, label } = requireDraft(newFactor, context, noRecord).values;
   const { name, login, account } = await requirePending(parts, context, pending);
-  if (needsMail(parts, account, login))
+  if (await needsMail(parts, account, login))
     throw await stillNeeded(parts, context, { account, name, login, keptBy: placeOf(parts, login) });
   if (login.purpose !== "login" || !needsEnrolment(parts, account))
     throw problem("permission_denied", { detail: "This login waits for a factor that the account has." });

@@ -1,4 +1,5 @@
 import type { Store } from "../../../store/store.ts";
+import { isReserved } from "../../mail/address.ts";
 import { verifyEmail } from "../accounts/proved-address.ts";
 import type { Account } from "../accounts/stored-accounts.ts";
 import type { MailStep } from "../gate/contract.ts";
@@ -28,6 +29,10 @@ export function enrolmentStep({ store, people, purpose }: EnrolmentStepParts): M
   }
 
   return {
+    async reaches(user) {
+      const address = await findAddress(user);
+      return address !== null && !isReserved(address);
+    },
     async send(context, user) {
       const address = await findAddress(user);
       if (address !== null) await purpose.send(context, { address, user });
