@@ -9,11 +9,11 @@ import { requireDraft } from "../../../http/mount/writes/drafting.ts";
 import { boolean, json, text } from "../../../resource/kinds/fields.ts";
 import { defineResource } from "../../../resource/resource.ts";
 import type { JSONValue } from "../../../store/store.ts";
-import { ownOrAny, ownOrAnyUnlimited } from "../access.ts";
+import { ownOrAny } from "../access.ts";
 import { requireConfirmed } from "../accounts/passwords/proof.ts";
 import type { Account } from "../accounts/stored-accounts.ts";
-import { loginTypes, MAX_LOGIN_BODY_BYTES } from "../credentials.ts";
-import { proofField, withoutKey } from "../fresh-login.ts";
+import { changesLogins } from "../changing-logins.ts";
+import { proofField } from "../fresh-login.ts";
 import type { StoredFactor } from "./contract.ts";
 import { activate, enrol, replaceCodes, requireKind } from "./enrolling.ts";
 import { RECOVERY } from "./factors.ts";
@@ -52,16 +52,6 @@ const proof = defineResource({ name: "proof", fields: { current_password: proofF
 
 /** `/users/{id}/factors`: the second factors and passkeys of a user. */
 export function factorEndpoints(parts: FactorEndpointsParts): readonly Endpoint[] {
-  const change = {
-    access: ownOrAnyUnlimited,
-    logsIn: true,
-    guard(context: Context) {
-      withoutKey(context);
-      context.requireSameSite();
-    },
-    consumes: loginTypes,
-    maxBodyBytes: MAX_LOGIN_BODY_BYTES,
-  } as const;
   const target = (context: Context) => parts.requireAccount(context);
   return [
     builtInEndpoint({
@@ -72,7 +62,7 @@ export function factorEndpoints(parts: FactorEndpointsParts): readonly Endpoint[
       handle: (context) => list(parts, context),
     }),
     builtInEndpoint({
-      ...change,
+      ...changesLogins,
       method: "POST",
       path,
       target,
@@ -80,7 +70,7 @@ export function factorEndpoints(parts: FactorEndpointsParts): readonly Endpoint[
       handle: (context) => add(parts, context),
     }),
     builtInEndpoint({
-      ...change,
+      ...changesLogins,
       method: "POST",
       path: `${path}/recovery`,
       bodyOptional: true,
@@ -89,7 +79,7 @@ export function factorEndpoints(parts: FactorEndpointsParts): readonly Endpoint[
       handle: (context) => makeCodes(parts, context),
     }),
     builtInEndpoint({
-      ...change,
+      ...changesLogins,
       method: "POST",
       path: `${path}/{factor_id}/confirm`,
       target: (context) => requireFactor(parts, context),
@@ -97,7 +87,7 @@ export function factorEndpoints(parts: FactorEndpointsParts): readonly Endpoint[
       handle: (context) => confirm(parts, context),
     }),
     builtInEndpoint({
-      ...change,
+      ...changesLogins,
       method: "DELETE",
       path: `${path}/{factor_id}`,
       bodyOptional: true,

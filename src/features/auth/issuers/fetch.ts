@@ -1,3 +1,4 @@
+import { connectionFault, readBytes } from "../outside-response.ts";
 import { parseKeySet } from "../tokens/signing-keys.ts";
 
 /** The network function: `fetch`, or a compatible function that respects the signal. */
@@ -29,7 +30,7 @@ export async function fetchKeySet(
   } catch (error) {
     if (error instanceof KeySetFault) throw error;
     if (stop.signal.aborted) throw new KeySetFault(`it took longer than ${limitMs / 1000} seconds`, { cause: error });
-    throw new KeySetFault(`the connection failed: ${reasonOf(error)}`, { cause: error });
+    throw new KeySetFault(`the connection failed: ${connectionFault(error)}`, { cause: error });
   } finally {
     clearTimeout(timer);
     // Stops the rest of the request, because its result is not used.
@@ -45,16 +46,11 @@ async function ask(url: string, fetch: FetchKeys, signal: AbortSignal): Promise<
   return response;
 }
 
-async function readText({ body }: Response): Promise<string> {
-  const stream: AsyncIterable<Uint8Array> | readonly [] = body ?? [];
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of stream) {
-    bytes += chunk.byteLength;
-    if (bytes > maxBytes) throw new KeySetFault(`the answer is longer than ${maxBytes / 1024} KiB`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
+async function readText(response: Response): Promise<string> {
+  const bytes = await readBytes(response, maxBytes, (reason) => {
+    throw new KeySetFault(reason);
+  });
+  return bytes.toString("utf8");
 }
 
 function readEntries(text: string): readonly unknown[] {
@@ -62,11 +58,4 @@ function readEntries(text: string): readonly unknown[] {
   if (keys === null) throw new KeySetFault("the answer is not a JWK Set");
   if (keys.length > maxKeys) throw new KeySetFault(`the answer has more than ${maxKeys} keys`);
   return keys;
-}
-
-/** Returns the error code of the system (`ECONNREFUSED`), which `fetch` keeps in the cause. */
-function reasonOf(error: unknown): string {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  if (cause instanceof Error) return "code" in cause ? String(cause.code) : cause.message;
-  return String(cause);
 }

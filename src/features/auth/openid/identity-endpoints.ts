@@ -7,9 +7,9 @@ import { invalid, type Context } from "../../../http/exchange.ts";
 import { requireDraft } from "../../../http/mount/writes/drafting.ts";
 import { text } from "../../../resource/kinds/fields.ts";
 import { defineResource } from "../../../resource/resource.ts";
-import { ownOrAny, ownOrAnyUnlimited } from "../access.ts";
-import { loginTypes, MAX_LOGIN_BODY_BYTES } from "../credentials.ts";
-import { proofField, withoutKey } from "../fresh-login.ts";
+import { ownOrAny } from "../access.ts";
+import { changesLogins } from "../changing-logins.ts";
+import { proofField } from "../fresh-login.ts";
 import { identitiesCollection, type LinkedIdentity } from "./identities.ts";
 import { requireNext, startPath } from "./login-endpoints.ts";
 import type { ProviderLoginParts } from "./parts.ts";
@@ -32,16 +32,6 @@ type IdentityContext = Context<{ readonly id: number; readonly identity_id: numb
 
 /** `/users/{id}/identities`: the identities at providers that are linked to a user. */
 export function identityEndpoints(parts: ProviderLoginParts): readonly Endpoint[] {
-  const change = {
-    access: ownOrAnyUnlimited,
-    logsIn: true,
-    consumes: loginTypes,
-    maxBodyBytes: MAX_LOGIN_BODY_BYTES,
-    guard(context: Context) {
-      withoutKey(context);
-      context.requireSameSite();
-    },
-  } as const;
   return [
     builtInEndpoint({
       method: "GET",
@@ -51,7 +41,7 @@ export function identityEndpoints(parts: ProviderLoginParts): readonly Endpoint[
       handle: (context) => list(parts, context),
     }),
     builtInEndpoint({
-      ...change,
+      ...changesLogins,
       method: "POST",
       path,
       target: (context) => parts.people.requireAccount(context),
@@ -59,7 +49,7 @@ export function identityEndpoints(parts: ProviderLoginParts): readonly Endpoint[
       handle: (context) => startLink(parts, context),
     }),
     builtInEndpoint({
-      ...change,
+      ...changesLogins,
       method: "DELETE",
       path: `${path}/{identity_id}`,
       bodyOptional: true,

@@ -1,3 +1,5 @@
+import { connectionFault, readBytes } from "../outside-response.ts";
+
 /** Makes the requests to identity providers: `fetch`, or a compatible function that respects the signal. */
 export type ProviderFetch = (url: string, init: RequestInit) => Promise<Response>;
 
@@ -26,7 +28,9 @@ export function limited(fetch: ProviderFetch): (url: string, init: ClientRequest
     try {
       const response = await fetch(url, { ...init, body: textOf(init.body), redirect: "manual", signal });
       const { status, headers } = response;
-      const body = await readBytes(response);
+      const body = await readBytes(response, MAX_BYTES, (reason) => {
+        throw new ProviderNetworkFault(reason);
+      });
       // The constructor refuses a body for these, and status 0 (an opaque redirect).
       if (status < 200 || [204, 205, 304].includes(status))
         throw new ProviderNetworkFault(`it answered with status ${status}`);
@@ -35,7 +39,7 @@ export function limited(fetch: ProviderFetch): (url: string, init: ClientRequest
       if (error instanceof ProviderNetworkFault) throw error;
       if (limit.aborted)
         throw new ProviderNetworkFault(`it took longer than ${LIMIT_MS / 1000} seconds`, { cause: error });
-      throw new ProviderNetworkFault(`the connection failed: ${reasonOf(error)}`, { cause: error });
+      throw new ProviderNetworkFault(`the connection failed: ${connectionFault(error)}`, { cause: error });
     }
   };
 }
@@ -45,23 +49,4 @@ function textOf(body: unknown): string | null {
   if (body === null || body === undefined) return null;
   if (typeof body === "string" || body instanceof URLSearchParams) return String(body);
   throw new TypeError("openid-client sent a body that is not a form.");
-}
-
-async function readBytes({ body }: Response): Promise<Uint8Array<ArrayBuffer>> {
-  const stream: AsyncIterable<Uint8Array> | readonly [] = body ?? [];
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of stream) {
-    bytes += chunk.byteLength;
-    if (bytes > MAX_BYTES) throw new ProviderNetworkFault(`the answer is longer than ${MAX_BYTES / 1024} KiB`);
-    chunks.push(chunk);
-  }
-  return new Uint8Array(Buffer.concat(chunks));
-}
-
-/** Returns the error code of the system (`ECONNREFUSED`), which `fetch` keeps in the cause. */
-function reasonOf(error: unknown): string {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  if (cause instanceof Error) return "code" in cause ? String(cause.code) : cause.message;
-  return String(cause);
 }

@@ -1,0 +1,16 @@
+import type { Context } from "../../http/exchange.ts";
+import { ownOrAnyUnlimited } from "./access.ts";
+import { loginTypes, MAX_LOGIN_BODY_BYTES } from "./credentials.ts";
+import { withoutKey } from "./fresh-login.ts";
+
+/** The declaration of every call that adds or removes a way to log in. Programs send JSON, and the service's pages send forms. */
+export const changesLogins = {
+  access: ownOrAnyUnlimited,
+  logsIn: true,
+  consumes: loginTypes,
+  maxBodyBytes: MAX_LOGIN_BODY_BYTES,
+  guard(context: Context) {
+    withoutKey(context);
+    context.requireSameSite();
+  },
+} as const;
