@@ -21,7 +21,7 @@ import { runsAlone, runsOnPostgres, startsProcesses } from "./test-files.ts";
 const processes = 4;
 const groups = 4 * processes;
 
-// The longest time for a test. A slower one is ended and named. On an idle machine, each takes at most a minute, and all of them seven.
+// The longest time for a test. A slower one is stopped and named. On an idle machine, each takes at most a minute, and all of them seven.
 const LONGEST_TEST_MS = 300_000;
 const LONGEST_RUN_MS = 1_200_000;
 

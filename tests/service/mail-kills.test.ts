@@ -104,7 +104,7 @@ function readMails(folder: string): readonly SentMail[] {
     });
 }
 
-/** Returns true if a text has these digits as a word of their own. */
+/** Returns true if a text has these digits as a separate word. */
 function hasWord(text: string, digits: string): boolean {
   return new RegExp(`(?<![0-9A-Za-z])${digits}(?![0-9A-Za-z])`).test(text);
 }

@@ -7,7 +7,7 @@ export interface Mutant {
   /** Relative to the root. */
   readonly file: string;
   readonly line: number;
-  /** What was removed, on one line. */
+  /** The removed code, on one line. */
   readonly removed: string;
   /** The file with the change. */
   readonly source: string;

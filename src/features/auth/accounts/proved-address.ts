@@ -5,7 +5,7 @@ import type { AccountsParts } from "./parts.ts";
 import { accountsCollection, type Account } from "./stored-accounts.ts";
 
 /**
- * True if another person may have prepared this account: its user chose the address, and nobody has proved it yet. Accounts that an
+ * True if another person may have prepared this account: its user chose the address, and no user has proved it yet. Accounts that an
  * administrator, an import or the command made are never prepared.
  */
 export function isPrepared({ emailVerifiedAt = null, emailOrigin = "given" }: Account): boolean {

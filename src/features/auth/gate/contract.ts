@@ -32,7 +32,7 @@ export interface Beginning<O extends BeginningOptions = BeginningOptions> {
   current?(context: Context): Current<O> | null;
   /**
    * Gives a confirmed login its new proofs: a session gets a new id, and a token family gets a new access token. Returns
-   * null if the login has ended since its confirmation started.
+   * null if the login was revoked after its confirmation started.
    */
   renew?(context: Context, admission: Admission, current: Current<O>): Promise<Reply | null>;
 }
@@ -100,7 +100,7 @@ export interface FirstProof {
 
 /**
  * The proof by mail that the gate asks for before a user adds the first factor during a login. Otherwise a caller who knows only the password
- * could add a factor of their own. Registered in `setUp` (`people.mailStep`).
+ * could add a factor. Registered in `setUp` (`people.mailStep`).
  */
 export interface MailStep {
   /** Returns false if no mailbox can have the account's address. Such an account adds its first factor without a code by mail. */

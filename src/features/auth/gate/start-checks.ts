@@ -1,7 +1,7 @@
 import type { Scheme } from "../../../access/scheme/scheme.ts";
 import type { SecondFactorRule } from "./contract.ts";
 
-/** What the gate knows after every feature is set up. */
+/** The facts that the gate has after every feature is set up. */
 export interface Known {
   readonly rule: SecondFactorRule;
   /** True if a kind of second factor is registered. */

@@ -22,7 +22,7 @@ export interface QueuedMail extends Readonly<Record<string, string | number>> {
 
 /** Composes the mails of stored proofs when they are sent. */
 export interface Composer {
-  /** Returns null if there is nothing to send: the proof has ended or expired, or no user has the address. */
+  /** Returns null if there is nothing to send: the proof was used or has expired, or no user has the address. */
   compose(about: QueuedMail, delivery: { readonly store: Store; readonly now: number }): Promise<Composed | null>;
   /** Returns how many mails were not sent because their link had expired. */
   expired(): number;

@@ -41,7 +41,7 @@ export function enrolmentStep({ store, people, purpose }: EnrolmentStepParts): M
       const email = await findAddress(account);
       const proof = email === null ? null : await purpose.find(context, { email, code });
       if (proof?.user?.id !== account.id) return null;
-      // The caller knows the password and reads the mailbox, so nobody else has prepared the account.
+      // The caller knows the password and reads the mailbox, so no other person has prepared the account.
       return [...proof.changes, ...verifyEmail(account, context.call.now)];
     },
   };

@@ -214,7 +214,7 @@ export async function startSession(parts: StartingParts, context: Context, admis
 /** The remaining lifetime of a session that was replaced, for requests that are already on their way. */
 const REPLACED_MS = 10_000;
 
-/** Gives a session its new proofs under a new id. Returns null if it has ended. */
+/** Gives a session its new proofs under a new id. Returns null if it was revoked. */
 export async function renewSession(
   parts: StartingParts,
   context: Context,

@@ -58,7 +58,7 @@ export interface TokenPairsOptions {
 export interface TokenPairs {
   /** Creates a new family. Spends the admission. Writes nothing. */
   issue(admission: Admission, now: number): Promise<TokenPair>;
-  /** Creates an access token with new proofs for an existing family. Spends the admission. Returns null if the family has ended. */
+  /** Creates an access token with new proofs for an existing family. Spends the admission. Returns null if the family was revoked. */
   renew(admission: Admission, family: string, now: number): Promise<FreshAccess | null>;
   /** Returns a new access token, and the successor of the refresh token if refresh tokens are rotated. */
   refresh(token: string, call: Call): Promise<TokenPair | FreshAccess | Rejection>;

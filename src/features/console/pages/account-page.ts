@@ -78,7 +78,7 @@ function loginOf({ view, offers, tag }: Drawing, values: Profile["record"], isOw
   });
 }
 
-/** Returns the fields of the form. Users confirm changes of their own account with their password, administrators do not for others. */
+/** Returns the fields of the form. Users confirm changes of their account with their password. Administrators do not, for other accounts. */
 function sentFrom(next: string, offer: Offer, isOwn: boolean, without: readonly string[]) {
   const names = inputsOf(offer).map(({ name }) => name);
   // Only a new user is invited.
