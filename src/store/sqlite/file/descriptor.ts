@@ -13,16 +13,19 @@ export function syncFile(path: string): void {
 
 /** Reads the first bytes of a file. Returns null if its descriptor is unknown. */
 export function startOfFile(path: string, bytes: number): Buffer | null {
-  return withFileOnly(path, () => {
-    const descriptor = descriptorOf(path);
-    if (descriptor === null) return null;
-    const buffer = Buffer.alloc(bytes);
-    return buffer.subarray(0, readSync(descriptor, buffer, 0, bytes, 0));
-  });
+  return withFileOnly(path, () => readOpenFile(path, 0, bytes));
 }
 
-/** The last result, which is usually right again. */
-let last = -1;
+/** Reads bytes of a file that a connection of this process has open. Returns null if its descriptor is unknown. */
+export function readOpenFile(path: string, from: number, bytes: number): Buffer | null {
+  const descriptor = descriptorOf(path);
+  if (descriptor === null) return null;
+  const buffer = Buffer.alloc(bytes);
+  return buffer.subarray(0, readSync(descriptor, buffer, 0, bytes, from));
+}
+
+/** The last descriptor of each path, which is usually right again. */
+const lastOf = new Map<string, number>();
 
 /**
  * Returns the descriptor that SQLite has for an open file. It is only borrowed: closing any descriptor of the file would
@@ -30,10 +33,11 @@ let last = -1;
  */
 function descriptorOf(path: string): number | null {
   const key = fileAt(path);
-  if (leadsTo(last, key)) return last;
+  const last = lastOf.get(path);
+  if (last !== undefined && leadsTo(last, key)) return last;
   const folder = folders[process.platform];
   const found = folder === undefined ? undefined : descriptorsIn(folder).find((each) => leadsTo(each, key));
-  if (found !== undefined) last = found;
+  if (found !== undefined) lastOf.set(path, found);
   return found ?? null;
 }
 

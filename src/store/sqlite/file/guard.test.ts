@@ -167,6 +167,25 @@ test("moves no log into an older copy of the file, which the pages of the log wo
   assert.ok(readFileSync(file).equals(readFileSync(`${file}.copy`)));
 });
 
+test("notices an older copy of the log that agrees with itself, and moves none of it into the file", (t) => {
+  const { file, guard, written, look } = guarded(t);
+  for (let at = 0; at < 20; at++) written();
+  const beside = connect(file);
+  t.after(() => beside.close());
+  beside.exec("PRAGMA wal_checkpoint");
+  const older = readFileSync(`${file}-wal`);
+  for (let at = 0; at < 5; at++) written();
+  look();
+  const before = readFileSync(file);
+  const opened = { path: file, files: filesAt(file), content: guard.content };
+
+  writeFileSync(`${file}-wal`, older);
+
+  assert.equal(moveLog(opened, guard.content, untouchedOf(file, opened.files)), null);
+  assert.ok(readFileSync(file).equals(before));
+  assert.throws(() => look(), /a\.db-wal was overwritten while it was in use \(it is an older copy\)/);
+});
+
 test("reports the overwritten log, in any state of the file", (t) => {
   const { file, written, look } = guarded(t);
   for (let at = 0; at < 20; at++) written();

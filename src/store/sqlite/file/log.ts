@@ -2,6 +2,7 @@ import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { StoreSetupError } from "../../store.ts";
 import type { LogSizes } from "../connection.ts";
 import { codeOf } from "../errors.ts";
+import { readOpenFile } from "./descriptor.ts";
 import { requireInPlace, walBytes, type FilesInUse } from "./place.ts";
 
 /**
@@ -20,6 +21,8 @@ const FRAME_HEADER_BYTES = 24;
 const SALTS_BYTES = 8;
 const saltsAt = 16;
 const saltsOfFrameAt = 8;
+/** In the first header of the index of the log (`WalIndexHdr.aSalt`). */
+const SALTS_OF_INDEX_AT = 32;
 
 /** The maximum number of new pages per check, which takes some ten milliseconds. */
 const mostPages = 8192;
@@ -43,6 +46,9 @@ export function foreignLogOf(path: string): FindForeignLog {
     if (!isHeader(header)) return "it has another header";
     const salts = header.subarray(saltsAt, saltsAt + SALTS_BYTES);
     const startOf = (page: number): number => HEADER_BYTES + (page - 1) * (FRAME_HEADER_BYTES + header.readUInt32BE(8));
+    // An older copy of the log agrees with itself, and not with the index.
+    const own = readOpenFile(`${path}-shm`, SALTS_OF_INDEX_AT, SALTS_BYTES);
+    if (own !== null && !own.equals(salts)) return "it is an older copy";
     const isThere = (page: number): boolean => readAt(log, startOf(page) + saltsOfFrameAt, SALTS_BYTES).equals(salts);
     const [size, end] = [fstatSync(log).size, startOf(pages + 1)];
     if (size < end) return `${size} bytes of ${end} are there`;

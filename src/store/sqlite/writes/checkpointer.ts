@@ -41,9 +41,10 @@ export function moveLog(
     // there.
     const database = connect(path);
     try {
-      requireUntouched(logSizesOf(database));
       // The pages of the log would hide that the file was overwritten.
       if (typeof contentOf(path, known) === "string") return null;
+      // A checkpoint of a log that was overwritten damages the file.
+      requireUntouched(logSizesOf(database));
       database.exec("PRAGMA wal_checkpoint(PASSIVE)");
       // SQLite syncs the file when the whole log is moved. The writer would do that, and other writes would wait for
       // all moved pages.
