@@ -4,6 +4,8 @@
 const wantsProcess =
   /\bprocess\.(?:chdir|exit|on|once|env|cpuUsage|memoryUsage|threadCpuUsage)\b|\bgetHeapSpaceStatistics\b|\/busiest-piece\.ts"|\bmock\.|\bglobalThis\b/;
 
+const measures = /\/(?:busiest-piece|least-cpu|slowness)\.ts"|\bthreadCpuUsage\b/;
+
 const startsProcess =
   /"node:child_process"|"LATCHKEY_TEST_STORE"|\/(?:both-databases|cli|command|doors-of-source|from-source|language-service|many-processes|migrating|older-node|postgres|postgres-contract|postgres-server|service-process)\.ts"/;
 
@@ -12,6 +14,11 @@ const hasBoth = /\/(?:both-databases|existing|postgres)\.ts"/;
 
 /** Takes its store from the harness, which has it in PostgreSQL with `LATCHKEY_TEST_STORE=postgres`. */
 const isServed = /\/(?:mail-flows|own-logins|own-service|raw-socket|serve|test-store|verified-emails)\.ts"/;
+
+/** Compares a time of this machine with a limit. */
+export function measuresTime(source: string): boolean {
+  return measures.test(source);
+}
 
 export function runsAlone(source: string): boolean {
   return wantsProcess.test(source);
