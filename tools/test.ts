@@ -14,7 +14,7 @@ import { measuresTime, runsAlone, runsOnPostgres, startsProcesses } from "./test
 //   node tools/test.ts [--processes | --served] [--again] [--name PATTERN] [FILE …]
 //
 // With `--again`, files that measure time run a second time after a failure, one after the other with nothing beside them. CI uses it: on a
-// machine that other programs use, such a test may fail for no fault of its own. Every other failure is final, because a rare failure is
+// machine that other programs use, such a test may fail without a fault. Every other failure is final, because a rare failure is
 // often a race.
 //
 // Those that start processes (the command, a PostgreSQL, what is killed) take as long as all others together, and have a command of their own.
