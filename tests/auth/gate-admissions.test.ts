@@ -10,6 +10,7 @@ import {
   type Admission,
   type APITokens,
   type NamedKeys,
+  type Proof,
   type SessionLogin,
   type TokenLogin,
 } from "../../src/door/auth.ts";
@@ -73,6 +74,55 @@ test("believes only the proofs that a scheme declares", async (t) => {
     // A login of unknown time is not fresh.
     const key = await api.post(`/users/${plain.id}/keys`, { name }, own);
     assert.equal(key.status, name === "weak" || name === "listed" ? 201 : 400, `${name} ${key.text}`);
+  }
+});
+
+const acting = { id: 1, username: "admin" };
+
+/** More of them: credentials that prove nothing, or that prove something about another user. */
+const unproved = {
+  timed: { proves: "each", claims: (call) => ({ authTime: now(call) }) },
+  empty: { proves: "each", claims: (call) => ({ authTime: now(call), level: 2, proofs: [] }) },
+  acting: { proves: "each", claims: (call) => ({ ...strong(now(call)), actor: acting }) },
+} satisfies OutsideOptions["more"];
+
+const whoAmI = defineEndpoint({
+  method: "GET",
+  path: "/who-am-i",
+  access: authenticated,
+  handle({ identity }) {
+    const { level = null, proofs = null, authTime = null } = identity!;
+    return {
+      status: 200,
+      body: { kind: "data", value: { level, methods: methodsOf(proofs), authTime }, element: "caller" },
+    };
+  },
+});
+
+const methodsOf = (proofs: readonly Proof[] | null) => proofs?.map(({ method }) => method) ?? null;
+
+test("gives an endpoint only the level, the proofs and the time of login that a scheme may claim", async (t) => {
+  const { features } = outsideLogins({ more: { ...overstating, ...unproved } });
+  const api = await serve(t, { config: { features, endpoints: [whoAmI] } });
+  const { email: username } = await api.user("Ann");
+  const { now: at } = api.clock;
+  const nothing = { level: 1, methods: null, authTime: null };
+  const passwordAlone = { level: 1, methods: ["pwd"], authTime: at };
+
+  for (const [name, expected] of Object.entries({
+    silent: nothing,
+    program: { ...nothing, level: null },
+    level: nothing,
+    weak: passwordAlone,
+    listed: passwordAlone,
+    bare: nothing,
+    plain: { ...passwordAlone, authTime: null },
+    timed: nothing,
+    empty: nothing,
+    acting: nothing,
+  } satisfies Record<keyof typeof overstating | keyof typeof unproved, object>)) {
+    const answer = await api.get("/who-am-i", { [`x-${name}`]: username });
+    assert.deepEqual([answer.status, answer.json], [200, expected], name);
   }
 });
 

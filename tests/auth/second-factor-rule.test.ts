@@ -119,3 +119,29 @@ test("ends the logins below the level of a new rule at the next start, and keeps
   assert.deepEqual(await working(everyone, admin), programs);
   assert.deepEqual(await working(everyone, ann), programs);
 });
+
+test("confirms no login that is below the level of a new rule at the next start", async (t) => {
+  const settings = {
+    LATCHKEY_DATABASE: (await sharedDatabase(t)).url,
+    LATCHKEY_SECRET: "a secret that both of the services know",
+  };
+  const before = await serve(t, { settings });
+  const { email: username, password } = await before.user("Ann");
+  const session = cookiesOf(await before.post("/api/session/", { username, password }));
+  const { access } = (await before.post("/api/token/", { username, password })).json;
+  const bySession = await before.post("/api/login/confirm/", undefined, session);
+  const byToken = await before.post("/api/login/confirm/", undefined, { authorization: `Bearer ${access}` });
+  assert.deepEqual([bySession.status, byToken.status], [200, 200], bySession.text + byToken.text);
+  await before.service.close();
+
+  const after = await serve(t, { settings: { ...settings, LATCHKEY_SECOND_FACTOR: "everyone" } });
+  for (const [pending, headers] of [
+    [{}, cookiesOf(bySession)],
+    [{ pending: byToken.json.pending }, {}],
+  ] as const) {
+    const refused = await after.post("/api/login/", { ...pending, factor: "password", password }, headers);
+    assert.deepEqual([refused.status, refused.json.code], [401, "factor_required"], refused.text);
+    assert.match(refused.json.detail, /another kind of proof/);
+    assert.doesNotMatch(refused.headers.getSetCookie().join(), /session=[^;]/);
+  }
+});

@@ -30,7 +30,7 @@ export interface OutsideOptions {
 }
 
 /** The members that a scheme adds to its identity. */
-export type Claims = (call: Call) => Partial<Pick<Identity, "authTime" | "level" | "needs" | "proofs">>;
+export type Claims = (call: Call) => Partial<Pick<Identity, "actor" | "authTime" | "level" | "needs" | "proofs">>;
 
 /**
  * Makes three logins: the scheme `badge`, which proves possession; the scheme `robot` for programs; and the endpoints

@@ -44,7 +44,7 @@ const calls: Readonly<Record<string, Replace>> = {
   requireFreshLogin: nothing,
   requireConfirmed: nothing,
   requireProof: nothing,
-  requireOwnIdentity: () => "context.requireIdentity()",
+  requireNotActing: nothing,
   requirePassword: nothing,
   requireRoom: nothing,
   withoutKey: nothing,

@@ -48,6 +48,7 @@ const tests = [
   "tests/auth/mail-login.test.ts",
   "tests/auth/password-reset.test.ts",
   "tests/auth/verified-addresses.test.ts",
+  "tests/auth/prepared-accounts.test.ts",
 ].filter((file) => globSync(file, { cwd: root }).length > 0);
 
 const pattern = values.only === undefined ? null : new RegExp(values.only);

@@ -17,7 +17,8 @@ const FRESH_MS = 600_000;
  * `confirmation_required`). Otherwise, the caller's own password replaces a fresh login (400 at `/current_password`).
  */
 export async function requireFreshLogin(parts: UsersParts, context: Context, password?: string): Promise<void> {
-  const identity = requireOwnIdentity(context);
+  requireNotActing(context);
+  const identity = context.requireIdentity();
   const { now } = context.call;
   const account = identity.id === 0 ? null : await parts.accounts.find(identity.id);
   if (needsLevel2(parts, identity, account)) return requireConfirmed(context, identity);
@@ -48,7 +49,7 @@ export async function vouch(
   account: Account,
   password?: string,
 ): Promise<Admission> {
-  const identity = requireOwnIdentity(context);
+  const identity = context.requireIdentity();
   if (!account.active) throw problem("conflict", { detail: "The account is not active." });
   if (identity.id !== account.id && identity.id !== 0 && account.role === "admin")
     throw problem("permission_denied", { detail: "Administrators make their own tokens and keys." });
@@ -93,12 +94,6 @@ export async function requireProof(
 export function requireNotActing(context: Context): void {
   if (context.identity?.actor !== undefined)
     throw problem("permission_denied", { detail: "A token that acts for a user cannot create or change credentials." });
-}
-
-/** Returns the caller, who must not act for another user. */
-function requireOwnIdentity(context: Context): Identity {
-  requireNotActing(context);
-  return context.requireIdentity();
 }
 
 function needsLevel2({ rule }: UsersParts, identity: Identity, account: Account | null): boolean {
