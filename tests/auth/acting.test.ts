@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { decodeJwt } from "jose";
-import { authenticated, defineEndpoint, defineFeature, type Context } from "../../src/door/index.ts";
-import type { BuiltIn } from "../../src/service/built-in.ts";
+import { defineFeature } from "../../src/door/index.ts";
 import type { Cause } from "../../src/store/store.ts";
 import { addTOTP, cookiesOf } from "../harness/factors.ts";
 import { adminPassword, serve, type API, type ServeOptions } from "../harness/serve.ts";
@@ -99,43 +98,6 @@ test("reaches no credentials and no account", async (t) => {
     assert.deepEqual([refused.status, refused.json.code], [403, "permission_denied"], `${method} ${path}`);
   }
   assert.equal((await api.get(at, acting)).json.email, ann.email);
-});
-
-test("makes no credential through a feature of a third party, even with the password of the user", async (t) => {
-  const makes = ({ accounts }: BuiltIn) => [
-    defineFeature({
-      name: "makes",
-      needs: [accounts],
-      setUp(host) {
-        const { requireFreshLogin, requireAccount, vouch } = host.use(accounts);
-        const make = (path: `/${string}`, check: (context: Context, password: string) => Promise<unknown>) =>
-          defineEndpoint({
-            method: "POST",
-            path,
-            access: authenticated,
-            async handle(context) {
-              await check(context, context.call.header("x-password")!);
-              return { status: 204 };
-            },
-          });
-        return {
-          offer: null,
-          endpoints: [
-            make("/fresh", requireFreshLogin),
-            make("/vouched/{id}", async (context, word) => vouch(context, await requireAccount(context), word)),
-          ],
-        };
-      },
-    }),
-  ];
-  const { api, ann, acting } = await start(t, { config: { features: makes } });
-
-  for (const path of ["/fresh", `/vouched/${ann.id}`]) {
-    const refused = await api.post(path, undefined, { ...acting, "x-password": ann.password });
-    assert.deepEqual([refused.status, refused.json.code], [403, "permission_denied"], `${path} ${refused.text}`);
-    const own = await api.post(path, undefined, { ...basic(ann), "x-password": ann.password });
-    assert.equal(own.status, 204, `${path} ${own.text}`);
-  }
 });
 
 test("reaches no identities at providers and no address with mail on", async (t) => {

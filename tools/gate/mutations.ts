@@ -43,6 +43,7 @@ const tests = [
   "tests/auth/auth-named-keys.test.ts",
   "tests/auth/auth-api-tokens.test.ts",
   "tests/auth/acting.test.ts",
+  "tests/auth/vouching.test.ts",
   "tests/auth/enrolment-by-mail.test.ts",
   "tests/auth/identity-providers.test.ts",
   "tests/auth/mail-login.test.ts",

@@ -69,7 +69,8 @@ export interface People {
   /**
    * Makes an `Admission` for a token or a key from the caller's own login, which must be fresh, and confirmed with a second factor if the
    * account needs one. `password` is the caller's own. It replaces a fresh login of an account without a factor. Otherwise ends the request
-   * (400, 401 `confirmation_required`, 403).
+   * (400, 401 `confirmation_required`, 403). Only an administrator may make it for another user, and for no other administrator (403).
+   * Ends the request with 409 if the account is not active.
    */
   vouch(context: Context, account: Account, password?: string): Promise<Admission>;
   /** Registers a kind of login. Called in `setUp`. Throws `DeclarationError` if its name is taken. */

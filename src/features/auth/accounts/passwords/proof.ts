@@ -50,11 +50,14 @@ export async function vouch(
   password?: string,
 ): Promise<Admission> {
   const identity = context.requireIdentity();
+  const isOwn = identity.id === account.id;
+  if (!isOwn && identity.role !== "admin")
+    throw problem("permission_denied", { detail: "Only administrators make tokens and keys for another user." });
   if (!account.active) throw problem("conflict", { detail: "The account is not active." });
-  if (identity.id !== account.id && identity.id !== 0 && account.role === "admin")
+  if (!isOwn && identity.id !== 0 && account.role === "admin")
     throw problem("permission_denied", { detail: "Administrators make their own tokens and keys." });
   await requireFreshLogin(parts, context, password);
-  const notices = identity.id === account.id ? [] : parts.notify("token_made", account, context.call.now);
+  const notices = isOwn ? [] : parts.notify("token_made", account, context.call.now);
   return admit(account, identity.proofs ?? [], notices);
 }
 
