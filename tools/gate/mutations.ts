@@ -77,10 +77,12 @@ try {
     const file = path.join(place, mutant.file);
     const before = readFileSync(file, "utf8");
     writeFileSync(file, mutant.source);
-    const noticed = (await findFailure()) !== null;
+    const failure = await findFailure();
     writeFileSync(file, before);
-    if (!noticed) survivors.push(mutant);
-    process.stdout.write(`${at + 1}/${mutants.length} ${noticed ? "noticed " : "SURVIVED"} ${titleOf(mutant)}\n`);
+    if (failure === null) survivors.push(mutant);
+    const result = failure === null ? "SURVIVED" : "noticed ";
+    process.stdout.write(`${at + 1}/${mutants.length} ${result} ${titleOf(mutant)}\n`);
+    if (failure !== null) process.stdout.write(`  by ${failure}\n`);
   }
 } finally {
   rmSync(place, { recursive: true, force: true });
