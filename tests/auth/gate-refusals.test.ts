@@ -139,7 +139,8 @@ test("keeps the factors of a user to themselves and to their state", async (t) =
   assert.deepEqual([again.status, again.json.code], [409, "conflict"]);
   const made = (await api.post(path, { kind: "totp" }, ann.headers)).json;
   const lacking = await api.post(`${path}/${made.id}/confirm`, {}, ann.headers);
-  assert.deepEqual([lacking.status, lacking.json.errors[0].pointer], [400, "/code"]);
+  const { pointer, code } = lacking.json.errors[0];
+  assert.deepEqual([lacking.status, pointer, code], [400, "/code", "required"]);
   assert.equal((await api.post(path, { kind: "sms" }, ann.headers)).json.errors[0].pointer, "/kind");
 
   const bob = await api.user("Bob");

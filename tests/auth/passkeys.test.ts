@@ -62,6 +62,10 @@ test("accepts a passkey as the second factor after a password", async (t) => {
   assert.deepEqual([factors[0].id, factors[0].kind], [ann.factor, "passkey"]);
   assert.equal(factors[0].ask.allowCredentials.length, 1);
 
+  const lacking = await api.post("/api/login/", { pending, factor: ann.factor, code: "000000" });
+  const { pointer, code } = lacking.json.errors[0];
+  assert.deepEqual([lacking.status, pointer, code], [400, "/credential", "required"]);
+
   // Without user verification, it proves only possession.
   const credential = ann.authenticator.assert(factors[0].ask, { flags: 0x01 });
   const done = await api.post("/api/login/", { pending, factor: ann.factor, credential });

@@ -38,6 +38,7 @@ const tests = [
   "tests/auth/factor-limits.test.ts",
   "tests/auth/never-locked-out.test.ts",
   "tests/auth/gate-refusals.test.ts",
+  "tests/auth/waiting-logins.test.ts",
   "tests/auth/users-writes.test.ts",
   "tests/auth/one-time-passwords.test.ts",
   "tests/auth/auth-named-keys.test.ts",

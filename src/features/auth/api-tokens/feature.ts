@@ -1,5 +1,6 @@
 import { requireOptions } from "../../../core/checking/options.ts";
 import { defineFeature, type Feature } from "../../../feature/feature.ts";
+import type { Beginning } from "../gate/contract.ts";
 import type { AccountsFeature, LoginOptions } from "../login.ts";
 import { loginChecks } from "../options.ts";
 import { apiTokenEndpoints, startAPIToken } from "./endpoints.ts";
@@ -29,11 +30,13 @@ export function apiTokens(people: AccountsFeature, options: LoginOptions = {}): 
       const offered = host.use(people);
       const { accounts, tokenPrefix: prefix } = offered;
       const parts = { people: offered, tokens: storeAPITokens({ store, secret, observe, prefix }) };
-      const begin = offered.begins<{}>({
+      const beginning: Beginning<{}> = {
         name: "api-token",
         keptBy: () => "text",
         start: (context, admission) => startAPIToken(parts, context, admission),
-      });
+      };
+      // A login that waits since before it was turned off expires.
+      const begin = enabled ? offered.begins(beginning) : beginning;
       parts.people.endsWith("account", apiTokensCollection);
       return {
         offer: parts.tokens,

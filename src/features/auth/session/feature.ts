@@ -58,7 +58,7 @@ export function sessionLogin(people: AccountsFeature, options: SessionLoginOptio
       const kept = sessions({ store, idleSeconds, lifetimeSeconds, observe });
       const parts = { people: use(people), sessions: kept, cookie, ownOrigins };
       const { accounts, begins, endsWith, listLogins } = parts.people;
-      const begin = begins<{}>({
+      const beginning: Beginning<{}> = {
         name: "session",
         keptBy: () => "cookie",
         start(context, admission) {
@@ -70,7 +70,9 @@ export function sessionLogin(people: AccountsFeature, options: SessionLoginOptio
           return sessionId === undefined ? null : { id: sessionId, options: {} };
         },
         renew: (context, admission, current) => renewSession(parts, context, admission, current),
-      });
+      };
+      // A login that waits since before it was turned off expires.
+      const begin = enabled ? begins(beginning) : beginning;
       endsWith("password", sessionsCollection);
       listLogins({
         list: (userId, page, { sessionId = null }) => kept.list(userId, page, sessionId),

@@ -126,7 +126,9 @@ export function tokenLogin(people: AccountsFeature, options: TokenLoginOptions =
       const scheme = bearer({ access, cookie: accessCookie });
       const others = () => host.service().schemes.filter((each) => each.name === scheme.name && each !== scheme);
       const parts = { people: offered, pairs, keys, cookies, scheme, others };
-      const begin = offered.begins(tokenBeginning(enabled, () => parts));
+      const beginning = tokenBeginning(enabled, () => parts);
+      // A login that waits since before it was turned off expires.
+      const begin = enabled ? offered.begins(beginning) : beginning;
       offered.rememberRevocations(Math.max(accessSeconds, ACTING_SECONDS));
       offered.endsWith("password", familiesCollection);
       offered.listLogins({

@@ -1,0 +1,92 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { accountsCollection } from "../../src/door/auth.ts";
+import { accepted, defineFeature, type Scheme } from "../../src/door/index.ts";
+import type { WrittenValues } from "../../src/door/stores.ts";
+import { addTOTP, startLogin } from "../harness/factors.ts";
+import { serve, type API } from "../harness/serve.ts";
+import { sharedDatabase } from "../harness/test-store.ts";
+
+// Logins that wait for a proof while the account, the service or another request changes.
+
+/** Writes an account like another program that uses the database: nothing else ends. */
+async function writeAccount({ service }: API, id: number, values: WrittenValues): Promise<void> {
+  const changes = [{ kind: "update", collection: accountsCollection, key: id, values }] as const;
+  assert.equal((await service.store.write({ changes })).kind, "written");
+}
+
+test("completes no login of an account that another program has deactivated or changed", async (t) => {
+  const api = await serve(t);
+  const ann = await addTOTP(api, "Ann");
+  const { generation } = (await api.service.store.find(accountsCollection, ann.id))!.record;
+  const before = { active: true, generation };
+
+  for (const changed of [{ active: false }, { generation: Number(generation) + 1 }]) {
+    const { pending } = (await startLogin(api, ann)).json.login;
+    await writeAccount(api, ann.id, changed);
+    const answer = { pending, factor: ann.factor, code: ann.code() };
+    const refused = await api.post("/api/login/", answer);
+    assert.deepEqual([refused.status, refused.json.code], [401, "login_expired"], refused.text);
+    await writeAccount(api, ann.id, before as WrittenValues);
+    assert.equal((await api.post("/api/login/", answer)).status, 200);
+    api.clock.turn(30);
+  }
+});
+
+test("completes and confirms no login of a kind that was turned off in the meantime", async (t) => {
+  const database = { LATCHKEY_DATABASE: (await sharedDatabase(t)).url };
+  const settings = { ...database, LATCHKEY_SECRET: "a secret that both of the services know" };
+  const before = await serve(t, { settings });
+  const ann = await addTOTP(before, "Ann");
+  const login = { username: ann.email, password: ann.password };
+  const session = await before.post("/api/session/", login);
+  const tokens = await before.post("/api/token/", login);
+  const apiToken = await before.post("/api-token-auth/", login);
+  const confirmation = await before.post("/api/login/confirm/", undefined, ann.headers);
+  const { now } = before.clock;
+  await before.service.close();
+
+  const after = await serve(t, { settings: { ...settings, LATCHKEY_SCHEMES: "basic" } });
+  after.clock.now = now;
+  for (const { json, headers } of [session, tokens, apiToken, confirmation]) {
+    const cookie = headers.getSetCookie()[0]?.split(";")[0];
+    const pending = json.login?.pending;
+    assert.notEqual(pending ?? cookie, undefined);
+    const body = { factor: ann.factor, code: ann.code(), ...(pending === undefined ? {} : { pending }) };
+    const refused = await after.post("/api/login/", body, cookie === undefined ? {} : { cookie });
+    assert.deepEqual([refused.status, refused.json.code], [401, "login_expired"], refused.text);
+  }
+});
+
+test("confirms a login once if two answers come at the same time", async (t) => {
+  const api = await serve(t);
+  const { email: username, password } = await api.user("Ann");
+  const { access } = (await api.post("/api/token/", { username, password })).json;
+  const headers = { authorization: `Bearer ${access}` };
+  const { pending } = (await api.post("/api/login/confirm/", undefined, headers)).json;
+
+  const confirm = () => api.post("/api/login/", { pending, factor: "password", password });
+  const answers = await Promise.all([confirm(), confirm(), confirm()]);
+
+  assert.deepEqual(answers.map(({ status, json }) => [status, json.code]).toSorted(), [
+    [200, undefined],
+    [401, "login_expired"],
+    [401, "login_expired"],
+  ]);
+});
+
+test("confirms nothing for a caller who is not a user of the service", async (t) => {
+  const guest: Scheme = {
+    name: "guest",
+    carriers: [{ in: "header", name: "X-Guest" }],
+    proves: ["pwd"],
+    authenticate: (username) =>
+      accepted({ id: 0, username, role: "user", scheme: "guest", scopes: null, expiresAt: null }),
+  };
+  const guests = defineFeature({ name: "guests", setUp: () => ({ offer: null, schemes: [guest] }) });
+  const api = await serve(t, { config: { features: [guests] } });
+
+  const refused = await api.post("/api/login/confirm/", undefined, { "x-guest": "Gil" });
+
+  assert.deepEqual([refused.status, refused.json.code], [404, "not_found"], refused.text);
+});
