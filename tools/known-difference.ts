@@ -2,7 +2,7 @@
  * Reads the output of the acceptance suites: `node tools/known-difference.ts FILE`. Exits with 0 if the suites failed only because
  * their model does not find a word that ends in a sigma.
  *
- * The model compares `toLowerCase()` of both texts. That makes `σας` of the word `ΣΑΣ`, but `σασα` of the text `ΣΑΣΑ`, so the model
+ * The model compares `toLowerCase()` of both texts. The word `ΣΑΣ` becomes `σας`, but the text `ΣΑΣΑ` becomes `σασα`, so the model
  * does not find the word in the text. The contract asks for a search that ignores case, and Latchkey finds it.
  */
 import { readFileSync } from "node:fs";
@@ -30,7 +30,7 @@ function asksForSigma(line: string): boolean {
   return ignoresCase.test(request) && sigma.test(request);
 }
 
-/** Decodes percent-encoded UTF-8. A sequence that is cut off stays as it is. */
+/** Decodes percent-encoded UTF-8. Leaves an incomplete escape. */
 function decodeEscapes(text: string): string {
   return text.replaceAll(/(?:%[0-9a-f]{2})+/gi, (escapes) =>
     Buffer.from(escapes.replaceAll("%", ""), "hex").toString(),

@@ -80,16 +80,41 @@ export function foreignLogOf(path: string): FindForeignLog {
   };
 }
 
-/** Throws unless the opened files are still in place, and only SQLite has written to the log. */
-export type RequireUntouched = (sizes: (() => LogSizes) | null, newPages?: NewPages) => void;
+/** The checks of a connection that writes. They throw unless the opened files are in place and only SQLite has written. */
+export interface LogChecks {
+  /** The check before a write. Skips what the check before the last acknowledgment has just seen. */
+  beforeWrite(sizes: (() => LogSizes) | null): void;
+  /** The check before the acknowledgment of a write. */
+  beforeAcknowledgment(sizes: (() => LogSizes) | null): void;
+  /** The check of every page. */
+  everything(sizes: (() => LogSizes) | null): void;
+}
 
-/** Returns the check before a write, which also runs before its acknowledgment. */
-export function untouchedOf(path: string, files: FilesInUse): RequireUntouched {
+/** How long the check before an acknowledgment also counts as the one before the next write, in milliseconds. */
+const freshMs = 100;
+
+export function logChecks(path: string, files: FilesInUse, now: () => number = () => performance.now()): LogChecks {
   const findForeignLog = foreignLogOf(path);
-  return (sizes, newPages) => {
+  let last: { readonly pages: number; readonly at: number } | null = null;
+
+  function require(sizes: (() => LogSizes) | null, newPages: NewPages): void {
+    last = null;
     requireInPlace(path, files);
     const why = findForeignLog(sizes, newPages);
     if (why !== null) throw why;
+  }
+
+  return {
+    beforeWrite(sizes) {
+      // Pages of other processes must be checked before the pages of this one follow them.
+      if (sizes !== null && last !== null && now() - last.at < freshMs && sizes()[0] === last.pages) return;
+      require(sizes, "every page");
+    },
+    beforeAcknowledgment(sizes) {
+      require(sizes, "ours");
+      if (sizes !== null) last = { pages: sizes()[0], at: now() };
+    },
+    everything: (sizes) => require(sizes, "every page"),
   };
 }
 

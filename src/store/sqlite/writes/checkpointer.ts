@@ -3,7 +3,7 @@ import { connect, logSizesOf } from "../connection.ts";
 import { contentOf, type Content } from "../file/content.ts";
 import { syncFile } from "../file/descriptor.ts";
 import type { Opened } from "../file/guard.ts";
-import { untouchedOf, type RequireUntouched } from "../file/log.ts";
+import { logChecks, type LogChecks } from "../file/log.ts";
 import { requireInPlace } from "../file/place.ts";
 import { giveWay } from "../thread.ts";
 
@@ -21,20 +21,16 @@ export interface FromCheckpointer {
 
 /** Runs the thread that moves the log into the file, while others read and write. */
 function move(port: MessagePort, opened: Opened): void {
-  const requireUntouched = untouchedOf(opened.path, opened.files);
+  const checks = logChecks(opened.path, opened.files);
   port.on("message", ({ known }: Partial<ToCheckpointer>) => {
     // Node sends other messages over the same port (`node --watch`).
     if (known === undefined) return;
-    port.postMessage({ moved: moveLog(opened, known, requireUntouched) } satisfies FromCheckpointer);
+    port.postMessage({ moved: moveLog(opened, known, checks) } satisfies FromCheckpointer);
   });
 }
 
 /** Runs a checkpoint. Returns null if that failed: the content stays in the log, and the next checkpoint moves it. */
-export function moveLog(
-  { path, files }: Opened,
-  known: Content | null,
-  requireUntouched: RequireUntouched,
-): Content | null {
+export function moveLog({ path, files }: Opened, known: Content | null, checks: LogChecks): Content | null {
   try {
     requireInPlace(path, files);
     // A new connection for each checkpoint takes a millisecond. A kept one could belong to a file that is no longer
@@ -44,7 +40,7 @@ export function moveLog(
       // The pages of the log would hide that the file was overwritten.
       if (typeof contentOf(path, known) === "string") return null;
       // A checkpoint of a log that was overwritten damages the file.
-      requireUntouched(logSizesOf(database));
+      checks.everything(logSizesOf(database));
       database.exec("PRAGMA wal_checkpoint(PASSIVE)");
       // SQLite syncs the file when the whole log is moved. The writer would do that, and other writes would wait for
       // all moved pages.

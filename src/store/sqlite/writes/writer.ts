@@ -11,7 +11,7 @@ import { connect, logSizesOf, playOn, type LogSizes } from "../connection.ts";
 import { tableOf } from "../dialect.ts";
 import { failureOf, type Failure } from "../errors.ts";
 import type { Opened } from "../file/guard.ts";
-import { untouchedOf } from "../file/log.ts";
+import { logChecks } from "../file/log.ts";
 import { isLogRemoved, requireInPlace, type FilesInUse } from "../file/place.ts";
 import { sqliteSchema } from "../migration.ts";
 import type { NamedTransaction, Result } from "../named.ts";
@@ -51,7 +51,7 @@ const indexingPauseMs = 100;
 
 /** Runs the writer thread. It commits each group with one disk sync. */
 function write(port: MessagePort, { path, files, content, busyMs, collections, shapes }: WriterData): void {
-  const requireUntouched = untouchedOf(path, files);
+  const checks = logChecks(path, files);
   let sizes: (() => LogSizes) | null = null;
   let database: DatabaseSync | null = null;
   let committer: Committer | null = null;
@@ -90,12 +90,12 @@ function write(port: MessagePort, { path, files, content, busyMs, collections, s
     try {
       const writes = connected();
       committer ??= committerOf(writes, collections, { shapes, busyMs });
-      requireUntouched(sizes);
+      checks.beforeWrite(sizes);
       const results: Result[] = committer.commit(group);
-      requireUntouched(sizes, "ours");
+      checks.beforeAcknowledgment(sizes);
       return { results: inTexts(results) };
     } catch (error) {
-      const failed = failureOf(causeOf(error, () => requireUntouched(sizes)));
+      const failed = failureOf(causeOf(error, () => checks.everything(sizes)));
       // After any error of the connection, the next group gets a new one.
       disconnect();
       return { failed, count: group.length };
@@ -114,9 +114,9 @@ function write(port: MessagePort, { path, files, content, busyMs, collections, s
   function index(): boolean {
     try {
       const writes = connected();
-      requireUntouched(sizes);
+      checks.everything(sizes);
       const hasTaken = takeSome?.(writes) === true;
-      requireUntouched(sizes);
+      checks.everything(sizes);
       if (hasTaken) committed();
       return hasTaken;
     } catch (error) {
@@ -168,9 +168,9 @@ function takingIn(collections: readonly Collection[], busyMs: number): TakeSome 
 }
 
 /** Finds the real cause of an error. SQLite cannot distinguish a log that was cut off from a disk failure. */
-function causeOf(error: unknown, requireUntouched: () => void): unknown {
+function causeOf(error: unknown, check: () => void): unknown {
   try {
-    requireUntouched();
+    check();
     return error;
   } catch (found) {
     return found;

@@ -1,0 +1,78 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, rmSync, truncateSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import type { DatabaseSync } from "node:sqlite";
+import { test, type TestContext } from "node:test";
+import { connect, logSizesOf } from "../connection.ts";
+import { logChecks, type LogChecks } from "./log.ts";
+import { filesAt } from "./place.ts";
+
+interface Writing {
+  readonly log: string;
+  readonly checks: LogChecks;
+  readonly sizes: ReturnType<typeof logSizesOf>;
+  readonly other: DatabaseSync;
+  /** The time of the clock, in milliseconds. */
+  now: number;
+  insert(by?: DatabaseSync): void;
+}
+
+/** A database with a log, and the checks right after an acknowledged write. */
+function writing(t: TestContext): Writing {
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-log-"));
+  const file = path.join(folder, "a.db");
+  const [own, other] = [connect(file), connect(file)];
+  t.after(() => {
+    other.close();
+    own.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  own.exec("PRAGMA journal_mode = wal; CREATE TABLE notes (text)");
+  const sizes = logSizesOf(own);
+  const insert = (by = own): void => by.exec("INSERT INTO notes VALUES ('one')");
+  const world = { log: `${file}-wal`, sizes, other, now: 0, insert };
+  const checks = logChecks(file, filesAt(file), () => world.now);
+  checks.beforeWrite(sizes);
+  insert();
+  checks.beforeAcknowledgment(sizes);
+  return Object.assign(world, { checks });
+}
+
+const isOverwritten = /a\.db-wal was overwritten while it was in use/;
+
+test("acknowledges no write to a log that was cut off right after the last acknowledgment", (t) => {
+  const { log, checks, sizes, insert } = writing(t);
+  truncateSync(log, readFileSync(log).length / 2);
+
+  checks.beforeWrite(sizes);
+  insert();
+
+  assert.throws(() => checks.beforeAcknowledgment(sizes), isOverwritten);
+});
+
+test("checks the log before a write if the last check is a while ago", (t) => {
+  const world = writing(t);
+  truncateSync(world.log, readFileSync(world.log).length / 2);
+  world.now = 100;
+
+  assert.throws(() => world.checks.beforeWrite(world.sizes), isOverwritten);
+});
+
+test("checks the pages of other processes before its own pages follow them", (t) => {
+  const { log, checks, sizes, insert, other } = writing(t);
+  const { length } = readFileSync(log);
+  insert(other);
+  truncateSync(log, length);
+
+  assert.throws(() => checks.beforeWrite(sizes), isOverwritten);
+});
+
+test("checks again after a check that has failed", (t) => {
+  const { log, checks, sizes, insert } = writing(t);
+  truncateSync(log, 0);
+  insert();
+  assert.throws(() => checks.beforeAcknowledgment(sizes), isOverwritten);
+
+  assert.throws(() => checks.beforeWrite(sizes), isOverwritten);
+});
